@@ -2,7 +2,7 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// At last hulls, an object a work-item.
+// Where walks begin is listed before. At last hulls, an object a work-item.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
@@ -42,9 +42,17 @@ class ObjectsWriter {
       return LaunchShape{{(size.width + items - 1) / items, (size.height + 7) / 8, 1},
                          {items, 1, 1}};
     });
-    for (const char* kernel : {"nodes", "walks", "outlines", "lengths"}) {
-      add(kernel,
-          each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
+    // How many pixels and nodes a list has only the device knows.
+    const std::int64_t at_once = std::int64_t{to_.tuning().groups_at_once()} * items;
+    add("pieces", each([labels = labels_, at_once](const LaunchContext& at) {
+          return std::min(at.size_of(labels).pixels(), at_once);
+        }));
+    add("nodes",
+        each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
+    for (const char* kernel : {"walks", "outlines", "lengths"}) {
+      add(kernel, each([labels = labels_, at_once](const LaunchContext& at) {
+            return std::min(places(at.size_of(labels)), at_once);
+          }));
     }
     add("numbers",
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
@@ -112,12 +120,13 @@ class ObjectsWriter {
       {"object", [this] { return name_ + "_object"; }},
       {"label", [this] { return to_.value(labels_, "x", "y"); }},
       {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"step", [] { return part(kernels::objects, "step"); }},
       {"counted", [] { return part(kernels::objects, "counted"); }},
       {"run", [] { return part(kernels::objects, "run"); }},
-      {"each_place", [] { return part(kernels::objects, "each_place"); }},
+      {"pixel_of_place", [] { return part(kernels::objects, "pixel_of_place"); }},
       {"count",
        [this] {
          return number_of("_count", [n = self_.index](const auto& at) { return count_of(at, n); });
@@ -150,6 +159,14 @@ class ObjectsWriter {
              },
              true);
        }},
+      // Each pixel may be an object.
+      {"firsts",
+       [this] {
+         return to_.scratch(name_ + "_firsts", "uint", [labels = labels_](const LaunchContext& at) {
+           return 4 * at.size_of(labels).pixels();
+         });
+       }},
+      {"list", [this] { return of_nodes("_list", 1); }},
       {"forest", [this] { return of_nodes("_forest", 1); }},
       {"least", [this] { return of_nodes("_least", 1); }},
       {"keys", [this] { return of_nodes("_keys", 1); }},

@@ -66,22 +66,26 @@ class ReconstructionWriter : LabelWriterBase {
   // Few edges lead through more tiles than these rounds go through; the last kernel goes after
   // those, pixel by pixel.
   void write_reach() {
-    to_.body_once("reach_direction", part(kernels::reconstruction, "direction"));
+    to_.body_once("reach_functions", part(kernels::reconstruction, "reach_functions"));
     add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
     add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
     to_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
       return each_tile(at.size_of(image), 64, {64, 64});
     });
     add("_reach", "reach");
-    add("_reached", "reached");
+    to_.kernel(name_ + "_reached", items, text_of("reached"), [image = image_](const auto& at) {
+      const Size size = at.size_of(image);
+      return LaunchShape{{((size.width + 15) / 16 * size.height + items - 1) / items, 1, 1},
+                         {items, 1, 1}};
+    });
   }
-  // A bit a pixel: a word is 32 rows of a column.
+  // A bit a pixel: a word is 32 pixels of a row.
   std::string bits_of(const char* suffix, bool zero) {
     return to_.scratch(
         name_ + suffix, "uint",
         [image = image_](const LaunchContext& at) {
           const Size size = at.size_of(image);
-          return (size.height + 63) / 64 * 2 * size.width * 4;
+          return (size.width + 63) / 64 * 2 * size.height * 4;
         },
         zero);
   }
@@ -336,6 +340,8 @@ class ReconstructionWriter : LabelWriterBase {
          return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 12; });
        }},
       {"marks", [this] { return bits_of("_marks", false); }},
+      {"codes", [this] { return to_.plane(image_).row("y"); }},
+      {"to_row", [this] { return to_.plane(self_).row("y"); }},
       {"entering", [this] { return bits_of("_entering", true); }},
       {"seeds", [this] { return pixels_of("_seeds"); }},
       {"weights", [this] { return pixels_of("_weights"); }},

@@ -5,6 +5,7 @@
 #define $width 1000
 #define $height 700
 #define $count 9             // objects
+#define $whole 0             // whether labels are of a class of whole numbers
 #define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
 #define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
 #define $code (uint)(x ^ y)
@@ -40,9 +41,12 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define OF_SUM_Y 24
 #define OF_LEAST 26
 #define OF_LARGEST 27
-// Of record 0: pixels whose labels have no record, rows that are given away.
+// Of record 0: pixels whose labels have no record, rows that are given away, nodes of the grid,
+// pixels that may be the first of a piece beside the grid.
 #define OF_UNNUMBERED 0
 #define OF_ROWS 1
+#define OF_NODES 2
+#define OF_FIRSTS 3
 // Of all codes there are.
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
@@ -57,8 +61,12 @@ FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
 FUNCTION ulong long_at(GLOBAL const uint* words) { return (ulong)words[1] << 32 | words[0]; }
 FUNCTION int side_dx(const int side) { return side == 0 ? -1 : side == 2 ? 1 : 0; }
 FUNCTION int side_dy(const int side) { return side == 1 ? -1 : side == 3 ? 1 : 0; }
-// Quotients rounded down and up; b > 0.
+// Quotients rounded down and up; b > 0. Those of words take a fraction of the time.
 FUNCTION long floor_over(const long a, const long b) {
+  if (a == (long)(int)a && b == (long)(int)b) {
+    const int quotient = (int)a / (int)b;
+    return (long)((int)a % (int)b < 0 ? quotient - 1 : quotient);
+  }
   const long quotient = a / b;
   return a % b < 0 ? quotient - 1 : quotient;
 }
@@ -67,10 +75,15 @@ FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b);
 // -- part: object
 // The object of a pixel, 0 beside the image. A label that no record has is the background's.
 FUNCTION uint $object(PARAMS, const int x, const int y) {
-  if (x < 0 || x >= $width || y < 0 || y >= $height) return 0u;
+  if ((uint)x >= (uint)$width || (uint)y >= (uint)$height) return 0u;
+#if $whole
+  const uint label = (uint)$label;
+  return label <= (uint)$count ? label : 0u;
+#else
   const float label = (float)$label;
   const uint id = label > 0.0f && label <= (float)$count ? (uint)label : 0u;
   return (float)id == label ? id : 0u;
+#endif
 }
 
 // -- part: sums
@@ -265,27 +278,57 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
 }
 
 // -- part: ends
-// The ends of each object's rows, and outlines that no pixel of the grid is on.
-KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
+// The ends of each object's rows, and a list of pixels that may be the first of a piece whose outline
+// no pixel of the grid is on.
+KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $firsts) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
+  LOCAL uint of_group[2];  // how many pixels of the list the group has, and where they begin
+  if (ITEM == 0) of_group[0] = 0u;
+  BARRIER;
   const int from_x = GROUP_X * $items + ITEM;
-  if (from_x >= $width) return;
-  for (int from_y = GROUP_Y * 8; from_y < smaller(GROUP_Y * 8 + 8, $height); ++from_y) {
+  uint rows = 0u;
+  for (int row = 0; row < 8; ++row) {
+    const int from_y = GROUP_Y * 8 + row;
     const uint id = ID(from_x, from_y);
     if (id == 0u) continue;
-    const bool begins = ID(from_x - 1, from_y) != id;
-    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    const bool begins = ID(from_x - 1, from_y) != id, stops = ID(from_x + 1, from_y) != id;
+    if (!begins && !stops) continue;
+    GLOBAL const uint* const record = &$records[id * OF_WORDS];
     if (record[OF_PLACE] != 0u) {
-      const uint row = (uint)from_y + record[OF_TOP] - (uint)$height;
-      GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + row)];
+      const uint of_object = (uint)from_y + record[OF_TOP] - (uint)$height;
+      GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + of_object)];
       if (begins) MAX_GLOBAL(&end[0], (uint)($width - from_x));
-      if (ID(from_x + 1, from_y) != id) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
+      if (stops) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
     }
-    if (!begins || from_x % 32 == 0 || from_y % 32 == 0 || ID(from_x, from_y - 1) == id ||
-        ID(from_x - 1, from_y - 1) == id || ID(from_x - 1, from_y + 1) == id) {
-      continue;
+    if (begins && from_x % 32 != 0 && from_y % 32 != 0 && ID(from_x, from_y - 1) != id &&
+        ID(from_x - 1, from_y - 1) != id && ID(from_x - 1, from_y + 1) != id) {
+      rows |= 1u << row;
     }
-    // It may be a piece's first pixel. Its outline has no earlier one then.
+  }
+  uint at = rows != 0u ? ADD_LOCAL(&of_group[0], COUNT_BITS(rows)) : 0u;
+  BARRIER;
+  if (ITEM == 0) {
+    of_group[1] = of_group[0] != 0u ? ADD_GLOBAL(&$records[OF_FIRSTS], of_group[0]) : 0u;
+  }
+  BARRIER;
+  at += of_group[1];
+  for (int row = 0; row < 8; ++row) {
+    if ((rows >> row & 1u) != 0u) {
+      $firsts[at++] = (uint)(GROUP_Y * 8 + row) * (uint)$width + (uint)from_x;
+    }
+  }
+#undef ID
+}
+
+// -- part: pieces
+// Outlines from those pixels, which have no earlier one if they are a piece's first.
+KERNEL($items) void pieces(GLOBAL uint* $records, GLOBAL const uint* $firsts) {
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
+  const uint firsts = $records[OF_FIRSTS], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < firsts; at += step) {
+    const int from_x = (int)($firsts[at] % (uint)$width), from_y = (int)($firsts[at] / (uint)$width);
+    const uint id = ID(from_x, from_y);
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
     const uint start = 4u * ((uint)from_x * (uint)$height + (uint)from_y);
     uint key = start, even = 0u, odd = 0u, corners = 0u;
     int x = from_x, y = from_y, side = 0, kind = -1, last = -1, opening = -1;
@@ -327,12 +370,17 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
 }
 
 // -- part: nodes
-// Nodes for the sides of the grid's pixels where outlines pass, each alone.
-KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
+// Nodes for the sides of the grid's pixels where outlines pass, each alone, and a list of them: few
+// pixels of the grid have any, and those that go on from them are to be side by side.
+KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint* $list,
+                          GLOBAL uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  // -- part: each_place
-  // The pixel of the grid (every 32nd row, then every 32nd column) that is a work-item's.
+  LOCAL uint of_group[2];  // how many nodes the group has, and where they begin in the list
+  if (ITEM == 0) of_group[0] = 0u;
+  BARRIER;
   const uint place = (uint)(GROUP_X * $items + ITEM);
+  // -- part: pixel_of_place
+  // The pixel of a place of the grid (every 32nd row, then every 32nd column), and its object.
   const uint of_rows = (uint)$grid_rows * (uint)$width;
   const bool in_row = place < of_rows;
   const uint beyond = in_row ? 0u : place - of_rows;
@@ -341,32 +389,43 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
   const bool is_place = from_x < $width && from_y < $height && (in_row || from_y % 32 != 0);
   const uint id = is_place ? ID(from_x, from_y) : 0u;
   // -- end
-  if (id == 0u) return;
-  for (int side = 0; side < 4; ++side) {
+  uint sides = 0u;
+  for (int side = 0; side < 4 && id != 0u; ++side) {
     if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
     const uint node = 4u * place + (uint)side;
     $forest[node] = node;
     $least[node] = 0xffffffffu;
+    sides |= 1u << side;
+  }
+  uint at = sides != 0u ? ADD_LOCAL(&of_group[0], COUNT_BITS(sides)) : 0u;
+  BARRIER;
+  if (ITEM == 0) {
+    of_group[1] = of_group[0] != 0u ? ADD_GLOBAL(&$records[OF_NODES], of_group[0]) : 0u;
+  }
+  BARRIER;
+  at += of_group[1];
+  for (int side = 0; side < 4; ++side) {
+    if ((sides >> side & 1u) != 0u) $list[at++] = 4u * place + (uint)side;
   }
 #undef ID
 }
 
 // -- part: walks
 // From each node to the next one of its outline, to which it is joined.
-#define $each_place const uint place = (uint)ITEM, id = place; const int from_x = 0, from_y = 0;
+#define $pixel_of_place const uint id = place; const int from_x = 0, from_y = 0;
 #define $step --x;
 #define $counted even = odd = corners = (uint)(kind + last);
-KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts) {
+KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts,
+                          GLOBAL const uint* $list, GLOBAL const uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
 #define PLACE_OF(x, y)                                             \
   ((y) % 32 == 0 ? (uint)((y) / 32) * (uint)$width + (uint)(x)     \
                  : (uint)$grid_rows * (uint)$width + (uint)((x) / 32) * (uint)$height + (uint)(y))
-  $each_place
-  if (id == 0u) return;
-  for (int from_side = 0; from_side < 4; ++from_side) {
-    if (ID(from_x + side_dx(from_side), from_y + side_dy(from_side)) == id) continue;
-    const uint node = 4u * place + (uint)from_side;
-    int x = from_x, y = from_y, side = from_side, kind = -1, last = -1;
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at], place = node / 4u;
+    $pixel_of_place
+    int x = from_x, y = from_y, side = (int)(node % 4u), kind = -1, last = -1;
     uint even = 0u, odd = 0u, corners = 0u, least = 0xffffffffu;
     do {
       const uint key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
@@ -392,39 +451,33 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
 // -- part: outlines
 // The least key of each outline, at its root: that of a piece's first pixel, passed on its left, is
 // that of an outer one.
-KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys,
-                             GLOBAL uint* $least) {
-#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  $each_place
-  if (id == 0u) return;
-  for (int side = 0; side < 4; ++side) {
-    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
-    const uint node = 4u * place + (uint)side;
+KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys, GLOBAL uint* $least,
+                             GLOBAL const uint* $list, GLOBAL const uint* $records) {
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at];
     MIN_GLOBAL(&$least[find_global($forest, node)], $keys[node]);
   }
-#undef ID
 }
 
 // -- part: lengths
 // What the outer outlines count.
 KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
-                            GLOBAL const uint* $least, GLOBAL uint* $records) {
+                            GLOBAL const uint* $least, GLOBAL const uint* $list,
+                            GLOBAL uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  $each_place
-  if (id == 0u) return;
-  uint even = 0u, odd = 0u, corners = 0u;
-  for (int side = 0; side < 4; ++side) {
-    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
-    const uint node = 4u * place + (uint)side;
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at], place = node / 4u;
     if ($least[find_global($forest, node)] % 4u != 0u) continue;
-    even += $counts[3u * node];
-    odd += $counts[3u * node + 1u];
-    corners += $counts[3u * node + 2u];
+    const uint even = $counts[3u * node], odd = $counts[3u * node + 1u];
+    const uint corners = $counts[3u * node + 2u];
+    $pixel_of_place
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
+    if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
+    if (corners != 0u) ADD_GLOBAL(&record[OF_CORNERS], corners);
   }
-  GLOBAL uint* const record = &$records[id * OF_WORDS];
-  if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
-  if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
-  if (corners != 0u) ADD_GLOBAL(&record[OF_CORNERS], corners);
 #undef ID
 }
 
@@ -449,18 +502,25 @@ FUNCTION long hull_point(GLOBAL const uint* ends, const uint k, const uint rows,
 FUNCTION uint hull_stack(GLOBAL const uint* ends, GLOBAL uint* stack, const uint rows,
                          const int width, const int sign) {
   uint count = 0u;
+  // The last two points: rows and columns.
+  long ka = 0, a = 0, kb = 0, b = 0;
   for (uint k = 0u; k <= 2u * rows; ++k) {
     const long c = hull_point(ends, k, rows, width, sign);
     if (c >= (long)1 << 40) continue;
-    while (count >= 2u) {
-      const long ka = (long)stack[count - 2u], kb = (long)stack[count - 1u];
-      const long a = hull_point(ends, (uint)ka, rows, width, sign);
-      const long b = hull_point(ends, (uint)kb, rows, width, sign);
-      if ((b - a) * ((long)k - ka) < (c - a) * (kb - ka)) break;
+    while (count >= 2u && (b - a) * ((long)k - ka) >= (c - a) * (kb - ka)) {
       --count;
+      kb = ka;
+      b = a;
+      if (count < 2u) break;
+      ka = (long)stack[count - 2u];
+      a = hull_point(ends, (uint)ka, rows, width, sign);
     }
     stack[count] = k;
     ++count;
+    ka = kb;
+    a = b;
+    kb = (long)k;
+    b = c;
   }
   return count;
 }

@@ -17,6 +17,8 @@
 #define SEED(x, y) ((uint)(x) & 255u)
 #define RAISED(x, y) ((uint)(y) & 255u)  // what a pixel was raised to
 #define CODE(x, y) (((x) ^ (y)) % 25)
+#define $codes (GLOBAL const uchar*)$marks + (long)y * 1024  // row y of them
+#define $to_row (GLOBAL uchar*)$result + (long)y * 1024     // and of the result
 
 // -- part: functions
 // Numbers of edges, mixed so that edges of one weight come in no order along the image, and back.
@@ -606,54 +608,70 @@ KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL ui
   }
 }
 
-// -- part: direction
-// dx = 0, dx = dy, dy = 0 and dx = -dy.
+// -- part: reach_functions
+// A code's direction: dx = 0, dx = dy, dy = 0 and dx = -dy.
 FUNCTION int direction_of(const int code) {
   return ((code & 10) != 0 ? 1 : 0) + ((code & 12) != 0 ? 2 : 0);
+}
+// 32 pixels of a row are a word, bit k for the k-th; rows have whole tiles of words.
+FUNCTION uint words_across(const int width) { return (uint)((width + 63) / 64) * 2u; }
+// Which of four bytes have one of the bits that `bits` has in each: four bits in front of those of
+// the pixels before. Adding the others below the uppermost bit carries into it.
+FUNCTION uint with_bits_of(const uint before, const uint codes, const uint bits) {
+  const uint low = bits & 0x7f7f7f7fu;
+  const uint found = ((codes & low) + 0x7f7f7f7fu) | (codes & bits);
+  return before >> 4 | ((found & 0x80808080u) * 0x00204081u & 0xf0000000u);
 }
 
 // -- part: reach_tile
 // Hysteresis: an edge leads on to its two neighbours along its direction, and those that are edges
-// to theirs. Here in a tile of 64x64 until nothing changes: a column a work-item, a row a bit. What
+// to theirs. Here in a tile of 64x64 until nothing changes: a row a work-item, a column a bit. What
 // leads out of the tile enters another one, which goes on from it in the next launch.
 #define $begins 1  // no tile has been gone through
 KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
-  LOCAL ulong to_right[2 * 65], to_left[2 * 65], sides[2];
+  LOCAL ulong to_below[2 * 65], to_above[2 * 65], sides[2];
   LOCAL uint changed[3];
-  const int x = GROUP_X * 64 + ITEM, top = GROUP_Y * 64;
-  const int rows = x < $width ? smaller($height - top, 64) : 0;
-  const uint upper = (uint)GROUP_Y * 2u * (uint)$width + (uint)x, lower = upper + (uint)$width;
-  if (ITEM < 2) to_right[ITEM * 65] = to_left[ITEM * 65 + 64] = 0u;
+  const int left = GROUP_X * 64, y = GROUP_Y * 64 + ITEM;
+  const int columns = y < $height ? smaller($width - left, 64) : 0;
+  const uint first = (uint)y * words_across($width) + 2u * (uint)GROUP_X;
+  if (ITEM < 2) to_below[ITEM * 65] = to_above[ITEM * 65 + 64] = 0u;
   if (ITEM < 3) changed[ITEM] = 0u;
   BARRIER;
   ulong before = 0u, fresh = 0u;
 #if !$begins
-  if (rows > 0) {
-    before = (ulong)$marks[lower] << 32 | $marks[upper];
-    fresh = (ulong)LOAD_GLOBAL(&$entering[lower]) << 32 | LOAD_GLOBAL(&$entering[upper]);
+  if (columns > 0) {
+    before = (ulong)$marks[first + 1u] << 32 | $marks[first];
+    fresh = (ulong)LOAD_GLOBAL(&$entering[first + 1u]) << 32 | LOAD_GLOBAL(&$entering[first]);
     fresh &= ~before;
   }
   if (fresh != 0u) OR_LOCAL(&changed[2], 1u);
   BARRIER;
   if (changed[2] == 0u) return;
 #endif
-  // The number of the direction has two bits.
+  // The number of the direction has two bits. Rows are padded: all of a tile's can be read.
   ulong edges = 0u, strong = 0u, low = 0u, high = 0u;
-  for (int from_row = 0; from_row < 64; from_row += 32) {
-    uint edges_bits = 0u, strong_bits = 0u, low_bits = 0u, high_bits = 0u;
-    const int count = smaller(rows - from_row, 32);
-    $unroll
-    for (int row = 0; row < 32; ++row) {
-      const uint code = row < count ? (uint)CODE(x, top + from_row + row) : 0u;
-      edges_bits |= code != 0u ? 1u << row : 0u;
-      strong_bits |= code > 15u ? 1u << row : 0u;
-      high_bits |= (code & 12u) != 0u ? 1u << row : 0u;
-      low_bits |= (code & 10u) != 0u ? 1u << row : 0u;
+  if (columns > 0) {
+    GLOBAL const uchar* const from = $codes + left;
+    uint codes[16];
+    for (int k = 0; k < 16; k += 4) load_16_bytes(from + 4 * k, codes + k);
+    for (int word = 0; word < 2; ++word) {
+      uint edges_bits = 0u, strong_bits = 0u, low_bits = 0u, high_bits = 0u;
+      $unroll
+      for (int k = 0; k < 8; ++k) {
+        const uint four = codes[8 * word + k];
+        edges_bits = with_bits_of(edges_bits, four, 0xffffffffu);
+        strong_bits = with_bits_of(strong_bits, four, 0xf0f0f0f0u);
+        low_bits = with_bits_of(low_bits, four, 0x0a0a0a0au);
+        high_bits = with_bits_of(high_bits, four, 0x0c0c0c0cu);
+      }
+      edges |= (ulong)edges_bits << 32 * word;
+      strong |= (ulong)strong_bits << 32 * word;
+      low |= (ulong)low_bits << 32 * word;
+      high |= (ulong)high_bits << 32 * word;
     }
-    edges |= (ulong)edges_bits << from_row;
-    strong |= (ulong)strong_bits << from_row;
-    high |= (ulong)high_bits << from_row;
-    low |= (ulong)low_bits << from_row;
+    const ulong inside = columns < 64 ? ((ulong)1 << columns) - 1u : ~(ulong)0;
+    edges &= inside;
+    strong &= inside;
   }
   // The directions are dx = 0, dx = dy, dy = 0 and dx = -dy.
   const ulong upright = edges & ~low & ~high, falling = edges & low & ~high;
@@ -666,39 +684,39 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   uint goes_on = 1u;
   for (int time = 0; goes_on != 0u; ++time) {
     const int here = time % 2 * 65;
-    const ulong up = fresh & upright;
-    to_right[here + ITEM + 1] = fresh & flat | (fresh & falling) << 1 | (fresh & rising) >> 1;
-    to_left[here + ITEM] = fresh & flat | (fresh & falling) >> 1 | (fresh & rising) << 1;
+    const ulong along = fresh & flat;
+    to_below[here + ITEM + 1] = fresh & upright | (fresh & falling) << 1 | (fresh & rising) >> 1;
+    to_above[here + ITEM] = fresh & upright | (fresh & falling) >> 1 | (fresh & rising) << 1;
     if (fresh != 0u) OR_LOCAL(&changed[time % 3], 1u);
     BARRIER;
     goes_on = changed[time % 3];
     if (ITEM == 0) changed[(time + 2) % 3] = 0u;
-    const ulong beside = to_right[here + ITEM] | to_left[here + ITEM + 1];
-    fresh = (up << 1 | up >> 1 | beside) & weak & ~reached;
+    const ulong beside = to_below[here + ITEM] | to_above[here + ITEM + 1];
+    fresh = (along << 1 | along >> 1 | beside) & weak & ~reached;
     reached |= fresh;
   }
-  if (rows > 0) {
-    $marks[upper] = (uint)reached;
-    $marks[lower] = (uint)(reached >> 32);
+  if (columns > 0) {
+    $marks[first] = (uint)reached;
+    $marks[first + 1u] = (uint)(reached >> 32);
   }
-  // What leads out of the tile by its sides, a row a work-item, and by the ends of the columns.
+  // What leads out of the tile above and below, a column a work-item, and by the ends of the rows.
   const ulong out = reached & ~before;
-  if (ITEM == 0) sides[0] = out & flat | (out & falling) >> 1 | (out & rising) << 1;
-  if (ITEM == 63) sides[1] = out & flat | (out & falling) << 1 | (out & rising) >> 1;
+  if (ITEM == 0) sides[0] = out & upright | (out & falling) >> 1 | (out & rising) << 1;
+  if (ITEM == 63) sides[1] = out & upright | (out & falling) << 1 | (out & rising) >> 1;
   BARRIER;
   // PoCL 3.1 makes wrong values of this loop when it is unrolled.
   for (int k = 0; k < 4; ++k) {
-    const ulong bits = k < 2 ? sides[k] >> ITEM : (out & ~flat) >> (k == 2 ? 0 : 63);
+    const ulong bits = k < 2 ? sides[k] >> ITEM : (out & ~upright) >> (k == 2 ? 0 : 63);
     if ((bits & 1u) == 0u) continue;
     const int last = k == 3 ? 63 : 0;
     const int aside = (falling >> last & 1u) != 0u ? 1 : (rising >> last & 1u) != 0u ? -1 : 0;
-    const int to_x = k < 2 ? GROUP_X * 64 + 65 * k - 1 : k == 2 ? x - aside : x + aside;
-    const int to_y = k < 2 ? top + ITEM : k == 2 ? top - 1 : top + 64;
+    const int to_y = k < 2 ? GROUP_Y * 64 + 65 * k - 1 : k == 2 ? y - aside : y + aside;
+    const int to_x = k < 2 ? left + ITEM : k == 2 ? left - 1 : left + 64;
     if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
     const int code = (int)CODE(to_x, to_y);
     if (code < 1 || code > 15) continue;
-    const uint word = (uint)(to_y / 32) * (uint)$width + (uint)to_x;
-    OR_GLOBAL(&$entering[word], 1u << (to_y & 31));
+    const uint word = (uint)to_y * words_across($width) + (uint)to_x / 32u;
+    OR_GLOBAL(&$entering[word], 1u << (to_x & 31));
   }
 }
 
@@ -707,17 +725,16 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
 // direction as long as that stays the same, and from the pixels in which it changes. Whoever sets a
 // pixel's mark goes on from it; what is still to be gone on from is a list through the pixels.
 KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL uint* $next) {
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  for (int word_y = GROUP_Y; word_y < ($height + 31) / 32; word_y += GROUPS_Y) {
-    const uint first = (uint)word_y * (uint)$width + (uint)x;
-    uint entered = $entering[first] & ~LOAD_GLOBAL(&$marks[first]);
+  const uint across = words_across($width), words = across * (uint)$height;
+  const uint step = (uint)(GROUPS_X * GROUPS_Y * $items);
+  for (uint at = (uint)((GROUP_Y * GROUPS_X + GROUP_X) * $items + ITEM); at < words; at += step) {
+    uint entered = $entering[at] & ~LOAD_GLOBAL(&$marks[at]);
     while (entered != 0u) {
       const uint lowest = entered & (0u - entered);
       entered &= entered - 1u;
-      if ((OR_GLOBAL(&$marks[first], lowest) & lowest) != 0u) continue;
+      if ((OR_GLOBAL(&$marks[at], lowest) & lowest) != 0u) continue;
       uint open = 0xffffffffu;
-      int at_x = x, at_y = word_y * 32 + 31 - LEADING_ZEROS(lowest);
+      int at_x = (int)(at % across) * 32 + 31 - LEADING_ZEROS(lowest), at_y = (int)(at / across);
       for (;;) {
         const int direction = direction_of((int)CODE(at_x, at_y));
         const int dx = direction == 0 ? 0 : 1;
@@ -727,8 +744,8 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
           while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
             const int code = (int)CODE(to_x, to_y);
             if (code < 1 || code > 15) break;
-            const uint word = (uint)(to_y >> 5) * (uint)$width + (uint)to_x;
-            const uint bit = 1u << (to_y & 31);
+            const uint word = (uint)to_y * across + (uint)to_x / 32u;
+            const uint bit = 1u << (to_x & 31);
             if ((OR_GLOBAL(&$marks[word], bit) & bit) != 0u) break;
             if (direction_of(code) != direction) {
               const uint to = (uint)to_y * (uint)$width + (uint)to_x;
@@ -750,14 +767,14 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
 }
 
 // -- part: reached
-// The pixels that are marked.
-KERNEL($items) void reached(GLOBAL uint* $marks, GLOBAL uchar* $result) {
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
-  for (int y = begin_y; y < end_y; ++y) {
-    const uint pixel = (uint)y * (uint)$width + (uint)x;
-    $out = (uchar)($marks[(uint)(y >> 5) * (uint)$width + (uint)x] >> (y & 31) & 1u);
-  }
+// The pixels that are marked, 16 a work-item; what is stored behind a row is padding.
+KERNEL($items) void reached(GLOBAL const uint* $marks, GLOBAL uchar* $result) {
+  const uint at = (uint)(GROUP_X * $items + ITEM), across = (uint)($width + 15) / 16u;
+  if (at >= across * (uint)$height) return;
+  const int x = (int)(at % across) * 16, y = (int)(at / across);
+  const uint bits = $marks[(uint)y * words_across($width) + (uint)x / 32u] >> (x & 31);
+  uint bytes[4];
+  $unroll
+  for (int k = 0; k < 4; ++k) bytes[k] = (bits >> 4 * k & 15u) * 0x00204081u & 0x01010101u;
+  store_16_bytes($to_row + x, bytes);
 }
