@@ -383,7 +383,7 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint
   // The pixel of a place of the grid (every 32nd row, then every 32nd column), and its object.
   const uint of_rows = (uint)$grid_rows * (uint)$width;
   const bool in_row = place < of_rows;
-  const uint beyond = in_row ? 0u : place - of_rows;
+  const uint beyond = place - of_rows;  // of a column's place
   const int from_x = in_row ? (int)(place % (uint)$width) : (int)(beyond / (uint)$height) * 32;
   const int from_y = in_row ? (int)(place / (uint)$width) * 32 : (int)(beyond % (uint)$height);
   const bool is_place = from_x < $width && from_y < $height && (in_row || from_y % 32 != 0);
