@@ -93,7 +93,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(
       app, "--codec", f.codec, "auto|cpu|device",
       "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
-      "computes (auto: on a GPU); pixels and files are the same")
+      "computes (auto: on a GPU); pixels and files are the same. Its variable is IMPIPE_JPEG_CODEC")
       ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
       ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")

@@ -360,6 +360,8 @@ TEST(Catalogue, SpecialValuesAreTheSameFused) {
 TEST(Catalogue, BothEndsOfEveryRange) {
   const std::map<std::string, std::string> with{{"edge sigma", "log"},
                                                 {"imadjust tol", ""},
+                                                {"imbinarize sensitivity", "adaptive window=3"},
+                                                {"imbinarize window", "adaptive"},
                                                 {"constant value", ""},
                                                 {"bwareaopen conn", "3"},
                                                 {"imreconstruct conn", ":b"},
