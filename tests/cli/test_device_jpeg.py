@@ -100,6 +100,26 @@ class DeviceJpeg(ProgramTest):
             for name in sorted(os.listdir(self.path("host"))):
                 self.assertEqual(self.read(f"made/{name}"), self.read(f"host/{name}"), name)
 
+    def test_a_profile_lists_what_the_codec_did(self):
+        for i in range(3):
+            self.picture(f"in/{i}.jpg", colour(1100, 900, i), quality=90)
+        flags = ("imgaussfilt 1", "in", "-o", "out", "--device", self.device, "--profile=json")
+        steps = {}
+        for codec in ("cpu", "device"):
+            said = self.impipe(*flags, "--codec", codec).err
+            told = json.loads(said[said.index("{"):])
+            steps[codec] = {step["stages"]: step for step in told["steps"]}
+        self.assertEqual(list(steps["cpu"]), ["imgaussfilt 1"])
+        self.assertEqual(list(steps["device"]), ["decode JPEG", "imgaussfilt 1", "encode JPEG"])
+        pixels = 3 * 1100 * 900
+        for name in ("decode JPEG", "encode JPEG"):
+            step = steps["device"][name]
+            self.assertEqual(step["runs"], 3)
+            self.assertGreater(step["launches"], 3)
+            self.assertGreater(step["seconds"], 0)
+            # The pixels, and the data, which are of this order.
+            self.assertTrue(3 * pixels < step["bytes"] < 6 * pixels, step)
+
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()

@@ -429,7 +429,7 @@ void PictureWork::computed(const Turn& turn) {
   }
 }
 
-void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) const {
+void PictureWork::tell_times(const Turn& turn, const StepTimes::Places& steps) const {
   using Kind = Slice::Kind;
   std::vector<Slice> slices;
   const auto device = static_cast<std::int16_t>(turn.device.value_or(settings_.lanes->count()));
@@ -437,8 +437,7 @@ void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) co
   const double shift = clock_error(outcome_.activity, turn.begin);
   for (const Activity& a : outcome_.activity) {
     constexpr Kind kinds[] = {Kind::upload, Kind::kernel, Kind::download, Kind::compile};
-    const int step = a.tag < 0 ? -1 : steps[static_cast<size_t>(a.tag)];
-    slices.push_back({kinds[static_cast<int>(a.kind)], device, turn.lane, step, file,
+    slices.push_back({kinds[static_cast<int>(a.kind)], device, turn.lane, steps.of(a.tag), file,
                       a.begin + shift, a.end + shift});
   }
   for (const Activity& a : outcome_.kernel_waits) {

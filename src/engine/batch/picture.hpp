@@ -180,7 +180,7 @@ class PictureWork : public FileWork {
   };
   void computed(const Turn& turn);  // the outcome is there
   // What was noted of this image, or of all that were computed with it.
-  void tell_times(const Turn& turn, const std::vector<int>& steps) const;
+  void tell_times(const Turn& turn, const StepTimes::Places& steps) const;
   bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
   // Whether an EXR of the result has parts of the input as they are.
   bool keeps_parts() const {

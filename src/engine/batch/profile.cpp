@@ -51,21 +51,45 @@ std::vector<int>& StepTimes::places_of(const Program& program,
   std::vector<int>& places = places_[&program];
   if (!places.empty()) return places;
   for (const Step& step : program.plan.steps) {
-    const std::string name = stages_text(step, stages), kernel = kernel_text(step.kernel);
-    const auto [place, is_new] =
-        known_.try_emplace(name + "\n" + kernel, static_cast<int>(steps_.size()));
-    if (is_new) steps_.push_back({.name = name, .kernel = kernel, .apart = step.apart});
-    places.push_back(place->second);
+    places.push_back(place_of(stages_text(step, stages), kernel_text(step.kernel), step.apart));
   }
   return places;
 }
 
-std::vector<int> StepTimes::add(const Program& program, const std::vector<std::string>& stages,
-                                const Outcome& outcome) {
+int StepTimes::place_of(const std::string& name, const std::string& kernel,
+                        const std::string& apart) {
+  const auto [place, is_new] =
+      known_.try_emplace(name + "\n" + kernel, static_cast<int>(steps_.size()));
+  if (is_new) steps_.push_back({.name = name, .kernel = kernel, .apart = apart});
+  return place->second;
+}
+
+int StepTimes::Places::of(int tag) const {
+  if (tag == decoding_tag) return decoding;
+  if (tag == encoding_tag) return encoding;
+  return tag < 0 ? -1 : program[static_cast<size_t>(tag)];
+}
+
+// Returns its place, -1 where nothing was done.
+int StepTimes::add(const CodecWork& work, const std::string& name) {
+  if (work.bytes == 0) return -1;
+  const int place = place_of(name, "codec", "");
+  StepProfile& sum = steps_[static_cast<size_t>(place)];
+  ++sum.runs;
+  sum.bytes += work.bytes;
+  sum.launches += work.launches;
+  return place;
+}
+
+StepTimes::Places StepTimes::add(const Program& program, const std::vector<std::string>& stages,
+                                 const Outcome& outcome) {
   std::lock_guard lock(mutex_);
-  const std::vector<int>& places = places_of(program, stages);
+  Places places;
+  places.decoding = add(outcome.decoding, "decode JPEG");
+  places.program = places_of(program, stages);
+  places.encoding = add(outcome.encoding, "encode JPEG");
   for (size_t s = 0; s < outcome.step_bytes.size(); ++s) {
-    StepProfile& sum = steps_[static_cast<size_t>(places[s])];
+    StepProfile& sum = steps_[static_cast<size_t>(places.program[s])];
     ++sum.runs;
     sum.bytes += outcome.step_bytes[s];
     if (s < outcome.step_launches.size()) sum.launches += outcome.step_launches[s];

@@ -82,15 +82,23 @@ struct Profile {
 // Adds up the steps of many images. Any thread.
 class StepTimes {
  public:
-  // Returns the places of the program's steps among all.
-  std::vector<int> add(const Program& program, const std::vector<std::string>& stages,
-                       const Outcome& outcome);
+  // Places among all steps.
+  struct Places {
+    std::vector<int> program;          // of the program's steps
+    int decoding = -1, encoding = -1;  // of JPEGs on the device; -1: they were not
+    // Of work with this tag; -1 where it is no step's.
+    int of(int tag) const;
+  };
+  Places add(const Program& program, const std::vector<std::string>& stages,
+             const Outcome& outcome);
   std::vector<StepProfile> steps() const { return steps_; }
   double uploaded() const { return uploaded_; }
   double downloaded() const { return downloaded_; }
 
  private:
   std::vector<int>& places_of(const Program& program, const std::vector<std::string>& stages);
+  int place_of(const std::string& name, const std::string& kernel, const std::string& apart);
+  int add(const CodecWork& work, const std::string& name);
 
   std::mutex mutex_;
   std::map<const Program*, std::vector<int>> places_;

@@ -109,11 +109,13 @@ class Execution {
   double bytes_moved(const Step& step) const {
     double bytes = 0;
     for (const std::vector<ValueId>& ids : {step.inputs, step.outputs}) {
-      for (const ValueId id : ids) {
-        bytes += static_cast<double>(sizes_[id].pixels() * bytes_per_pixel(plan_.values[id]));
-      }
+      for (const ValueId id : ids) bytes += image_bytes(id);
     }
     return bytes;
+  }
+
+  double image_bytes(ValueId id) const {
+    return static_cast<double>(sizes_[id].pixels() * bytes_per_pixel(plan_.values[id]));
   }
 
   std::shared_ptr<DevicePlane> upload_one(const std::vector<Planes>& images) {
@@ -137,7 +139,25 @@ class Execution {
     values_[0].plane = queue_.allocate_stack(PixelClass::uint8, form.components, form.size, count);
     faults_ = queue_.allocate_measure_stack(1, 1, count);
     launch.outputs = {values_[0], {nullptr, faults_}};
-    queue_.run(*options_.jpeg_decoder, launch);
+    const double bytes = mean_bytes(launch.jpegs) + image_bytes(0);
+    for (Outcome& each : outcomes_) each.decoding.bytes = bytes;
+    outcomes_.front().decoding.launches = run_codec(*options_.jpeg_decoder, launch, decoding_tag);
+  }
+
+  // Returns the number of kernels.
+  std::int64_t run_codec(const Kernel& codec, const Launch& launch, int tag) {
+    const std::int64_t launches = queue_.launches();
+    if (options_.timed) queue_.note_as(tag);
+    queue_.run(codec, launch);
+    if (options_.timed) queue_.note_as(no_step);
+    return queue_.launches() - launches;
+  }
+
+  // Of the data that devices read.
+  static double mean_bytes(const std::vector<const CodedJpeg*>& jpegs) {
+    double bytes = 0;
+    for (const CodedJpeg* jpeg : jpegs) bytes += static_cast<double>(jpeg->bytes.size());
+    return bytes / static_cast<double>(jpegs.size());
   }
 
   // Asked at the end, when it takes no time to wait for: what was computed of a picture that was
@@ -212,14 +232,17 @@ class Execution {
     launch.inputs = {values_[plan_.result]};
     launch.outputs = {room, {nullptr, numbers}};
     launch.jpegs = {jpeg.get()};
-    queue_.run(*options_.jpeg_encoder, launch);
+    CodecWork& work = outcomes_.front().encoding;
+    work.launches = run_codec(*options_.jpeg_encoder, launch, encoding_tag);
+    work.bytes = image_bytes(plan_.result);
     const std::vector<double> made = queue_.download(*numbers);
     if (made[1] != 0) return false;
     const auto bytes = static_cast<std::int64_t>(made[0]);
     Launch taking;
     taking.inputs = {room};
     taking.outputs = {{queue_.allocate(PixelClass::uint8, 1, {bytes, 1}), nullptr}};
-    queue_.run(*options_.jpeg_encoder, taking);
+    work.launches += run_codec(*options_.jpeg_encoder, taking, encoding_tag);
+    work.bytes += static_cast<double>(bytes);
     outcomes_.front().coded = queue_.download(*taking.outputs.front().plane).front();
     outcomes_.front().coded_size = size;
     outcomes_.front().image.type = type;

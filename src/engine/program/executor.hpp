@@ -38,6 +38,15 @@ struct Measurement {
   int columns = 1;  // above 1: the values of a channel are a matrix, row by row
 };
 
+// Tags of the activity that is no step's: kernels that decode and that encode JPEGs.
+inline constexpr int decoding_tag = -2, encoding_tag = -3;
+
+// What a device's codec did for an image.
+struct CodecWork {
+  std::int64_t launches = 0;  // of a stack: all of them with the first image
+  double bytes = 0;           // that must be read and written, for one image; 0: nothing was done
+};
+
 struct Outcome {
   HostImage image;  // empty pixels unless the plan writes an image
   // Instead of the image's pixels: the data of a JPEG of them, as a row of bytes, and their size.
@@ -51,8 +60,9 @@ struct Outcome {
   // When timed. Of a stack: the first image has what was done for all.
   std::vector<double> step_bytes;           // that each step must read and write, for one image
   std::vector<std::int64_t> step_launches;  // of kernels
-  std::vector<Activity> activity;           // the queue's; a kernel's tag is its step
-  std::vector<Activity> kernel_waits;       // of the thread, until kernels were compiled
+  std::vector<Activity> activity;           // the queue's; a kernel's tag is its step, or a codec's
+  CodecWork decoding, encoding;
+  std::vector<Activity> kernel_waits;  // of the thread, until kernels were compiled
 };
 
 // Where a queue's kernels come from, by key.
