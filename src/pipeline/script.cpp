@@ -75,6 +75,13 @@ std::vector<double> Matrix::values() const {
   return out;
 }
 
+bool operator==(const Matrix& a, const Matrix& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return a.rows == b.rows && a.columns == b.columns && a.divisor == b.divisor &&
+         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(),
+                    same);
+}
+
 Error error_at(const Script& script, Span span, std::string_view message) {
   return impipe::error_at(script.text, span, message, script.origin);
 }

@@ -53,7 +53,8 @@ struct Matrix {
   std::vector<double> elements;
   double divisor = 1;
   std::vector<double> values() const;  // elements / divisor
-  bool operator==(const Matrix&) const = default;
+  // NaN says the same as NaN.
+  friend bool operator==(const Matrix& a, const Matrix& b);
 };
 
 // `@kernel.txt`, `@'my kernel.txt'`

@@ -115,6 +115,16 @@ TEST(Parser, Words) {
   }
 }
 
+TEST(Parser, MatricesWithNanAreEqualToThemselves) {
+  const Script s = parse("imresize [256 NaN]");
+  EXPECT_TRUE(s == parse("imresize [256 nan]"));
+  EXPECT_TRUE(s == parse(print(s)));
+  for (const char* other : {"imresize [NaN 256]", "imresize [256 1]", "imresize [256 NaN 1]",
+                            "imresize [256; NaN]", "imresize [256 NaN]/2"}) {
+    EXPECT_FALSE(s == parse(other)) << other;
+  }
+}
+
 TEST(Parser, WordsWithArguments) {
   const Script s = parse("conv2 fspecial:gaussian,5,1.2 disk:3 se=disk,3,0 file:@k.txt r1:2");
   const auto& arguments = s.stages[0].arguments;

@@ -319,6 +319,16 @@ double Benchmark::baseline_time(Baseline baseline, double bytes) {
                              .median;
 }
 
+void Benchmark::empty_caches() {
+  constexpr size_t line = 64;
+  swept_.resize(static_cast<size_t>(footprint_of_host));
+  const size_t parts = 4 * static_cast<size_t>(threads_), part = swept_.size() / parts;
+  pool_.for_each(static_cast<std::int64_t>(parts), [&](std::int64_t p) {
+    const size_t begin = static_cast<size_t>(p) * part;
+    for (size_t i = begin; i < begin + part; i += line) swept_[i] ^= std::byte{1};
+  });
+}
+
 void Benchmark::measure_wall(Session& session, const Program& program, const Material& material,
                              int repeat, BenchmarkResult& result) {
   constexpr double budget_ms = 1000;
@@ -332,6 +342,7 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   const auto begin = Clock::now();
   const int runs = repeat > 0 ? repeat : max_runs;
   while (static_cast<int>(times.size()) < runs) {
+    empty_caches();
     const auto start = Clock::now();
     execute(program, material, *queue_, kernels);
     times.push_back(milliseconds_since(start));

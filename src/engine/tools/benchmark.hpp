@@ -100,6 +100,8 @@ class Benchmark {
   std::shared_ptr<DevicePlane> place_for(PixelClass cls, int channels, Size size, int count);
   std::shared_ptr<DevicePlane> stack_of(const Planes& image, int count);
   void copy(DevicePlane& to, DevicePlane& from);
+  // An image that comes next is in no cache, as it is in none of those that `places_for` counts.
+  void empty_caches();
   void measure_wall(Session& session, const Program& program, const Material& material, int repeat,
                     BenchmarkResult& result);
   // The program's kernels are for stacks of `stack` images.
@@ -120,6 +122,7 @@ class Benchmark {
   std::map<std::string, HostImage> images_;
   std::map<const std::byte*, std::vector<std::shared_ptr<DevicePlane>>> places_;
   std::map<std::pair<Baseline, std::int64_t>, double> baseline_times_;
+  std::vector<std::byte> swept_;  // memory of more than the caches
 };
 
 }  // namespace impipe::engine
