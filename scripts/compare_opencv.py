@@ -163,7 +163,7 @@ class Side:
                 self.pixels[cls, channels], self.paths[cls, channels] = np.load(path), path
 
     def impipe_ms(self, row, cls, channels, threads):
-        said = subprocess.run([self.program, "bench", "--json", "--device", "cpu", "-j",
+        said = subprocess.run([self.program, "bench", "--json", "--in-cache", "--device", "cpu", "-j",
                                str(threads), "--input", self.paths[cls, channels], row.pipeline],
                               check=True, capture_output=True, text=True).stdout
         return json.loads(said)["results"][0]["min_ms"]

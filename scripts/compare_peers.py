@@ -228,9 +228,9 @@ class Side:
                 self.pixels[name, cls], self.paths[name, cls] = np.load(path), path
 
     def impipe_ms(self, row, threads):
-        said = subprocess.run([self.program, "bench", "--json", "-j", str(threads), "--input",
-                               self.paths["a", row.cls], row.pipeline], check=True,
-                              capture_output=True, text=True).stdout
+        said = subprocess.run([self.program, "bench", "--json", "--in-cache", "-j", str(threads),
+                               "--input", self.paths["a", row.cls], row.pipeline],
+                              check=True, capture_output=True, text=True).stdout
         return json.loads(said)["results"][0]["median_ms"]
 
     def peer_ms(self, row, seconds=0.5):

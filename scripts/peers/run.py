@@ -54,7 +54,7 @@ class Impipe:
 
     def _bench(self, kind, size, pipelines):
         picture = os.path.join(self.folder, f"{kind}-{size}-a.npy")
-        run = subprocess.run([self.program, "bench", "--json", "--device", self.device,
+        run = subprocess.run([self.program, "bench", "--json", "--in-cache", "--device", self.device,
                               "--repeat", "5", "--input", picture, *pipelines],
                              capture_output=True, text=True,
                              timeout=20 + self.limit * len(pipelines))

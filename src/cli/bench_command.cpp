@@ -173,6 +173,8 @@ void add_bench(CommandSet& commands) {
   add_sandbox(app, flags->sandbox);
   flag(app, "--naive", flags->naive, "A suite's rows beside plain loops of one thread");
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");
+  flag(app, "--in-cache", flags->in_cache,
+       "Runs to the result may find their image in a cache, as loops of other programs do");
   flag(app, "--json", flags->json, "As JSON");
   flag(app, "--markdown", flags->markdown, "As a table of Markdown");
   flag(app, "--csv", flags->csv, "As comma-separated values");

@@ -108,7 +108,8 @@ engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags
                                              : parse_amount("--max-pixels", flags.max_pixels, 1000),
       .stack = stack,
       .wall = flags.suite.empty() && stack == 1,
-      .repeat = flags.repeat};
+      .repeat = flags.repeat,
+      .in_cache = flags.in_cache};
   for (const auto& [name, text] : row.images) {
     options.sources.emplace(name, pipeline_of(with_size(text, row.size), {}));
   }

@@ -27,6 +27,7 @@ struct BenchFlags {
   int repeat = 0;
   int threads = 0;
   bool no_fuse = false;
+  bool in_cache = false;
   bool naive = false;
   bool json = false, markdown = false, csv = false;
   std::string report;   // a file for the JSON, beside the table

@@ -330,7 +330,7 @@ void Benchmark::empty_caches() {
 }
 
 void Benchmark::measure_wall(Session& session, const Program& program, const Material& material,
-                             int repeat, BenchmarkResult& result) {
+                             const BenchmarkOptions& options, BenchmarkResult& result) {
   constexpr double budget_ms = 1000;
   constexpr int min_runs = 5, max_runs = 1000;
   const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
@@ -340,13 +340,13 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   result.cold_ms += milliseconds_since(first);
   std::vector<double> times;
   const auto begin = Clock::now();
-  const int runs = repeat > 0 ? repeat : max_runs;
+  const int runs = options.repeat > 0 ? options.repeat : max_runs;
   while (static_cast<int>(times.size()) < runs) {
-    empty_caches();
+    if (!options.in_cache) empty_caches();
     const auto start = Clock::now();
     execute(program, material, *queue_, kernels);
     times.push_back(milliseconds_since(start));
-    if (repeat == 0 && static_cast<int>(times.size()) >= min_runs &&
+    if (options.repeat == 0 && static_cast<int>(times.size()) >= min_runs &&
         milliseconds_since(begin) > budget_ms) {
       break;
     }
@@ -439,7 +439,7 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   result.type = what.image.type;
   result.size = what.image.size();
   result.cold_ms = planned_ms;
-  if (options.wall) measure_wall(of, *program, what, options.repeat, result);
+  if (options.wall) measure_wall(of, *program, what, options, result);
   if (options.stack > 1 && device().is_gpu && of.max_stacked(*program, 0) >= options.stack) {
     measure_device(*of.stacked(program), what, options.stack, result);
     return result;

@@ -30,6 +30,8 @@ struct BenchmarkOptions {
   int stack = 1;
   bool wall = true;  // measure decoded pixels to result too
   int repeat = 0;    // runs of that; 0: as many as fit into about a second, at least 5
+  // The image of these runs may be in the processor's caches, from the run before.
+  bool in_cache = false;
 };
 
 struct BenchmarkResult {
@@ -102,8 +104,8 @@ class Benchmark {
   void copy(DevicePlane& to, DevicePlane& from);
   // An image that comes next is in no cache, as it is in none of those that `places_for` counts.
   void empty_caches();
-  void measure_wall(Session& session, const Program& program, const Material& material, int repeat,
-                    BenchmarkResult& result);
+  void measure_wall(Session& session, const Program& program, const Material& material,
+                    const BenchmarkOptions& options, BenchmarkResult& result);
   // The program's kernels are for stacks of `stack` images.
   void measure_device(const Program& program, const Material& material, int stack,
                       BenchmarkResult& result);
