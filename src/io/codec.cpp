@@ -26,6 +26,7 @@
 #include "io/jpeg_scan.hpp"
 #include "io/module.hpp"
 #include "io/module/wide_samples.hpp"
+#include "io/module_call.hpp"
 #include "io/orient.hpp"
 #include "io/read_picture.hpp"
 #include "io/y4m.hpp"
@@ -86,32 +87,6 @@ size_t read_fully(int file, std::byte* out, size_t count) {
     done += static_cast<size_t>(got);
   }
   return done;
-}
-
-// Calls a codec module. What its libraries make of it when there is no memory is their own matter:
-// a damaged file, metadata left out, a type of their own that they throw, or a success with a
-// broken result (libwebp). errno, which malloc sets, tells.
-template <class Call>
-auto from_module(Call call) {
-  errno = 0;
-  const auto fail_by = [](std::string reason) {
-    // Our own message says how much was needed.
-    if (errno == ENOMEM && !reason.starts_with("out of memory: ")) throw std::bad_alloc();
-    fail(reason);
-  };
-  try {
-    auto result = call();
-    if (errno == ENOMEM) throw std::bad_alloc();
-    return result;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail_by(error.what());
-    throw;
-  } catch (...) {
-    fail_by("the codec failed for a reason of its own");
-    throw;
-  }
 }
 
 Bytes read_regular(int file, size_t size) {
@@ -263,16 +238,6 @@ bool keep_coded(std::span<const std::byte> file, Decoded& out) {
   return true;
 }
 
-// Like the JPEG that the image was made from.
-JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
-  JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
-  if (options.subsampling) {
-    storage.across = (*options.subsampling)[0];
-    storage.down = (*options.subsampling)[1];
-  }
-  return storage;
-}
-
 // Codes of 16 bits that fewer do not hold.
 void name_lost_bits(const HostImage& image, Format format, const EncodeOptions& options, int bits,
                     std::vector<std::string>& lost) {
@@ -300,6 +265,15 @@ void name_lost_bits(const HostImage& image, Format format, const EncodeOptions& 
 }
 
 }  // namespace
+
+JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
+  JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
+  if (options.subsampling) {
+    storage.across = (*options.subsampling)[0];
+    storage.down = (*options.subsampling)[1];
+  }
+  return storage;
+}
 
 Bytes read_picture(const std::filesystem::path& path) {
   FileStamp stamp;
@@ -569,7 +543,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
 
 Bytes file_with_metadata(Bytes file, Format format, const Metadata& metadata,
                          const HostImage& image, std::vector<std::string>& lost) {
-  return from_module([&] { return with_metadata(std::move(file), format, metadata, image, lost); });
+  return from_module([&] {
+    return with_metadata(std::move(file), format, metadata, {image.size(), image}, lost);
+  });
 }
 
 }  // namespace impipe::io

@@ -55,7 +55,8 @@ struct ImageInfo {
   std::vector<std::string> page_names;
   // Of an EXR: the channels that the picture is made of, where they were asked for by name.
   std::vector<std::string> named;
-  std::string detail;  // "8-bit palette, interlaced", for `impipe info`
+  std::string detail;        // "8-bit palette, interlaced", for `impipe info`
+  bool progressive = false;  // a JPEG of which all is read before the first row is there
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
   std::int64_t decoded_bytes() const {
@@ -160,6 +161,9 @@ struct Encoded {
 // Throws Error when an image without a white goes to an integer class.
 Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
                const EncodeOptions& options = {});
+
+// How a JPEG is stored: like that which the image was made from.
+JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options);
 
 // Whether pictures of one kind follow each other in such a file, as many as there may be.
 inline bool writes_stream(Format format) { return format == Format::y4m || format == Format::raw; }

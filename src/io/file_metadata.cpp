@@ -37,27 +37,34 @@ void drop_foreign_profile(Metadata& m, int channels, Lost& lost) {
   m.icc.clear();
 }
 
-// Sizes and thumbnails follow the pixels.
-void follow_pixels(Metadata& m, Format format, const HostImage& image, Lost& lost) {
+// Of the thumbnail that there is; none: a side of 0.
+ThumbnailSize old_thumbnail(const Metadata& m) {
+  return m.exif.empty() ? ThumbnailSize{} : exif_thumbnail(text_of(m.exif));
+}
+// Of the one that is made, where there was this.
+ThumbnailSize new_thumbnail(const ThumbnailSize& old) {
   constexpr ThumbnailSize usual{160, 16384};
+  constexpr int max_side = 512;  // it has to fit into 64 KiB with all else
+  if (old.side == 0) return usual;
+  return {std::min(old.side, max_side), old.bytes};
+}
+
+// Sizes and thumbnails follow the pixels.
+void follow_pixels(Metadata& m, Format format, const PictureOfFile& picture, Lost& lost) {
   const std::string_view exif = text_of(m.exif), resources = text_of(m.photoshop);
-  ThumbnailSize old = exif.empty() ? ThumbnailSize{} : exif_thumbnail(exif);
+  const ThumbnailSize old = old_thumbnail(m), wanted = new_thumbnail(old);
   if (!exif.empty() && has_other_thumbnail(exif))
     lost.push_back("an EXIF thumbnail that is no JPEG");
   const bool in_exif = old.side > 0 && format != Format::tiff;
   if (old.side > 0 && !in_exif) lost.push_back("the EXIF thumbnail");
   const bool elsewhere = has_resource_thumbnail(resources) || has_xmp_thumbnail(m.xmp);
   std::string thumbnail;
-  constexpr int max_side = 512;  // it has to fit into 64 KiB with all else
-  if (old.side == 0) old = usual;
-  if (in_exif || elsewhere) {
-    thumbnail = thumbnail_of(image, std::min(old.side, max_side), old.bytes);
-  }
+  if (in_exif || elsewhere) thumbnail = thumbnail_of(picture.image, wanted.side, wanted.bytes);
   if (!exif.empty()) {
     m.exif =
-        bytes_of_text(exif_of_picture(std::string(exif), image.size(), in_exif ? thumbnail : ""));
+        bytes_of_text(exif_of_picture(std::string(exif), picture.size, in_exif ? thumbnail : ""));
   }
-  if (!m.xmp.empty()) m.xmp = xmp_of_picture(std::move(m.xmp), image.size(), thumbnail);
+  if (!m.xmp.empty()) m.xmp = xmp_of_picture(std::move(m.xmp), picture.size, thumbnail);
   if (has_resource_thumbnail(resources)) {
     m.photoshop = bytes_of_text(resources_of_picture(resources, thumbnail));
   }
@@ -70,6 +77,8 @@ bool wants_thumbnail(const Metadata& metadata) {
   return (!exif.empty() && exif_thumbnail(exif).side > 0) ||
          has_resource_thumbnail(text_of(metadata.photoshop)) || has_xmp_thumbnail(metadata.xmp);
 }
+
+int thumbnail_side(const Metadata& metadata) { return new_thumbnail(old_thumbnail(metadata)).side; }
 
 void name_pieces(const Metadata& metadata, Lost& lost) {
   for (const Piece& piece : metadata.pieces) {
@@ -173,7 +182,7 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
                             Lost& lost) {
   Metadata ready = metadata;
   drop_foreign_profile(ready, image.type.channels, lost);
-  follow_pixels(ready, format, image, lost);
+  follow_pixels(ready, format, {image.size(), image}, lost);
   const bool has_unit = ready.resolution && ready.resolution->unit != Resolution::Unit::none;
   const bool boxes = format == Format::jp2;  // for resolution and comments too
   if (!ready.exif.empty()) {
@@ -193,8 +202,8 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
   return ready;
 }
 
-Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
-                    Lost& lost) {
+Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
+                    const PictureOfFile& picture, Lost& lost) {
   if (metadata.empty() && metadata.pieces.empty()) return file;
   // An EXR's attributes and a DPX's header are no such metadata.
   if (!traits(format).metadata || format == Format::exr || format == Format::dpx) {
@@ -202,15 +211,15 @@ Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const H
     return format == Format::bmp ? with_bmp_metadata(std::move(file), metadata) : file;
   }
   Metadata ready = metadata;
-  drop_foreign_profile(ready, image.type.channels, lost);
-  follow_pixels(ready, format, image, lost);
+  drop_foreign_profile(ready, picture.image.type.channels, lost);
+  follow_pixels(ready, format, picture, lost);
   if (format != Format::tiff && !ready.exif.empty()) {
     ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
   }
   switch (format) {
     case Format::jpeg: return with_jpeg_metadata(file, ready, lost);
     case Format::png: return with_png_metadata(file, ready, lost);
-    case Format::webp: return with_webp_metadata(file, ready, image, lost);
+    case Format::webp: return with_webp_metadata(file, ready, picture.image, lost);
     case Format::tiff: return with_tiff_metadata(file, ready, lost);
     default: return file;
   }

@@ -14,10 +14,16 @@ namespace impipe::io {
 // `header`: what probe said.
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header);
 
-// A freshly encoded file with the metadata in it, of this image. Adds to `lost` the names of what
-// the format cannot hold.
-Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
-                    std::vector<std::string>& lost);
+// What metadata say of the picture of their file.
+struct PictureOfFile {
+  Size size;
+  // It, or what a thumbnail of it is made of: see thumbnail_side.
+  const HostImage& image;
+};
+// A freshly encoded file with the metadata in it. Adds to `lost` the names of what the format
+// cannot hold.
+Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
+                    const PictureOfFile& picture, std::vector<std::string>& lost);
 
 // What a module puts into a file that it encodes; the rest is named in `lost`.
 Metadata metadata_of_module(const Metadata& metadata, Format format, const HostImage& image,
@@ -27,6 +33,9 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
 
 // Whether a file with it has a smaller picture of its pixels.
 bool wants_thumbnail(const Metadata& metadata);
+// The longer side of that, in pixels at most: the picture as a SmallPicture of this side is as good
+// as the picture.
+int thumbnail_side(const Metadata& metadata);
 
 inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -226,6 +226,7 @@ ImageInfo jpeg_header(const ByteSource& source) {
       info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");
+      info.progressive = code == 0xc2;
       claim_jpeg(info, code, source.read(at + 8, 3 * std::int64_t{components}));
     }
     if (code == 0xe1) {

@@ -8,12 +8,15 @@
 
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "io/atomic_file.hpp"
 #include "io/byte_source.hpp"
 #include "io/file_metadata.hpp"
 #include "io/module.hpp"
+#include "io/module_call.hpp"
+#include "io/thumbnail.hpp"
 
 namespace impipe::io {
 namespace {
@@ -51,10 +54,27 @@ class OpenRows final : public PictureRows {
     rows_ = codec_module(info.format).open_rows(file_.get(), file_.size(), info, make);
     return rows_ != nullptr;
   }
-  HostImage read(std::int64_t y, std::int64_t y_end) override { return rows_->read(y, y_end); }
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    return from_module([&] { return rows_->read(y, y_end); });
+  }
 
  private:
   InputFile file_;
+  std::unique_ptr<PictureRows> rows_;
+};
+
+// The rows of a file in memory.
+class JpegRowsInMemory final : public PictureRows {
+ public:
+  JpegRowsInMemory(std::span<const std::byte> file, const ImageInfo& info) {
+    const auto make = [](const ImageType& type, Size size) { return HostImage(type, size); };
+    rows_ = from_module([&] { return codec_module(Format::jpeg).open_rows(file, info, make); });
+  }
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    return from_module([&] { return rows_->read(y, y_end); });
+  }
+
+ private:
   std::unique_ptr<PictureRows> rows_;
 };
 
@@ -71,6 +91,10 @@ std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const 
   auto rows = std::make_unique<OpenRows>(path);
   if (!rows->open(info)) return nullptr;
   return rows;
+}
+
+std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info) {
+  return std::make_unique<JpegRowsInMemory>(file, info);
 }
 
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info) {
@@ -122,6 +146,49 @@ void RowsFile::commit(std::string_view maker) {
   state_->sink.reset();
   if (!maker.empty()) state_->file.note_maker(maker);
   state_->file.commit();
+}
+
+struct RowsJpeg::State {
+  ImageType type;  // in the file
+  Size size;
+  const Metadata& metadata;
+  std::unique_ptr<PictureSink> sink;
+  std::optional<SmallPicture> small;  // where a thumbnail is wanted
+  Encoded encoded;
+};
+
+RowsJpeg::RowsJpeg(const ImageType& type, Size size, const Metadata& metadata,
+                   const EncodeOptions& options)
+    : state_(new State{.type = type, .size = size, .metadata = metadata}) {
+  State& s = *state_;
+  s.type.cls = PixelClass::uint8;
+  s.type.white = class_max(PixelClass::uint8);
+  EncodeOptions stored = options;
+  stored.jpeg = jpeg_storage_for(metadata, options);
+  s.sink = from_module([&] { return codec_module(Format::jpeg).make_rows(s.type, size, stored); });
+  if (wants_thumbnail(metadata)) s.small.emplace(s.type, size, thumbnail_side(metadata));
+}
+
+RowsJpeg::~RowsJpeg() = default;
+
+void RowsJpeg::write(const HostImage& rows) {
+  const HostImage ready = convert(rows, PixelClass::uint8, &state_->encoded.clipped);
+  from_module([&] {
+    state_->sink->write(ready);
+    return true;
+  });
+  if (state_->small) state_->small->add(ready);
+}
+
+Encoded RowsJpeg::finish() {
+  State& s = *state_;
+  const HostImage none(s.type, {1, 1});
+  const HostImage& shown = s.small ? s.small->image() : none;
+  s.encoded.bytes = from_module([&] {
+    return with_metadata(s.sink->finish(), Format::jpeg, s.metadata, {s.size, shown},
+                         s.encoded.lost);
+  });
+  return std::move(s.encoded);
 }
 
 }  // namespace impipe::io

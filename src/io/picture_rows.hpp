@@ -1,9 +1,10 @@
-// Pictures that are read and written some rows at a time, because they do not fit into memory. So
-// far those are TIFFs.
+// Pictures that are read and written some rows at a time, because they do not fit into memory, or
+// to take less of it. So far those are TIFFs and JPEGs.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,14 @@ class PictureSink {
   virtual ~PictureSink() = default;
   // The next rows, of the type that was announced.
   virtual void write(const HostImage& rows) = 0;
-  // After the last row.
-  virtual void finish() = 0;
+  // After the last row. The file, unless it was an open one that was written to.
+  virtual Bytes finish() = 0;
 };
 
-// Opens a file whose header says `info`; null when its rows cannot be read without the others.
+// Opens a TIFF whose header says `info`; null when its rows cannot be read without the others.
 std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info);
+// The same of an upright JPEG, which stays in memory meanwhile.
+std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info);
 // The metadata of such a file.
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info);
 
@@ -54,6 +57,23 @@ class RowsFile {
   void write(const HostImage& rows, std::int64_t& clipped);
   // maker: see is_up_to_date.
   void commit(std::string_view maker);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A JPEG of rows, with the bytes that `encode` makes of the whole.
+class RowsJpeg {
+ public:
+  // Throws Error.
+  RowsJpeg(const ImageType& type, Size size, const Metadata& metadata,
+           const EncodeOptions& options);
+  ~RowsJpeg();
+  // The next rows.
+  void write(const HostImage& rows);
+  // After the last row.
+  Encoded finish();
 
  private:
   struct State;

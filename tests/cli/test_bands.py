@@ -1,4 +1,8 @@
-"""Pictures that would take more than --memory: TIFF to TIFF in bands of rows, with the same bits."""
+"""Pictures that would take more than --memory, TIFF to TIFF and JPEG to JPEG, and large JPEGs on the
+processor, in bands of rows, with the same bits.
+"""
+import io
+import json
 import os
 import struct
 import subprocess
@@ -37,9 +41,30 @@ def huge_tiff(side, tile=256):
             + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(4))
 
 
+def exif_with_thumbnail(pixels):
+    """An EXIF block whose thumbnail is a JPEG of these pixels."""
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG")
+    jpeg = out.getvalue()
+    # The first directory has an orientation, the second where the thumbnail is.
+    second = 8 + 2 + 12 + 4
+    at = second + 2 + 3 * 12 + 4
+    entries = [struct.pack("<HHI4s", 0x0112, 3, 1, struct.pack("<HH", 1, 0)),
+               struct.pack("<HHII", 0x0103, 3, 1, 6), struct.pack("<HHII", 0x0201, 4, 1, at),
+               struct.pack("<HHII", 0x0202, 4, 1, len(jpeg))]
+    return (b"Exif\0\0" + struct.pack("<2sHI", b"II", 42, 8) + struct.pack("<H", 1) + entries[0]
+            + struct.pack("<I", second) + struct.pack("<H", 3) + b"".join(entries[1:])
+            + struct.pack("<I", 0) + jpeg)
+
+
 def is_tiled(path):
     with Image.open(path) as image:
         return 322 in image.tag_v2
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class InBands(ProgramTest):
@@ -111,7 +136,8 @@ class InBands(ProgramTest):
                                           r"image\n")
         run = self.impipe("imgaussfilt 2", "huge.tif", "-o", "out.png", "--max-pixels", "1T",
                           code=1)
-        self.assertIn("; only files of TIFF are written some rows at a time\n", run.err)
+        self.assertIn("; only files of the same format are written some rows at a time, TIFF and "
+                      "JPEG\n", run.err)
         self.assertFalse(os.path.exists("out.tif"))
 
     def test_memory_stays_below_the_limit(self):
@@ -137,13 +163,66 @@ class InBands(ProgramTest):
         self.assertIn("--strict: the result would be without EXIF", run.err)
         self.assertEqual([name for name in os.listdir(".") if "o2" in name or ".tmp" in name], [])
 
+    def expect_same_jpeg(self, name, pipeline, *flags):
+        """Files of the same bytes, whole and in bands; the file made whole is whole.jpg."""
+        for made, memory in (("whole.jpg", "4G"), ("bands.jpg", "300K")):
+            self.impipe(pipeline, name, "-o", made, "--memory", memory, "--device", "cpu", *flags)
+        self.assertEqual(read("bands.jpg"), read("whole.jpg"), (name, pipeline, flags))
+
+    def test_jpegs_have_the_same_bytes(self):
+        for pipeline in LOCAL:
+            with self.subTest(pipeline=pipeline):
+                if pipeline == LOCAL[0]:
+                    self.picture("c.jpg", colour(901, 333), quality=90)
+                self.expect_same_jpeg("c.jpg", pipeline)
+
+    def test_jpegs_of_other_kinds(self):
+        exif = exif_with_thumbnail(colour(60, 80))
+        self.picture("444.jpg", colour(700, 334), quality=90, subsampling=0, exif=exif, dpi=(90, 90))
+        self.picture("gray.jpg", ramp(701, 400), comment="a comment", icc_profile=b"a profile")
+        Image.fromarray(np.dstack([colour(650, 400), ramp(650, 400)]), "CMYK").save("cmyk.jpg")
+        for name in ("444.jpg", "gray.jpg", "cmyk.jpg"):
+            for flags in ((), ("--subsampling", "422"), ("--quality", "60", "--strip")):
+                self.expect_same_jpeg(name, "imgaussfilt 2", *flags)
+        with Image.open("whole.jpg") as made:
+            self.assertEqual(made.size, (400, 650))
+
+    def test_a_thumbnail_follows_the_bands(self):
+        self.picture("t.jpg", colour(900, 333), exif=exif_with_thumbnail(colour(60, 80)))
+        self.expect_same_jpeg("t.jpg", "imcomplement")
+        self.assertEqual(read("bands.jpg").count(b"\xff\xd8\xff"), 2)
+
+    def test_a_jpeg_whose_end_is_missing(self):
+        self.picture("d.jpg", colour(900, 333), quality=95)
+        data = read("d.jpg")
+        self.write("d.jpg", data[:len(data) * 2 // 3])
+        said = [self.impipe("imgaussfilt 2", "d.jpg", "-o", "out.jpg", "--memory", memory,
+                            "--device", "cpu", code=1).err for memory in ("4G", "300K")]
+        self.assertEqual(said[0], said[1])
+        self.assertIn("d.jpg: decode: truncated JPEG", said[0])
+        self.assertEqual([name for name in os.listdir(".") if "out" in name or ".tmp" in name], [])
+
+    def test_a_large_jpeg_takes_little_memory(self):
+        Image.fromarray(np.tile(colour(500, 600), (8, 10, 1))).save("large.jpg", quality=85)
+        self.picture("small.jpg", colour(50, 60))
+        flags = ("-o", "out.jpg", "-j", "2", "--device", "cpu")
+        least = self.peak_memory("imgaussfilt 2", "small.jpg", *flags)
+        most = self.peak_memory("imgaussfilt 2", "large.jpg", *flags)
+        # As a whole it would take 72 MB twice.
+        self.assertLess(most - least, (200 if SANITIZED else 60) << 10)
+        told = self.impipe("imgaussfilt 2", "large.jpg", *flags, "--profile=json").err
+        told = json.loads(told[told.index("{"):])
+        # Decoding and encoding are told apart from what is computed between them.
+        for part in ("decode", "encode"):
+            self.assertGreater(told["thread_seconds"][part], 0.01)
+
     def test_a_damaged_tile_fails_the_file(self):
         self.tiled("d.tif", colour(900, 300))
         with open("d.tif", "r+b") as file:
             file.seek(os.path.getsize("d.tif") // 2)
             file.write(b"\xff" * 4000)
         run = self.impipe("imgaussfilt 3", "d.tif", "-o", "out.tif", "--memory", "300K", code=1)
-        self.assertRegex(run.err, r"d\.tif: compute: (damaged|truncated) TIFF: ")
+        self.assertRegex(run.err, r"d\.tif: decode: (damaged|truncated) TIFF: ")
         self.assertEqual([name for name in os.listdir(".") if "out" in name or ".tmp" in name], [])
 
 

@@ -137,6 +137,7 @@ class Batch {
   // What a thread does next.
   struct Job {
     enum class Kind { prepare, decode, compute, encode, nothing, leave } kind = Kind::nothing;
+    FileWork::Within within;
     Files files;  // one, or several that are computed together
     Clock::time_point begin, until = Clock::time_point::max();  // of the part that runs
     bool given_up = false;  // the files are reported, and the thread is nobody's
@@ -340,6 +341,10 @@ class Batch {
       return Job::Kind::leave;
     }
     *spent += tell(slice_kind(job.kind), lane, index, start);
+    // What was decoded and encoded in between is no computing.
+    times.decode += job.within.decode;
+    times.encode += job.within.encode;
+    times.compute -= job.within.decode + job.within.encode;
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
     --running_;
     if (job.kind == Job::Kind::decode) --decoding_;
@@ -542,6 +547,11 @@ class Batch {
       }
     } catch (...) {
       end = failure_by_exception(part);
+    }
+    if (part == Part::compute) {
+      const FileWork::Within within = file.work->within_compute();
+      job.within.decode += within.decode;
+      job.within.encode += within.encode;
     }
     if (Clock::now() > job.until && (!end || end->state == FileEnd::State::failed)) {
       end = failure(part, late_message().c_str());

@@ -47,6 +47,11 @@ class FileWork {
   // BatchOptions::first_lane; no two parts run on one lane at the same time.
   virtual void compute(int lane) = 0;
   virtual void encode() = 0;
+  // Seconds of `compute` in which it decoded and encoded itself.
+  struct Within {
+    double decode = 0, encode = 0;
+  };
+  virtual Within within_compute() const { return {}; }
   // What else may be computed together with it, asked after `decode`: files of equal keys, `most`
   // of them at most.
   struct Stack {

@@ -205,13 +205,15 @@ std::optional<std::int64_t> PictureWork::prepare() {
   if (estimate > settings_.memory || bytes.on_device > settings_.max_memory) {
     const std::string why_not = why_not_in_bands();
     if (why_not.empty()) {
-      estimate = plan_bands(settings_.memory);
+      // More rows than a few hundred MB hold gain nothing.
+      estimate = plan_bands(std::min<std::int64_t>(settings_.memory / 2, 384 << 20));
     } else if (bytes.on_device > settings_.max_memory) {
       throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}; {}",
                               bytes.on_device / giga, settings_.max_memory / giga, why_not),
                   ExitCode::file_failed);
     }
   }
+  if (band_rows_ == 0 && prefers_bands(estimate)) estimate = plan_small_bands();
   std::int64_t known = settings_.largest;
   while (known < estimate && !settings_.largest.compare_exchange_weak(known, estimate)) {
   }

@@ -143,6 +143,7 @@ class PictureWork : public FileWork {
   Stack stack() const override;
   void compute_stack(int lane, std::span<FileWork* const> files) override;
   void encode() override;
+  Within within_compute() const override { return within_; }
   // Not what came through a pipe and is used up.
   bool may_repeat() const override { return !piped_ && !picture_.failure; }
   void release() override;
@@ -194,10 +195,23 @@ class PictureWork : public FileWork {
   void compute_pages(int lane);
   // Why the picture has to be computed as a whole; empty when it may be done in bands of rows.
   std::string why_not_in_bands() const;
-  // Settles how many rows a band has; returns the bytes that a band takes.
+  // Whether it goes in bands though it fits into memory as a whole, which takes `estimate` bytes.
+  bool prefers_bands(std::int64_t estimate) const;
+  // Settles how many rows a band has so that it takes no more than `memory`, or little where there
+  // is no need to save; returns the bytes that it takes.
   std::int64_t plan_bands(std::int64_t memory);
+  std::int64_t plan_small_bands();
+  double bytes_of_band(std::int64_t rows) const;
+  std::int64_t rows_of_bands(std::int64_t memory) const;
   // From file to file.
   void compute_bands(int lane);
+  std::unique_ptr<io::PictureRows> open_bands();
+  // Where the rows of the result go.
+  struct BandTarget;
+  std::unique_ptr<BandTarget> make_band_target();
+  void finish_bands(BandTarget& target);
+  // A part of the work on a band that belongs to decoding or encoding.
+  void within(Part part, int lane, const std::function<void()>& work);
   // What an EXR's storage has to know of this run, before the image is encoded.
   void tell_exr();
   // One file of pages, each a file, and of the input's other parts.
@@ -226,6 +240,7 @@ class PictureWork : public FileWork {
   bool coded_fits_ = true;      // what lies between a JPEG's data and its pixels on a device
   bool piped_ = false;          // the file came through a pipe
   std::int64_t band_rows_ = 0;  // of a picture that is computed in bands
+  Within within_;               // of its computing
   // Of several pages, or with parts that go into the result, or a JPEG that is decoded later.
   io::Bytes file_;
   std::vector<io::Bytes> encoded_;  // of the pages, each a file

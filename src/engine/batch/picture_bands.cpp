@@ -9,6 +9,7 @@
 #include "engine/batch/picture.hpp"
 #include "engine/program/bands.hpp"
 #include "io/atomic_file.hpp"
+#include "io/read_picture.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -65,22 +66,36 @@ class BandReader {
 // The next band reads what this one's end has read.
 constexpr std::int64_t least_rows = 16;
 
+// Bytes of a band of a picture that would fit into memory as a whole.
+constexpr std::int64_t enough_for_bands = 32 << 20;
+
 }  // namespace
 
 std::string PictureWork::why_not_in_bands() const {
   const io::ImageInfo& info = *picture_.info;
   const Plan& plan = picture_.program->plan;
-  if (info.format != io::Format::tiff || info.orientation != 1) {
-    return "only upright TIFFs are read some rows at a time";
+  const bool jpeg = info.format == io::Format::jpeg;
+  if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
+    return "only upright TIFFs and JPEGs are read some rows at a time";
   }
+  if (info.progressive) return "progressive JPEGs are read whole";
   if (picture_.is_stdin || picture_.content || picture_.missing_frame ||
       settings_.lanes->pipeline().has_source() || picture_.pages) {
     return "it is no file of one picture";
   }
-  const bool to_file = !picture_.output.empty();
-  if (to_file && (picture_.output_format != io::Format::tiff || settings_.in_place ||
-                  picture_.output == "-" || io::is_written_into(picture_.output))) {
-    return "only files of TIFF are written some rows at a time";
+  if (shrink_of(info) != 1) return "it is read smaller";
+  if (!picture_.output.empty()) {
+    if (picture_.output_format != info.format) {
+      return "only files of the same format are written some rows at a time, TIFF and JPEG";
+    }
+    if (!jpeg &&
+        (settings_.in_place || picture_.output == "-" || io::is_written_into(picture_.output))) {
+      return "only files of TIFF are written some rows at a time";
+    }
+    if (jpeg && (settings_.encode.compression == io::Compression::small ||
+                 settings_.encode.lossless || plan.result_alpha)) {
+      return "a JPEG of this kind is written whole";
+    }
   }
   Banding banding = banding_of(*picture_.program);
   if (!banding.why_not.empty()) return banding.why_not;
@@ -92,32 +107,89 @@ std::string PictureWork::why_not_in_bands() const {
   return "";
 }
 
-std::int64_t PictureWork::plan_bands(std::int64_t memory) {
+bool PictureWork::prefers_bands(std::int64_t estimate) const {
+  constexpr std::int64_t large = 96 << 20;
+  if (estimate < large || picture_.info->format != io::Format::jpeg) return false;
+  // A GPU computes a picture at once, and so do plain loops where nothing is written.
+  if (settings_.lanes->first().device().id != "cpu" || picture_.output.empty()) return false;
+  if (!why_not_in_bands().empty()) return false;
+  // Rows that two bands compute are computed twice.
+  constexpr std::int64_t rows_a_row_beside = 16;
+  const Halo halo = banding_of(*picture_.program).halo;
+  return rows_of_bands(enough_for_bands) >= rows_a_row_beside * (halo.up + halo.down);
+}
+
+double PictureWork::bytes_of_band(std::int64_t rows) const {
   const Program& program = *picture_.program;
   const Halo halo = banding_of(program).halo;
   const Size size = picture_.info->size();
   const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
-  const auto bytes_of = [&](std::int64_t rows) {
-    const Size part{size.width, std::min(size.height, rows + halo.up + halo.down + step)};
-    const ImageBytes bytes = image_bytes(program, sizes_of(program, part, {}), 0);
-    // Decoded rows are kept for the next band; a row of tiles waits until it is whole.
-    const double tiles = static_cast<double>(size.width * step) *
-                         bytes_per_pixel(program.plan.values[program.plan.result]);
-    const double alphas = picture_.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
-    return 2 * bytes.input + bytes.on_device + 3 * bytes.result + tiles + alphas;
-  };
-  // More rows than a few hundred MB hold gain nothing.
-  constexpr double enough = 384 << 20;
-  const double most = std::min(enough, static_cast<double>(memory) / 2);
-  std::int64_t rows = least_rows;
-  while (2 * rows < size.height && bytes_of(2 * rows) <= most) rows *= 2;
-  band_rows_ = rows;
-  return static_cast<std::int64_t>(bytes_of(rows));
+  const Size part{size.width, std::min(size.height, rows + halo.up + halo.down + step)};
+  const ImageBytes bytes = image_bytes(program, sizes_of(program, part, {}), 0);
+  // Decoded rows are kept for the next band; a row of tiles waits until it is whole.
+  const double tiles = static_cast<double>(size.width * step) *
+                       bytes_per_pixel(program.plan.values[program.plan.result]);
+  const double alphas = picture_.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
+  return 2 * bytes.input + bytes.on_device + 3 * bytes.result + tiles + alphas;
 }
 
-void PictureWork::compute_bands(int lane) {
+std::int64_t PictureWork::rows_of_bands(std::int64_t memory) const {
+  std::int64_t rows = least_rows;
+  while (2 * rows < picture_.info->size().height &&
+         bytes_of_band(2 * rows) <= static_cast<double>(memory)) {
+    rows *= 2;
+  }
+  return rows;
+}
+
+std::int64_t PictureWork::plan_bands(std::int64_t memory) {
+  band_rows_ = rows_of_bands(memory);
+  std::error_code error;
+  // A JPEG lies in memory, before and after.
+  const double files =
+      picture_.info->format == io::Format::jpeg
+          ? 2.0 * static_cast<double>(std::filesystem::file_size(picture_.path, error))
+          : 0;
+  return static_cast<std::int64_t>(bytes_of_band(band_rows_) + (error ? 0 : files));
+}
+
+std::int64_t PictureWork::plan_small_bands() { return plan_bands(enough_for_bands); }
+
+void PictureWork::within(Part part, int lane, const std::function<void()>& work) {
+  const double begin = steady_seconds();
+  try {
+    work();
+  } catch (const Error& error) {
+    throw PartError(part, error);
+  }
+  const double end = steady_seconds();
+  const bool decodes = part == Part::decode;
+  (decodes ? within_.decode : within_.encode) += end - begin;
+  if (settings_.timeline == nullptr) return;
+  settings_.timeline->add({.kind = decodes ? Slice::Kind::decode : Slice::Kind::encode,
+                           .lane = lane,
+                           .file = index_,
+                           .begin = begin,
+                           .end = end});
+}
+
+std::unique_ptr<io::PictureRows> PictureWork::open_bands() {
   const io::ImageInfo& info = *picture_.info;
-  const std::unique_ptr<io::PictureRows> rows = io::open_rows(picture_.path, info);
+  std::unique_ptr<io::PictureRows> rows;
+  if (info.format == io::Format::jpeg) {
+    io::FileStamp stamp;
+    file_ = io::read_picture(picture_.path, stamp);
+    stamps_ = settings_.pipeline_stamps;
+    stamps_.push_back(stamp);
+    const io::ImageInfo now = io::probe(file_);
+    if (now.format != info.format || now.type != info.type || now.stored != info.stored ||
+        now.orientation != info.orientation) {
+      throw Error("it was written to while it was read", ExitCode::file_failed, true);
+    }
+    rows = io::open_rows(file_, info);
+  } else {
+    rows = io::open_rows(picture_.path, info);
+  }
   if (!rows) {
     throw Error("out of memory: its samples lie in planes apart, or in YCbCr, and are read whole",
                 ExitCode::file_failed);
@@ -127,35 +199,72 @@ void PictureWork::compute_bands(int lane) {
     metadata_ = std::move(read.metadata);
     lost_ = std::move(read.lost);
   }
+  return rows;
+}
+
+struct PictureWork::BandTarget {
+  std::optional<io::RowsFile> tiff;
+  std::optional<io::RowsJpeg> jpeg;
+};
+
+std::unique_ptr<PictureWork::BandTarget> PictureWork::make_band_target() {
+  auto target = std::make_unique<BandTarget>();
+  const io::ImageInfo& info = *picture_.info;
   const Plan& plan = picture_.program->plan;
-  const Size size = info.size();
-  std::optional<io::RowsFile> file;
-  if (!picture_.output.empty() && !settings_.dry_run) {
-    ImageType type = plan.values[plan.result].type;
-    type.alpha = plan.result_alpha.has_value();
+  ImageType type = plan.values[plan.result].type;
+  type.alpha = plan.result_alpha.has_value();
+  if (info.format == io::Format::jpeg) {
+    target->jpeg.emplace(type, info.size(), metadata_, settings_.encode);
+  } else if (!settings_.dry_run) {
     io::Encoded losses;
     losses.lost = lost_;
-    file.emplace(picture_.output, io::RowsTarget{type, picture_.output_class, size, info.tile},
-                 metadata_, settings_.encode, losses.lost);
+    target->tiff.emplace(picture_.output,
+                         io::RowsTarget{type, picture_.output_class, info.size(), info.tile},
+                         metadata_, settings_.encode, losses.lost);
     tell_losses(losses);
+  }
+  return target;
+}
+
+void PictureWork::finish_bands(BandTarget& target) {
+  if (target.tiff) return target.tiff->commit(settings_.maker);
+  if (!target.jpeg) return;
+  io::Encoded encoded = target.jpeg->finish();
+  result_.clipped += encoded.clipped;
+  tell_losses(encoded);
+  write(picture_.output, std::move(encoded.bytes));
+}
+
+void PictureWork::compute_bands(int lane) {
+  const Size size = picture_.info->size();
+  const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
+  std::unique_ptr<io::PictureRows> rows;
+  std::unique_ptr<BandTarget> target;
+  within(Part::decode, lane, [&] { rows = open_bands(); });
+  if (!picture_.output.empty()) {
+    within(Part::encode, lane, [&] { target = make_band_target(); });
   }
   const Halo halo = banding_of(*picture_.program).halo;
   BandReader reader(*rows);
   PixelHash hash;
   for (std::int64_t y = 0; y < size.height;) {
     check_time();
-    const Band band =
-        band_at(y, size.height, halo, band_rows_, std::max<std::int64_t>(1, info.tile.height));
-    material_ = {.image = reader.read(band), .operands = {}};
+    const Band band = band_at(y, size.height, halo, band_rows_, step);
+    within(Part::decode, lane, [&] { material_ = {.image = reader.read(band), .operands = {}}; });
     compute_image(lane);
     HostImage made = image_like(outcome_.image, band.y_end - band.y);
     copy_rows(outcome_.image, band.y - band.input_y, band.y_end - band.input_y, made, 0);
     outcome_.image = {};
     if (settings_.hash) hash.add(made.planes, size.height);
-    if (file) file->write(made, result_.clipped);
+    if (target) {
+      within(Part::encode, lane, [&] {
+        if (target->tiff) target->tiff->write(made, result_.clipped);
+        if (target->jpeg) target->jpeg->write(made);
+      });
+    }
     y = band.y_end;
   }
-  if (file) file->commit(settings_.maker);
+  if (target) within(Part::encode, lane, [&] { finish_bands(*target); });
   FileReport::Row row{.page = 0, .columns = {}, .values = {}, .hash = {}};
   if (settings_.hash) row.hash = hash.text();
   result_.rows.push_back(std::move(row));

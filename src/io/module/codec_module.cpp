@@ -34,6 +34,14 @@ class Libraries final : public CodecModule {
                                          const EncodeOptions& options) const override {
     return make_tiff_rows(file, type, size, tile, options);
   }
+  std::unique_ptr<PictureRows> open_rows(InputBytes file, const ImageInfo& info,
+                                         MakeImage make_image) const override {
+    return open_jpeg_rows(file, info, make_image);
+  }
+  std::unique_ptr<PictureSink> make_rows(const ImageType& type, Size size,
+                                         const EncodeOptions& options) const override {
+    return make_jpeg_rows(type, size, options);
+  }
   std::string inflate(std::string_view packed, std::int64_t most) const override {
     return inflate_text(packed, most);
   }

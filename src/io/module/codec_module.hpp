@@ -51,6 +51,15 @@ class CodecModule {
                                                  Size /*tile*/, const EncodeOptions&) const {
     return nullptr;
   }
+  // The same of JPEGs in memory; the file stays there meanwhile.
+  virtual std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> /*file*/,
+                                                 const ImageInfo&, MakeImage) const {
+    return nullptr;
+  }
+  virtual std::unique_ptr<PictureSink> make_rows(const ImageType&, Size,
+                                                 const EncodeOptions&) const {
+    return nullptr;
+  }
   // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
@@ -62,6 +71,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 10";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 11";
 
 }  // namespace impipe::io

@@ -26,6 +26,10 @@ Bytes encode_png(const HostImage& image, const EncodeOptions& options);
 std::string inflate_text(std::string_view packed, std::int64_t most);  // see CodecModule::inflate
 std::string deflate_text(std::string_view text);
 Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options);
+std::unique_ptr<PictureRows> open_jpeg_rows(InputBytes bytes, const ImageInfo& info,
+                                            MakeImage make_image);
+std::unique_ptr<PictureSink> make_jpeg_rows(const ImageType& type, Size size,
+                                            const EncodeOptions& options);
 Bytes encode_tiff(const HostImage& image, const EncodeOptions& options);
 std::unique_ptr<PictureRows> open_tiff_rows(int file, std::int64_t bytes, const ImageInfo& info,
                                             MakeImage make_image);

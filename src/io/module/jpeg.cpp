@@ -5,8 +5,11 @@
 #include <jpeglib.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "io/module/codecs.hpp"
 #include "io/pixel_rows.hpp"
@@ -125,65 +128,125 @@ void cmyk_to_rgb(const JSAMPLE* from, std::uint8_t* to, std::int64_t count, bool
   }
 }
 
+// The rows of a JPEG, which come from the first to the last.
+class JpegRows final : public PictureRows {
+ public:
+  JpegRows(InputBytes bytes, const ImageInfo& info, MakeImage make_image)
+      : bytes_(bytes), info_(info), make_image_(make_image) {
+    begin();
+  }
+
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    if (y < next_) begin();
+    jpeg_decompress_struct& jpeg = d_->jpeg;
+    const std::int64_t height = size().height;
+    HostImage image = make_image_(info_.type, {size().width, y_end - y});
+    RowSplitter splitter(image);
+    JSAMPROW row = joined_.data();
+    // The last rows may be followed by some that the picture does not have.
+    const std::int64_t stop = y_end < height ? y_end : jpeg.output_height;
+    while (next_ < stop) {
+      jpeg_read_scanlines(&jpeg, &row, 1);
+      if (four_) cmyk_to_rgb(row, row, size().width, jpeg.saw_Adobe_marker != 0);
+      if (next_ >= y && next_ < y_end) splitter.put(row, next_ - y);
+      ++next_;
+    }
+    if (y_end == height) jpeg_finish_decompress(&jpeg);
+    return image;
+  }
+
+ private:
+  Size size() const { return shrunk(info_.stored, info_.shrink); }
+
+  void begin() {
+    jpeg_decompress_struct& jpeg = d_.emplace().jpeg;
+    next_ = 0;
+    jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
+    jpeg_read_header(&jpeg, TRUE);
+    four_ = jpeg.num_components == 4;
+    jpeg.out_color_space = four_ ? JCS_CMYK : jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg.scale_num = 1;
+    jpeg.scale_denom = static_cast<unsigned>(info_.shrink);
+    jpeg_start_decompress(&jpeg);
+    check_header(jpeg.image_width == info_.stored.width &&
+                     jpeg.image_height == info_.stored.height &&
+                     jpeg.output_width >= size().width && jpeg.output_height >= size().height &&
+                     (jpeg.output_components == 1) == (info_.type.channels == 1),
+                 "JPEG");
+    joined_.resize(static_cast<size_t>(jpeg.output_components) *
+                   static_cast<size_t>(jpeg.output_width));
+  }
+
+  InputBytes bytes_;
+  const ImageInfo info_;
+  MakeImage make_image_;
+  std::optional<Decompressor> d_;
+  bool four_ = false;
+  std::vector<JSAMPLE> joined_;
+  std::int64_t next_ = 0;  // row
+};
+
+// Rows into a JPEG in memory.
+class JpegSink final : public PictureSink {
+ public:
+  JpegSink(const ImageType& type, Size size, const EncodeOptions& options) : output_(c_.jpeg) {
+    if (size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION) {
+      fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
+    }
+    jpeg_compress_struct& jpeg = c_.jpeg;
+    jpeg.image_width = static_cast<JDIMENSION>(size.width);
+    jpeg.image_height = static_cast<JDIMENSION>(size.height);
+    jpeg.input_components = type.channels;
+    jpeg.in_color_space = type.channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, options.quality, TRUE);
+    if (type.channels == 3) {
+      jpeg.comp_info[0].h_samp_factor = options.jpeg.across;
+      jpeg.comp_info[0].v_samp_factor = options.jpeg.down;
+    }
+    jpeg.optimize_coding = options.compression == Compression::small ? TRUE : FALSE;
+    if (options.jpeg.progressive) jpeg_simple_progression(&jpeg);
+    jpeg_start_compress(&jpeg, TRUE);
+  }
+
+  void write(const HostImage& rows) override {
+    RowJoiner joiner(rows);
+    for (std::int64_t y = 0; y < rows.size().height; ++y) {
+      auto* row = const_cast<JSAMPLE*>(joiner.row<JSAMPLE>(y));
+      jpeg_write_scanlines(&c_.jpeg, &row, 1);
+    }
+  }
+
+  Bytes finish() override {
+    jpeg_finish_compress(&c_.jpeg);
+    return std::move(output_.bytes);
+  }
+
+ private:
+  Compressor c_;
+  Output output_;
+};
+
 }  // namespace
 
 HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  Decompressor d;
-  jpeg_mem_src(&d.jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  jpeg_read_header(&d.jpeg, TRUE);
-  const bool four = d.jpeg.num_components == 4;
-  d.jpeg.out_color_space = four ? JCS_CMYK : d.jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  d.jpeg.scale_num = 1;
-  d.jpeg.scale_denom = static_cast<unsigned>(info.shrink);
-  jpeg_start_decompress(&d.jpeg);
-  const Size size = shrunk(info.stored, info.shrink);
-  check_header(d.jpeg.image_width == info.stored.width &&
-                   d.jpeg.image_height == info.stored.height && d.jpeg.output_width >= size.width &&
-                   d.jpeg.output_height >= size.height &&
-                   (d.jpeg.output_components == 1) == (info.type.channels == 1),
-               "JPEG");
-  HostImage image = make_image(info.type, size);
-  RowSplitter splitter(image);
-  std::vector<JSAMPLE> joined(static_cast<size_t>(d.jpeg.output_components) *
-                              static_cast<size_t>(d.jpeg.output_width));
-  JSAMPROW row = joined.data();
-  while (d.jpeg.output_scanline < d.jpeg.output_height) {
-    const std::int64_t y = d.jpeg.output_scanline;
-    jpeg_read_scanlines(&d.jpeg, &row, 1);
-    if (four) cmyk_to_rgb(row, row, size.width, d.jpeg.saw_Adobe_marker != 0);
-    if (y < size.height) splitter.put(row, y);
-  }
-  jpeg_finish_decompress(&d.jpeg);
-  return image;
+  return JpegRows(bytes, info, make_image).read(0, shrunk(info.stored, info.shrink).height);
 }
 
 Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options) {
-  const Size size = image.size();
-  if (size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION) {
-    fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
-  }
-  Compressor c;
-  Output output(c.jpeg);
-  c.jpeg.image_width = static_cast<JDIMENSION>(size.width);
-  c.jpeg.image_height = static_cast<JDIMENSION>(size.height);
-  c.jpeg.input_components = image.type.channels;
-  c.jpeg.in_color_space = image.type.channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
-  jpeg_set_defaults(&c.jpeg);
-  jpeg_set_quality(&c.jpeg, options.quality, TRUE);
-  if (image.type.channels == 3) {
-    c.jpeg.comp_info[0].h_samp_factor = options.jpeg.across;
-    c.jpeg.comp_info[0].v_samp_factor = options.jpeg.down;
-  }
-  c.jpeg.optimize_coding = options.compression == Compression::small ? TRUE : FALSE;
-  if (options.jpeg.progressive) jpeg_simple_progression(&c.jpeg);
-  jpeg_start_compress(&c.jpeg, TRUE);
-  RowJoiner joiner(image);
-  while (c.jpeg.next_scanline < c.jpeg.image_height) {
-    auto* row = const_cast<JSAMPLE*>(joiner.row<JSAMPLE>(c.jpeg.next_scanline));
-    jpeg_write_scanlines(&c.jpeg, &row, 1);
-  }
-  jpeg_finish_compress(&c.jpeg);
-  return std::move(output.bytes);
+  JpegSink sink(image.type, image.size(), options);
+  sink.write(image);
+  return sink.finish();
+}
+
+std::unique_ptr<PictureRows> open_jpeg_rows(InputBytes bytes, const ImageInfo& info,
+                                            MakeImage make_image) {
+  return std::make_unique<JpegRows>(bytes, info, make_image);
+}
+
+std::unique_ptr<PictureSink> make_jpeg_rows(const ImageType& type, Size size,
+                                            const EncodeOptions& options) {
+  return std::make_unique<JpegSink>(type, size, options);
 }
 
 }  // namespace impipe::io

@@ -731,10 +731,11 @@ class TiffSink final : public PictureSink {
     }
   }
 
-  void finish() override {
+  Bytes finish() override {
     flush_tiff(file_.get(), memory_);
     drop_.tiff = nullptr;
     file_.reset();
+    return {};
   }
 
  private:

@@ -79,7 +79,7 @@ void store(const Rank& rank, const RankRows<T>& ops, const std::vector<const T*>
   if (rank.average) {
     ops.average(out, results[0], results[1], n);
   } else {
-    std::transform(results[0], results[0] + n, out, one_zero<T>);
+    std::transform(results[0], results[0] + n, out, [](T value) { return one_zero(value); });
   }
 }
 
