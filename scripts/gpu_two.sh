@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # For anybody with several GPUs: how much faster is a folder on all of them than on one?
 #
-#   scripts/gpu_two.sh [IMPIPE]
+#   scripts/gpu_two.sh [IMPIPE [TIMES]]
 #
 # Pictures and results lie in memory (/dev/shm). A pipeline that is bound by its kernels, one that is
 # bound by transfers, and JPEG files; one GPU and all of them in turn, twice each, and what bounds
-# them. The hashes of both are compared.
+# them. The hashes of both are compared. TIMES: so many times the 640, 240 and 1920 files.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 impipe=$(realpath "${1:-build/ci/src/cli/impipe}")
+times=${2:-1}
 work=$(mktemp -d /dev/shm/impipe.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -20,10 +21,10 @@ for i in 0 1 2 3; do
   "$impipe" -q "noise 4096 seed=$i | imgaussfilt 3 | imadjust" -o "gray$i.pgm"
   "$impipe" -q "noise 1080,1920 seed=$i | imgaussfilt 2 | imadjust" -o "jpeg$i.jpg" --quality 90
 done
-for i in $(seq -w 0 239); do ln "gray$((10#$i % 4)).pgm" "gray/$i.pgm"; done
+for i in $(seq -w 0 $((240 * times - 1))); do ln "gray$((10#$i % 4)).pgm" "gray/$i.pgm"; done
 mkdir many
-for i in $(seq -w 0 639); do ln "gray$((10#$i % 4)).pgm" "many/$i.pgm"; done
-for i in $(seq -w 0 1919); do ln "jpeg$((10#$i % 4)).jpg" "jpeg/$i.jpg"; done
+for i in $(seq -w 0 $((640 * times - 1))); do ln "gray$((10#$i % 4)).pgm" "many/$i.pgm"; done
+for i in $(seq -w 0 $((1920 * times - 1))); do ln "jpeg$((10#$i % 4)).jpg" "jpeg/$i.jpg"; done
 
 seconds() {  # DEVICE PIPELINE FOLDER
   "$impipe" -q --device "$1" "$2" "$3" -o out --summary summary.json
