@@ -24,11 +24,6 @@ std::int64_t cells_of(const Primitive& primitive) {
   return 0;
 }
 
-std::int64_t cells_of(const Step& step) {
-  const Node& node = step.kernel.nodes.front();
-  return cells_of(node.primitive) + static_cast<std::int64_t>(node.arguments.size());
-}
-
 // The same change of size for the alpha plane: one tap of weight 1, zeros outside.
 template <class Filter>
 Stencil crop_or_pad(const Filter& filter) {
@@ -93,9 +88,8 @@ ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
 Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& images,
                             const std::vector<MeasureValue>& measures,
                             const std::vector<Arg>& args) {
-  std::int64_t cells = cells_of(primitive) + static_cast<std::int64_t>(args.size());
-  for (const Step& earlier : plan_.steps) cells += cells_of(earlier);
-  if (cells > max_plan_cells) throw PlanTooLarge();
+  cells_ += cells_of(primitive) + static_cast<std::int64_t>(args.size());
+  if (cells_ > max_plan_cells) throw PlanTooLarge();
   plan_.steps.emplace_back();
   Step& step = plan_.steps.back();
   step.stages = {stage_};

@@ -125,6 +125,7 @@ class PlanBuilder {
   void add_numbers(std::string_view name, MeasureValue measure, std::vector<std::string> fields);
 
   Plan plan_;
+  std::int64_t cells_ = 0;  // of all steps: masks' cells, weights and arguments
   std::map<std::string, ImageValue, std::less<>> named_;
   // Of one measurement the numbers of each channel, by their fields: "" where there is but one.
   struct Numbers {

@@ -52,18 +52,18 @@ Plan without_repeats(const Plan& plan) {
   std::vector<ValueId> same(plan.values.size());
   for (size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
   out.steps.clear();
-  std::map<std::string, std::vector<size_t>> by_key;  // steps that are kept
+  // Steps that are kept, by their kernel's key and what they read.
+  std::map<std::pair<std::string, std::vector<ValueId>>, std::vector<size_t>> by_key;
   for (Step step : plan.steps) {
     for (ValueId& input : step.inputs) input = same[input];
     const Node& node = node_of(step);
     const auto repeats = [&](size_t s) {
       const Step& other = out.steps[s];
       const PlanValue& value = plan.values[step.outputs.front()];
-      return other.inputs == step.inputs && node_of(other).arguments == node.arguments &&
-             node_of(other).white == node.white &&
+      return node_of(other).arguments == node.arguments && node_of(other).white == node.white &&
              plan.values[other.outputs.front()].measured_image == value.measured_image;
     };
-    std::vector<size_t>& alike = by_key[step.kernel.key()];
+    std::vector<size_t>& alike = by_key[{step.kernel.key(), step.inputs}];
     const auto first = std::find_if(alike.begin(), alike.end(), repeats);
     if (first != alike.end()) {
       same[step.outputs.front()] = out.steps[*first].outputs.front();
