@@ -18,12 +18,6 @@ const Picture* first_planned(const std::vector<Picture>& pictures) {
   return found == pictures.end() ? nullptr : &*found;
 }
 
-static bool has_streams(const RunState& state) {
-  const std::vector<Picture>& pictures = state.work.pictures;
-  return std::any_of(pictures.begin(), pictures.end(),
-                     [](const Picture& picture) { return picture.stream != nullptr; });
-}
-
 void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
                 Progress& progress, RunEnd& end) {
   const bool is_watch = !options.watch.empty();
@@ -36,12 +30,7 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
     if (!device.warning.empty()) progress.note(device.warning);
   }
   const std::string why = devices.front().why;
-  // In a watch, or beside streams, those of the threads beside one that hangs are left, too.
-  const int spare = options.timeout <= 0             ? 0
-                    : is_watch || has_streams(state) ? max_hung * (options.threads + 2)
-                                                     : max_hung;
-  Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
-                                     options.threads + spare);
+  Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session);
   progress.detail(lanes.names() + ": " + why);
   state.settings.lanes = &lanes;
   end.devices = lanes.devices();

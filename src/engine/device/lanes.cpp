@@ -7,11 +7,10 @@
 namespace impipe::engine {
 
 Lanes::Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
-             const SessionOptions& options, int threads) {
+             const SessionOptions& options) {
   for (OpenDevice& device : devices) {
     auto on = std::make_unique<OnDevice>();
     on->session = std::make_unique<Session>(pipeline, std::move(device), options);
-    on->queues.resize(static_cast<size_t>(threads));
     devices_.push_back(std::move(on));
   }
 }
@@ -46,24 +45,43 @@ void Lanes::check_kernels() {
   for (const auto& on : devices_) on->session->check_kernels();
 }
 
-Lanes::Turn Lanes::take(int lane) {
+Lanes::Turn Lanes::take() {
   const auto load = [](const std::unique_ptr<OnDevice>& on) {
-    return std::pair(on->working.load(), on->given.load());
+    return std::pair(on->working, on->given);
   };
+  std::unique_lock lock(mutex_);
   const auto freest =
       std::min_element(devices_.begin(), devices_.end(),
                        [&](const auto& a, const auto& b) { return load(a) < load(b); });
   OnDevice& on = **freest;
+  const auto device = static_cast<size_t>(freest - devices_.begin());
+  Queue* queue = nullptr;
+  if (!on.free.empty()) {
+    queue = on.free.back();
+    on.free.pop_back();
+  }
   ++on.working;
   ++on.given;
+  lock.unlock();
+  if (queue != nullptr) return {*this, *on.session, *queue, device};
   try {
-    std::unique_ptr<Queue>& queue = on.queues[static_cast<size_t>(lane)];
-    if (!queue) queue = on.session->make_queue();
-    return {*on.session, *queue, static_cast<size_t>(freest - devices_.begin()), on.working};
+    std::unique_ptr<Queue> made = on.session->make_queue();
+    lock.lock();
+    on.free.reserve(on.queues.size() + 1);  // to give it back takes no memory
+    queue = on.queues.emplace_back(std::move(made)).get();
   } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
     --on.working;
     throw;
   }
+  return {*this, *on.session, *queue, device};
+}
+
+void Lanes::give_back(size_t device, Queue& queue) noexcept {
+  std::lock_guard lock(mutex_);
+  OnDevice& on = *devices_[device];
+  on.free.push_back(&queue);
+  --on.working;
 }
 
 void Lanes::add(std::optional<size_t> device) {

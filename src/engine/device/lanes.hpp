@@ -1,7 +1,6 @@
 // The devices of a run and the lanes of work on them.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,13 +11,14 @@
 
 namespace impipe::engine {
 
-// Sessions of one pipeline, one a device, and for every thread of a batch a queue on each. An image
-// goes to the device that has the fewest at that moment, of equals to the one that had the fewest
-// so far.
+// Sessions of one pipeline, one a device, and on each as many queues as threads of a batch work on
+// it at the same time. An image goes to the device that has the fewest at that moment, of equals to
+// the one that had the fewest so far, and there to the queue that was used last: it has the memory
+// that such an image takes.
 class Lanes {
  public:
   Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
-        const SessionOptions& options, int threads);
+        const SessionOptions& options);
 
   Session& session(size_t device) { return *devices_[device]->session; }
   // Of the first device: what all devices share, plans and types, is asked there.
@@ -39,7 +39,7 @@ class Lanes {
   // A device and the thread's queue on it, until it goes.
   class Turn {
    public:
-    ~Turn() { --*images_; }
+    ~Turn() { lanes_.give_back(device, queue); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     Session& session;
@@ -48,12 +48,11 @@ class Lanes {
 
    private:
     friend class Lanes;
-    Turn(Session& s, Queue& q, size_t d, std::atomic<int>& images)
-        : session(s), queue(q), device(d), images_(&images) {}
-    std::atomic<int>* images_;
+    Turn(Lanes& lanes, Session& s, Queue& q, size_t d)
+        : session(s), queue(q), device(d), lanes_(lanes) {}
+    Lanes& lanes_;
   };
-  // lane: the thread's number.
-  Turn take(int lane);
+  Turn take();
 
   // Images that a device did, and the most of its memory that was held.
   struct Share {
@@ -70,11 +69,14 @@ class Lanes {
  private:
   struct OnDevice {
     std::unique_ptr<Session> session;
-    std::vector<std::unique_ptr<Queue>> queues;  // one a thread; made when it is first needed
-    std::atomic<int> working = 0;                // on images
-    std::atomic<std::int64_t> given = 0;         // images so far
+    std::vector<std::unique_ptr<Queue>> queues;  // made when they are first needed
+    std::vector<Queue*> free;                    // of these; the one used last at the end
+    int working = 0;                             // on images
+    std::int64_t given = 0;                      // images so far
     std::int64_t images = 0;                     // done
   };
+  void give_back(size_t device, Queue& queue) noexcept;
+
   std::vector<std::unique_ptr<OnDevice>> devices_;
   std::int64_t left_over_ = 0;
   mutable std::mutex mutex_;
