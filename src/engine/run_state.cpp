@@ -18,6 +18,36 @@ const Picture* first_planned(const std::vector<Picture>& pictures) {
   return found == pictures.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// What --codec comes to on these devices, for JPEGs; a processor has no codec but its own.
+void settle_codec(const std::vector<OpenDevice>& devices, const std::vector<Picture>& pictures,
+                  const RunOptions& options, Progress& progress) {
+  const DeviceInfo& first = devices.front().device->info();
+  const bool is_cpu = first.id == "cpu";
+  if (options.jpeg_codec == JpegCodec::device && is_cpu) {
+    constexpr const char* why =
+        "--codec device: the images are computed on the CPU, which decodes and encodes JPEGs by "
+        "libjpeg-turbo";
+    if (is_automatic(options.device)) return progress.note(why);
+    throw Error(std::string(why) + "; give another device, or --codec cpu", ExitCode::backend);
+  }
+  const bool any = std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
+    return picture.info != nullptr && picture.info->format == io::Format::jpeg;
+  });
+  if (!any || options.jpeg_codec != JpegCodec::automatic) return;
+  if (first.is_gpu) {
+    progress.detail("--codec auto: JPEGs of the usual forms are decoded and encoded on " +
+                    first.id + ", which is a GPU");
+  } else {
+    progress.detail(
+        "--codec auto: JPEGs are decoded and encoded by the processor: " +
+        (is_cpu ? std::string("it computes the images, too") : first.id + " is no GPU"));
+  }
+}
+
+}  // namespace
+
 void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
                 Progress& progress, RunEnd& end) {
   const bool is_watch = !options.watch.empty();
@@ -29,6 +59,7 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   for (const OpenDevice& device : devices) {
     if (!device.warning.empty()) progress.note(device.warning);
   }
+  settle_codec(devices, state.work.pictures, options, progress);
   const std::string why = devices.front().why;
   Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session);
   progress.detail(lanes.names() + ": " + why);
