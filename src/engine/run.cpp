@@ -146,6 +146,8 @@ class FilesRun {
   BatchEnd run_batch_of_files() {
     Reports reports(work_, *state_.lanes, settings_, progress_);
     BatchEnd batch = run_pictures(state_, options_, memory_, reports);
+    state_.lanes->stop_opening();
+    end_.devices = state_.lanes->devices();
     reports.finish(batch, options_.threads, end_);
     return batch;
   }
