@@ -149,6 +149,10 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
   if (flags.shrink_on_load) plan.notes.push_back(shrink_note(flags, pipeline, lowered));
+  if (!pipeline.has_source() && !flags.arguments.empty()) {
+    std::string note = engine::codec_note(flags.arguments.front(), plan);
+    if (!note.empty()) plan.notes.push_back(std::move(note));
+  }
   std::optional<pipeline::DeviceKernels> kernels;
   if (!flags.device.empty()) kernels = kernels_of(plan, flags.device);
   const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;

@@ -245,7 +245,7 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
   if (!f.gpu_memory.empty()) {
-    run.gpu_memory = parse_amount("--gpu-mem", f.gpu_memory, 1024);
+    run.gpu_memory = run.session.gpu_memory = parse_amount("--gpu-mem", f.gpu_memory, 1024);
   }
   if (!f.pipeline_file.empty()) run.other_files.push_back({"-f", f.pipeline_file});
   if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});

@@ -182,10 +182,11 @@ class Device {
   // images; for each a number, which is not 0 where the picture is left to the host's decoder. Null
   // where the device has no such kernel.
   virtual std::unique_ptr<Kernel> prepare_jpeg_decoder() { return nullptr; }
-  // Launched with one image of bytes, and a CodedJpeg of its size that says what it is to become.
-  // Outputs: a plane of jpeg_room bytes; a measurement of two values: the bytes of its data, before
-  // zeros are stuffed into them, and a number that is not 0 where there is no room for them. Then
-  // launched with that plane and no CodedJpeg: the output is its beginning.
+  // Launched with a stack of images of bytes, and for each a CodedJpeg that says what it is to
+  // become, all of one form. Outputs: a stack of planes of jpeg_room bytes; a measurement of two
+  // values for each: the bytes of its data, before zeros are stuffed into them, and a number that
+  // is not 0 where there is no room for them. Then launched with these and no CodedJpeg: the output
+  // is a plane of the data alone, see CodedPlaces.
   virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when

@@ -56,6 +56,24 @@ struct CodedJpeg {
 
 // Bytes that a device has for a picture's data when it encodes them: 16 bits a coefficient.
 inline std::int64_t jpeg_room(const JpegForm& form) { return 128 * form.blocks(); }
+// Where the data of pictures lie that a device has encoded together, in rows of a plane that follow
+// each other without a gap.
+struct CodedPlaces {
+  static constexpr std::int64_t row = std::int64_t{48} << 10, step = 1024;
+  std::vector<std::int64_t> begins, bytes;  // none where there was no room for a picture's data
+  Size size;                                // of the plane
+
+  // numbers: two for each picture, see Device::prepare_jpeg_encoder.
+  explicit CodedPlaces(const std::vector<double>& numbers) {
+    std::int64_t end = 0;
+    for (std::size_t at = 0; at + 1 < numbers.size(); at += 2) {
+      begins.push_back(end);
+      bytes.push_back(numbers[at + 1] != 0 ? 0 : static_cast<std::int64_t>(numbers[at]));
+      end += (bytes.back() + step - 1) / step * step;
+    }
+    size = {row, (end + row - 1) / row};
+  }
+};
 // Pictures with more are left to the host: bits are counted in 32 bits.
 inline constexpr std::int64_t jpeg_most_blocks_encoded = std::int64_t{1} << 21;
 

@@ -53,17 +53,14 @@ void ThreadPool::for_each(std::int64_t count, const std::function<void(std::int6
   Loop loop;
   loop.body = &body;
   loop.count = count;
-  std::function<void()> wake;
   std::list<Loop*>::iterator place;
   {
     std::lock_guard lock(mutex_);
     place = loops_.insert(loops_.end(), &loop);
-    wake = wake_;
+    // Not after set_wake has returned: what it calls may be gone then.
+    if (count > 1 && wake_) wake_();
   }
-  if (count > 1) {
-    changed_.notify_all();
-    if (wake) wake();
-  }
+  if (count > 1) changed_.notify_all();
   work(loop);
   std::unique_lock lock(mutex_);
   loops_.erase(place);

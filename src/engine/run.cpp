@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <new>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "backends/registry.hpp"
@@ -35,17 +37,17 @@ class FilesRun {
 
   RunEnd run() {
     settle_options();
-    std::vector<OpenDevice> devices = open_asked_devices();
-    list_files();
-    if (work_.pictures.empty()) {
-      end_.nothing_found = work_.skipped == 0;
-      return std::move(end_);
+    // A card's driver and context take longer than a thousand files' headers.
+    std::future<std::vector<OpenDevice>> opening = begin_opening();
+    bool has_work = false;
+    try {
+      has_work = find_work();
+    } catch (...) {
+      opening.get();  // what is wrong with a device is told first
+      throw;
     }
-    choose_files();
-    if (!probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos)) {
-      end_.stopped = true;
-      return std::move(end_);
-    }
+    std::vector<OpenDevice> devices = opening.get();
+    if (!has_work) return std::move(end_);
     open_lanes(state_, options_, std::move(devices), progress_, end_);
     plan_all(work_, *state_.lanes, options_, progress_);
     settle_outputs();
@@ -67,11 +69,32 @@ class FilesRun {
     }
   }
 
-  // Those that are asked for, before any file is looked at; none where the choice is ours.
-  std::vector<OpenDevice> open_asked_devices() {
+  // Opens those that are asked for, while files are looked at; none where the choice is ours.
+  std::future<std::vector<OpenDevice>> begin_opening() {
     backends::configure({.gpu_memory = options_.gpu_memory, .dump_folder = options_.dump_kernels});
-    if (is_automatic(options_.device)) return {};
-    return open_devices(options_.device, state_.pool);
+    const auto open = [this]() -> std::vector<OpenDevice> {
+      if (is_automatic(options_.device)) return {};
+      return open_devices(options_.device, state_.pool);
+    };
+    if (!is_automatic(options_.device)) {
+      try {
+        return std::async(std::launch::async, open);
+      } catch (const std::system_error&) {  // no thread for it
+      }
+    }
+    return std::async(std::launch::deferred, open);
+  }
+
+  // What there is to do, as far as headers tell; false when there is nothing.
+  bool find_work() {
+    list_files();
+    if (work_.pictures.empty()) {
+      end_.nothing_found = work_.skipped == 0;
+      return false;
+    }
+    choose_files();
+    end_.stopped = !probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos);
+    return !end_.stopped;
   }
 
   void list_files() {
@@ -123,6 +146,8 @@ class FilesRun {
   BatchEnd run_batch_of_files() {
     Reports reports(work_, *state_.lanes, settings_, progress_);
     BatchEnd batch = run_pictures(state_, options_, memory_, reports);
+    state_.lanes->stop_opening();
+    end_.devices = state_.lanes->devices();
     reports.finish(batch, options_.threads, end_);
     return batch;
   }

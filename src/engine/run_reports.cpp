@@ -161,6 +161,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
 
 void Reports::pass_on_warnings() {
   for (const std::string& warning : lanes_.take_warnings()) progress_.note(warning);
+  for (const std::string& detail : lanes_.take_details()) progress_.detail(detail);
 }
 
 void Reports::tell_shrunk() {

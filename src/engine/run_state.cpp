@@ -18,31 +18,69 @@ const Picture* first_planned(const std::vector<Picture>& pictures) {
   return found == pictures.end() ? nullptr : &*found;
 }
 
-static bool has_streams(const RunState& state) {
-  const std::vector<Picture>& pictures = state.work.pictures;
-  return std::any_of(pictures.begin(), pictures.end(),
-                     [](const Picture& picture) { return picture.stream != nullptr; });
+namespace {
+
+bool has_jpegs(const std::vector<Picture>& pictures) {
+  return std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
+    return picture.info != nullptr && picture.info->format == io::Format::jpeg;
+  });
 }
+
+// What --codec comes to on these devices, for JPEGs; a processor has no codec but its own.
+// gpu_joins: the first device works until a GPU is there.
+void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
+                  const std::vector<Picture>& pictures, const RunOptions& options,
+                  Progress& progress) {
+  if (gpu_joins) {
+    if (has_jpegs(pictures) && options.jpeg_codec == JpegCodec::automatic) {
+      progress.detail("--codec auto: JPEGs are decoded and encoded where images are computed");
+    }
+    return;
+  }
+  const DeviceInfo& first = devices.front().device->info();
+  const bool is_cpu = first.id == "cpu";
+  if (options.jpeg_codec == JpegCodec::device && is_cpu) {
+    constexpr const char* why =
+        "--codec device: the images are computed on the CPU, which decodes and encodes JPEGs by "
+        "libjpeg-turbo";
+    if (is_automatic(options.device)) return progress.note(why);
+    throw Error(std::string(why) + "; give another device, or --codec cpu", ExitCode::backend);
+  }
+  if (!has_jpegs(pictures) || options.jpeg_codec != JpegCodec::automatic) return;
+  if (first.is_gpu) {
+    progress.detail("--codec auto: JPEGs of the usual forms are decoded and encoded on " +
+                    first.id + ", which is a GPU");
+  } else {
+    progress.detail(
+        "--codec auto: JPEGs are decoded and encoded by the processor: " +
+        (is_cpu ? std::string("it computes the images, too") : first.id + " is no GPU"));
+  }
+}
+
+}  // namespace
 
 void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
                 Progress& progress, RunEnd& end) {
   const bool is_watch = !options.watch.empty();
+  bool gpu_joins = false;
   if (devices.empty()) {
-    WorkCost cost = cost_of(state.work.pictures, state.pipeline, options.session);
+    WorkCost cost = cost_of(state.work.pictures, state.pipeline, options);
     if (is_watch) cost = cost_of_watch(cost);
-    devices.push_back(choose_device(cost, options.threads, state.pool));
+    gpu_joins = !is_watch && gpu_may_pay(cost, options.threads);
+    devices.push_back(gpu_joins ? cpu_until_then(cost, options.threads, state.pool)
+                                : choose_device(cost, options.threads, state.pool));
   }
   for (const OpenDevice& device : devices) {
     if (!device.warning.empty()) progress.note(device.warning);
   }
+  settle_codec(devices, gpu_joins, state.work.pictures, options, progress);
   const std::string why = devices.front().why;
-  // In a watch, or beside streams, those of the threads beside one that hangs are left, too.
-  const int spare = options.timeout <= 0             ? 0
-                    : is_watch || has_streams(state) ? max_hung * (options.threads + 2)
-                                                     : max_hung;
-  Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
-                                     options.threads + spare);
+  Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session);
   progress.detail(lanes.names() + ": " + why);
+  if (gpu_joins) {
+    lanes.open_later([pool = &state.pool] { return open_any_gpu(*pool); }, options.session,
+                     options.jpeg_codec != JpegCodec::cpu && has_jpegs(state.work.pictures));
+  }
   state.settings.lanes = &lanes;
   end.devices = lanes.devices();
 }

@@ -120,6 +120,9 @@ WorkCost cost_of_watch(WorkCost first) {
   first.launches *= times;
   first.transfer_bytes *= times;
   first.images *= times;
+  first.file_seconds *= times;
+  first.file_seconds_beside_gpu *= times;
+  first.coded_pixels *= times;
   return first;
 }
 

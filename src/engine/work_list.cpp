@@ -16,6 +16,8 @@
 #include "core/frame_list.hpp"
 #include "core/text.hpp"
 #include "engine/batch/file_at_work.hpp"
+#include "engine/file_cost.hpp"
+#include "engine/run_settings.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 
@@ -376,7 +378,8 @@ bool probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
 }
 
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
-                 const SessionOptions& options) {
+                 const RunOptions& options) {
+  const std::optional<io::OutputTarget> target = target_of(options);
   struct Alike {
     const Picture* picture = nullptr;
     double pixels = 0, images = 0;
@@ -384,7 +387,8 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   std::map<std::string, Alike> groups;
   for (const Picture& picture : pictures) {
     if (picture.failure) continue;
-    std::string types = to_string(picture.info->type);
+    std::string types = std::string(io::name_of(picture.info->format)) + " " +
+                        to_string(picture.info->type);
     for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
     Alike& group = groups[types];
     group.picture = &picture;
@@ -401,9 +405,15 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
     try {
       const Plan lowered =
           pipeline::lower(pipeline, group.picture->info->type, group.picture->partner_types(),
-                          {.strict = options.strict});
-      cost.add(options.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered),
-               group.pixels, group.images);
+                          {.strict = options.session.strict});
+      const Plan plan =
+          options.session.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
+      cost.add(plan, group.pixels, group.images);
+      FileKind kind{*group.picture->info, plan.values[plan.result].type, {}};
+      if (plan.writes_image && target) {
+        kind.output = target->format.value_or(kind.info.format);
+      }
+      add_files(cost, kind, options.jpeg_codec, group.pixels, group.images);
     } catch (const Error&) {
     }
   }

@@ -40,7 +40,7 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 // What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
 // reason is told when they are planned.
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
-                 const SessionOptions& options);
+                 const RunOptions& options);
 
 // What came into a watched folder.
 WorkList work_of(std::vector<io::Arrival> arrivals);

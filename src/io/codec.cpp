@@ -1,6 +1,7 @@
 // Pictures as files: reads, recognises, decodes and encodes them, by the built-in formats or the
 // codec module.
 #include "io/codec.hpp"
+#include "core/kept_bytes.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -93,7 +94,7 @@ Bytes read_regular(int file, size_t size) {
   std::byte head[sniffed_bytes];
   const size_t head_bytes = read_fully(file, head, sizeof head);
   sniff_or_fail({head, head_bytes});
-  Bytes bytes(std::max(size, head_bytes));
+  Bytes bytes = kept_bytes(std::max(size, head_bytes));
   std::copy_n(head, head_bytes, bytes.data());
   const size_t rest = read_fully(file, bytes.data() + head_bytes, bytes.size() - head_bytes);
   bytes.resize(head_bytes + rest);
@@ -234,7 +235,11 @@ bool keep_coded(std::span<const std::byte> file, Decoded& out) {
   std::optional<CodedJpeg> coded = scan_jpeg(file);
   if (!coded || coded->form.size != out.info.stored) return false;
   if (coded->form.components != out.info.type.channels) return false;
-  out.coded = std::make_shared<const CodedJpeg>(std::move(*coded));
+  const auto keep = [](CodedJpeg* jpeg) {
+    keep_bytes(std::move(jpeg->bytes));
+    delete jpeg;
+  };
+  out.coded = std::shared_ptr<const CodedJpeg>(new CodedJpeg(std::move(*coded)), keep);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/kept_bytes.hpp"
 #include "io/file_metadata.hpp"
 #include "io/jpeg_scan.hpp"
 #include "io/module.hpp"
@@ -53,7 +54,6 @@ Bytes headers_of(Bytes file, Size size) {
 
 // Behind a byte of ones there is a zero, so that it is no marker.
 void append_stuffed(Bytes& file, std::span<const std::byte> data) {
-  file.reserve(file.size() + data.size() + data.size() / 64 + 16);
   while (!data.empty()) {
     const void* found = std::memchr(data.data(), 0xff, data.size());
     const size_t run =
@@ -68,14 +68,18 @@ void append_stuffed(Bytes& file, std::span<const std::byte> data) {
 
 }  // namespace
 
+bool may_be_coded(const Metadata& metadata, const EncodeOptions& options) {
+  if (options.lossless || options.compression == Compression::small) return false;
+  return !wants_thumbnail(metadata) && !metadata.exr && !metadata.dpx && !metadata.y4m;
+}
+
 std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,
                                               const Metadata& metadata,
                                               const EncodeOptions& options) {
   if (type.cls != PixelClass::uint8 || type.white != class_max(type.cls) || type.alpha) return {};
-  if ((type.channels != 1 && type.channels != 3) || options.lossless) return {};
+  if (type.channels != 1 && type.channels != 3) return {};
   if (size.width > most_pixels || size.height > most_pixels) return {};
-  if (options.compression == Compression::small || wants_thumbnail(metadata)) return {};
-  if (metadata.exr || metadata.dpx || metadata.y4m) return {};
+  if (!may_be_coded(metadata, options)) return {};
   auto coded = scan_jpeg(small_file(type, metadata, options));
   if (!coded) return {};
   coded->form.size = size;
@@ -87,7 +91,9 @@ std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,
 
 Encoded encode_coded(std::span<const std::byte> data, const ImageType& type, Size size,
                      const Metadata& metadata, const EncodeOptions& options) {
-  Bytes file = headers_of(small_file(type, metadata, options), size);
+  const Bytes headers = headers_of(small_file(type, metadata, options), size);
+  Bytes file = kept_room(headers.size() + data.size() + data.size() / 64 + 16);
+  file.insert(file.end(), headers.begin(), headers.end());
   append_stuffed(file, data);
   constexpr std::byte end_of_image[] = {std::byte{0xff}, std::byte{0xd9}};
   file.insert(file.end(), std::begin(end_of_image), std::end(end_of_image));

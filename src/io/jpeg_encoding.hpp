@@ -10,6 +10,9 @@
 
 namespace impipe::io {
 
+// Whether a device may encode a JPEG with this beside its pixels.
+bool may_be_coded(const Metadata& metadata, const EncodeOptions& options);
+
 // What an image is to become that would be encoded as a JPEG with these options; null where a
 // device can't, or its pixels are needed for more.
 std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/jpeg_order.hpp"
+#include "core/kept_bytes.hpp"
 
 namespace impipe::io {
 namespace {
@@ -204,7 +205,7 @@ class Headers {
 bool copy_segments(std::string_view data, std::int64_t count, CodedJpeg& to) {
   constexpr std::size_t word = 4;
   std::vector<std::byte>& out = to.bytes;
-  out.reserve(data.size() + word * static_cast<std::size_t>(count));
+  out = kept_room(data.size() + word * static_cast<std::size_t>(count));
   to.segments.reserve(static_cast<std::size_t>(count));
   std::size_t begin = 0;
   for (std::size_t at = 0;;) {
@@ -221,9 +222,9 @@ bool copy_segments(std::string_view data, std::int64_t count, CodedJpeg& to) {
     to.segments.push_back(
         {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(out.size() - begin)});
     const auto done = static_cast<std::int64_t>(to.segments.size());
+    out.resize((out.size() + word - 1) / word * word);
     if (done == count) return code == end_of_image;
     if (code != first_restart + (done - 1) % 8) return false;
-    out.resize((out.size() + word - 1) / word * word);
     begin = out.size();
   }
 }

@@ -95,10 +95,53 @@ class DeviceJpeg(ProgramTest):
                                    self.device, "--codec", codec, "-v", *flags).err
             encoded = int(re.search(r"encoded on the device (\d+)", said).group(1))
             small = "small" in flags
-            # Pictures that fit into 2 MB may be done together, and are encoded by the processor.
-            self.assertTrue(encoded == 0 if small else 0 < encoded <= 25, said)
+            self.assertEqual(encoded, 0 if small else 25, said)
             for name in sorted(os.listdir(self.path("host"))):
                 self.assertEqual(self.read(f"made/{name}"), self.read(f"host/{name}"), name)
+
+    def test_what_is_alike_is_done_together(self):
+        for i in range(24):
+            self.picture(f"in/{i:02}.jpg", colour(90, 70, i), quality=60 + i,
+                         subsampling=i % 2)
+        for i, cut in ((3, 200), (10, 700)):
+            with open(self.path(f"in/{i:02}.jpg"), "r+b") as file:
+                file.truncate(os.path.getsize(self.path(f"in/{i:02}.jpg")) - cut)
+        flags = ("imgaussfilt 1", "in", "--device", self.device, "--profile=json")
+        host = self.impipe(*flags, "-o", "host", "--codec", "cpu", code=1).err
+        made = self.impipe(*flags, "-o", "made", "--codec", "device", "-j", 2, code=1).err
+        failed = [[line for line in err.splitlines() if ".jpg: " in line] for err in (host, made)]
+        self.assertEqual(failed[0], failed[1])
+        self.assertEqual(len(failed[0]), 2)
+        self.assertEqual(sorted(os.listdir(self.path("made"))),
+                         sorted(os.listdir(self.path("host"))))
+        for name in os.listdir(self.path("host")):
+            self.assertEqual(self.read(f"made/{name}"), self.read(f"host/{name}"), name)
+        steps = {step["stages"]: step for step in json.loads(made[made.index("{"):])["steps"]}
+        # Single pictures would take seven launches each.
+        self.assertLess(steps["decode JPEG"]["launches"], 7 * 24 / 2)
+
+    def test_a_processor_has_no_device_codec(self):
+        self.picture("in/a.jpg", colour(20, 30))
+        self.picture("b.jpg", colour(20, 30), progressive=True)
+        said = self.impipe("imadd 0", "in", "-o", "out", "--device", "cpu", "--codec", "device",
+                           code=4).err
+        self.assertIn("--codec device: the images are computed on the CPU, which decodes and encodes "
+                      "JPEGs by libjpeg-turbo; give another device, or --codec cpu", said)
+        said = self.impipe("imadd 0", "in", "-o", "out", "--codec", "device").err
+        self.assertIn("--codec device: the images are computed on the CPU, which decodes and encodes "
+                      "JPEGs by libjpeg-turbo\n", said)
+        said = self.impipe("imadd 0", "in", "-o", "out", "-v", "--device", "cpu").err
+        self.assertIn("--codec auto: JPEGs are decoded and encoded by the processor: it computes the "
+                      "images, too\n", said)
+        said = self.impipe("imadd 0", "in", "-o", "out", "-v", "--device", self.device).err
+        self.assertIn("--codec auto: JPEGs ", said)
+        head = "note: --codec auto: where a GPU computes, "
+        self.assertIn(head + "it decodes this JPEG; it encodes a JPEG of the result, too\n",
+                      self.impipe("plan", "imadd 0", "in/a.jpg").out)
+        self.assertIn(head + "the processor decodes this JPEG, since it is progressive or of another "
+                      "unusual form\n", self.impipe("plan", "mean2", "b.jpg").out)
+        self.assertIn("; a JPEG of the result is encoded by the processor, since pixels are single\n",
+                      self.impipe("plan", "im2single", "in/a.jpg").out)
 
     def test_a_profile_lists_what_the_codec_did(self):
         for i in range(3):

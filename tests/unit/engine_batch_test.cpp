@@ -36,6 +36,9 @@ struct Ledger {
   std::int64_t stop_at = -1;
   int stacked = 1;  // files that are computed together at most, even apart from odd
   bool stacks_fail = false;
+  int at_once = 0;              // stacks that are computed at the same time at most
+  std::set<std::int64_t> left;  // that a stack leaves to be computed alone
+  std::atomic<int> stacks_now{0}, max_stacks{0};
   std::atomic<int> alone{0};  // files that were computed alone
   std::mutex mutex;
   std::vector<std::vector<std::int64_t>> stacks;
@@ -63,16 +66,29 @@ class MadeUp : public FileWork {
     step(Part::compute);
     --ledger_.computing[lane];
   }
-  Stack stack() const override { return {index_ % 2 == 0 ? "even" : "odd", ledger_.stacked}; }
-  void compute_stack(int, std::span<FileWork* const> files) override {
+  Stack stack() const override {
+    return {index_ % 2 == 0 ? "even" : "odd", ledger_.stacked, ledger_.at_once};
+  }
+  std::vector<const FileWork*> compute_stack(int, std::span<FileWork* const> files) override {
+    const int now = ++ledger_.stacks_now;
+    int most = ledger_.max_stacks;
+    while (now > most && !ledger_.max_stacks.compare_exchange_weak(most, now)) {
+    }
+    std::vector<const FileWork*> left;
     if (ledger_.stacks_fail) throw Error("too much", ExitCode::file_failed);
     std::lock_guard lock(ledger_.mutex);
     auto& stack = ledger_.stacks.emplace_back();
     for (FileWork* file : files) {
       auto* made = static_cast<MadeUp*>(file);
+      if (ledger_.left.count(made->index_)) {
+        left.push_back(made);
+        continue;
+      }
       made->step(Part::compute);
       stack.push_back(made->index_);
     }
+    --ledger_.stacks_now;
+    return left;
   }
   void encode() override {
     step(Part::encode);
@@ -317,6 +333,28 @@ TEST(Batch, AStackThatFailsIsComputedFileByFile) {
   EXPECT_EQ(told.failures.size(), 1u);
   EXPECT_TRUE(told.failures.contains(5));
   EXPECT_EQ(ledger.alone, 20);
+}
+
+TEST(Batch, WhatAStackLeavesIsComputedAlone) {
+  Ledger ledger;
+  ledger.stacked = 4;
+  ledger.left = {3, 8};
+  ledger.fails[8] = Part::compute;
+  const Told told = run(ledger, 20, {.threads = 2, .in_flight = 3});
+  EXPECT_EQ(told.end.done, 19);
+  EXPECT_EQ(told.failures.size(), 1u);
+  EXPECT_TRUE(told.failures.contains(8));
+}
+
+TEST(Batch, NoMoreStacksRunAtOnceThanTheyWant) {
+  for (const int stacked : {1, 4}) {
+    Ledger ledger;
+    ledger.stacked = stacked;
+    ledger.at_once = 2;
+    const Told told = run(ledger, 60, {.threads = 8, .in_flight = 10});
+    EXPECT_EQ(told.end.done, 60);
+    EXPECT_LE(ledger.max_stacks, 2);
+  }
 }
 
 TEST(Batch, ReportsInTheOrderOfTheInput) {

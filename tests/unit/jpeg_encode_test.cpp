@@ -37,23 +37,33 @@ class JpegEncode : public ::testing::Test {
     if (encoders_.empty()) GTEST_SKIP() << "no OpenCL device";
   }
 
-  // The device's data; empty where it has no room for them.
+  // The device's data of images of one size; empty where it has no room for them.
+  static std::vector<std::vector<std::byte>> data_of(const Encoder& by,
+                                                     const std::vector<Planes>& images,
+                                                     const std::vector<const CodedJpeg*>& jpegs) {
+    Queue& queue = *by.queue;
+    const int count = static_cast<int>(images.size());
+    const DeviceValue room{
+        queue.allocate_stack(PixelClass::uint8, 1, {jpeg_room(jpegs.front()->form), 1}, count),
+        nullptr};
+    const DeviceValue numbers{nullptr, queue.allocate_measure_stack(1, 2, count)};
+    queue.run(*by.kernel,
+              {nullptr, {{queue.upload_stack(images), nullptr}}, {room, numbers}, jpegs});
+    const CodedPlaces places(queue.download(*numbers.measure));
+    std::vector<std::vector<std::byte>> data(images.size());
+    if (places.size.height == 0) return data;
+    const DeviceValue taken{queue.allocate(PixelClass::uint8, 1, places.size), nullptr};
+    queue.run(*by.kernel, {nullptr, {room, numbers}, {taken}, {}});
+    const Plane bytes = queue.download(*taken.plane).front();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const std::byte* begin = bytes.row(0) + places.begins[i];
+      data[i].assign(begin, begin + places.bytes[i]);
+    }
+    return data;
+  }
   static std::vector<std::byte> data_of(const Encoder& by, const HostImage& image,
                                         const CodedJpeg& jpeg) {
-    Queue& queue = *by.queue;
-    const DeviceValue room{queue.allocate(PixelClass::uint8, 1, {jpeg_room(jpeg.form), 1}),
-                           nullptr};
-    const auto numbers = queue.allocate_measure(1, 2);
-    queue.run(
-        *by.kernel,
-        {nullptr, {{queue.upload(image.planes), nullptr}}, {room, {nullptr, numbers}}, {&jpeg}});
-    const std::vector<double> made = queue.download(*numbers);
-    if (made[1] != 0) return {};
-    const DeviceValue taken{
-        queue.allocate(PixelClass::uint8, 1, {static_cast<std::int64_t>(made[0]), 1}), nullptr};
-    queue.run(*by.kernel, {nullptr, {room}, {taken}, {}});
-    const Plane bytes = queue.download(*taken.plane).front();
-    return {bytes.row(0), bytes.row(0) + bytes.size().width};
+    return data_of(by, std::vector<Planes>{image.planes}, {&jpeg}).front();
   }
 
   void expect_equal(const HostImage& image, const io::EncodeOptions& options,
@@ -112,6 +122,37 @@ TEST_F(JpegEncode, HasTheBytesOfTheHost) {
       io::EncodeOptions options;
       options.quality = qualities[seed++ % 8];
       expect_equal(image_of(1, size, seed, noise), options, to_string(size) + ", gray");
+    }
+  }
+}
+
+// Of one form and several tables.
+TEST_F(JpegEncode, AStackHasTheBytesOfEach) {
+  constexpr Size size = {333, 150};
+  for (const int channels : {1, 3}) {
+    std::vector<Planes> images;
+    std::vector<std::shared_ptr<const CodedJpeg>> kept;
+    std::vector<const CodedJpeg*> jpegs;
+    std::vector<io::Bytes> expected;
+    for (int i = 0; i < 9; ++i) {
+      const HostImage image = image_of(channels, size, static_cast<unsigned>(i), i % 4 == 3);
+      io::EncodeOptions options;
+      options.quality = i == 5 ? 100 : 60 + 5 * (i / 2);
+      options.subsampling = {2, 1};
+      images.push_back(image.planes);
+      jpegs.push_back(kept.emplace_back(io::coded_output(image.type, size, {}, options)).get());
+      expected.push_back(io::encode(image, {}, io::Format::jpeg, PixelClass::uint8, options).bytes);
+    }
+    for (const Encoder& encoder : encoders_) {
+      const auto data = data_of(encoder, images, jpegs);
+      for (std::size_t i = 0; i < images.size(); ++i) {
+        io::EncodeOptions options;
+        options.quality = i == 5 ? 100 : 60 + 5 * (static_cast<int>(i) / 2);
+        options.subsampling = {2, 1};
+        const ImageType type = image_of(channels, {1, 1}, 0, false).type;
+        EXPECT_TRUE(io::encode_coded(data[i], type, size, {}, options).bytes == expected[i])
+            << encoder.device->info().id << ": picture " << i << " of " << channels;
+      }
     }
   }
 }

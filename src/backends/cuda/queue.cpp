@@ -18,6 +18,12 @@ constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 // y and z of a grid.
 constexpr std::int64_t max_groups = 65535;
 
+std::size_t bytes_of(std::span<const std::span<const std::byte>> parts) {
+  std::size_t bytes = 0;
+  for (const auto& part : parts) bytes += part.size();
+  return bytes;
+}
+
 }  // namespace
 
 CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
@@ -159,21 +165,32 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
   return numbers;
 }
 
-void CudaQueue::copy_in(DevicePointer to, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;
+// Whole pieces of pinned memory: a part may be a small piece of one, or go through several.
+void CudaQueue::copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts) {
   if (recording_) {
-    const auto& kept = recorded_.emplace_back(bytes.begin(), bytes.end());
+    auto& kept = recorded_.emplace_back();
+    for (const auto& part : parts) kept.insert(kept.end(), part.begin(), part.end());
     check(driver().api.copy_to_device(to, kept.data(), kept.size(), stream_), "cuMemcpyHtoDAsync");
     return;
   }
-  while (!bytes.empty()) {
-    const std::size_t count = std::min(bytes.size(), largest_piece);
+  std::size_t left = bytes_of(parts), done = 0;  // done: bytes of the first of `parts`
+  while (left > 0) {
+    const std::size_t count = std::min(left, largest_piece);
     StagingPool::Lease piece = staging_->take(count);
-    std::memcpy(piece.data(), bytes.data(), count);
+    for (std::size_t there = 0; there < count;) {
+      const std::span<const std::byte> rest = parts.front().subspan(done);
+      const std::size_t some = std::min(rest.size(), count - there);
+      std::memcpy(piece.data() + there, rest.data(), some);
+      there += some;
+      done += some;
+      if (some < rest.size()) continue;
+      parts = parts.subspan(1);
+      done = 0;
+    }
     check(driver().api.copy_to_device(to, piece.data(), count, stream_), "cuMemcpyHtoDAsync");
     piece.record(stream_);
     to += count;
-    bytes = bytes.subspan(count);
+    left -= count;
   }
 }
 
@@ -181,10 +198,10 @@ void CudaQueue::clear(std::uint64_t handle, std::int64_t bytes) {
   check(driver().api.fill(handle, 0, static_cast<std::size_t>(bytes), stream_), "cuMemsetD8Async");
 }
 
-std::uint64_t CudaQueue::filled(std::span<const std::byte> contents,
+std::uint64_t CudaQueue::filled(std::span<const std::span<const std::byte>> parts,
                                 std::vector<jit::MemoryBlock>& blocks) {
-  blocks.push_back(take(static_cast<std::int64_t>(contents.size())));
-  copy_in(blocks.back().handle(), contents);
+  blocks.push_back(take(static_cast<std::int64_t>(bytes_of(parts))));
+  copy_in(blocks.back().handle(), parts);
   return blocks.back().handle();
 }
 

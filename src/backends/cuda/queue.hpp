@@ -52,9 +52,9 @@ class CudaQueue final : public jit::GpuQueue {
   // What was given since `begin`.
   void note(Activity::Kind kind, std::size_t begin, double bytes = 0);
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
-  void copy_in(DevicePointer to, std::span<const std::byte> bytes);
+  void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
-  std::uint64_t filled(std::span<const std::byte> contents,
+  std::uint64_t filled(std::span<const std::span<const std::byte>> parts,
                        std::vector<jit::MemoryBlock>& blocks) override;
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>

@@ -126,14 +126,26 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
         "a fill");
 }
 
-std::uint64_t OpenClQueue::filled(std::span<const std::byte> contents,
+std::uint64_t OpenClQueue::filled(std::span<const std::span<const std::byte>> parts,
                                   std::vector<jit::MemoryBlock>& /*blocks*/) {
+  std::size_t bytes = 0;
+  for (const auto& part : parts) bytes += part.size();
+  const bool is_one = parts.size() == 1;
   cl_int code = CL_SUCCESS;
-  constants_.emplace_back(
-      calls()->clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, contents.size(),
-                              const_cast<std::byte*>(contents.data()), &code));
+  constants_.emplace_back(calls()->clCreateBuffer(
+      context_, CL_MEM_READ_WRITE | (is_one ? CL_MEM_COPY_HOST_PTR : 0), bytes,
+      is_one ? const_cast<std::byte*>(parts.front().data()) : nullptr, &code));
   check(code, "a buffer of constants");
-  return reinterpret_cast<std::uint64_t>(constants_.back().get());
+  const cl_mem buffer = constants_.back().get();
+  std::size_t at = 0;
+  for (const auto& part : parts) {
+    if (is_one) break;
+    check(calls()->clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, at, part.size(), part.data(), 0,
+                                        nullptr, nullptr),
+          "an upload");
+    at += part.size();
+  }
+  return reinterpret_cast<std::uint64_t>(buffer);
 }
 
 void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }

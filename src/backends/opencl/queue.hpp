@@ -47,7 +47,7 @@ class OpenClQueue final : public jit::GpuQueue {
   // Of a command that is done, seconds on the device's clock.
   static double profiled(cl_event event, cl_profiling_info what);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
-  std::uint64_t filled(std::span<const std::byte> contents,
+  std::uint64_t filled(std::span<const std::span<const std::byte>> parts,
                        std::vector<jit::MemoryBlock>& blocks) override;
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached

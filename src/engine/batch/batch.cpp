@@ -38,9 +38,9 @@ struct File {
   double spent = 0;  // seconds, by the parts of this try
   std::int64_t bytes = 0;
   FileWork::Stack stack;
-  FileEnd end;                                        // when it has come to its end
-  Clock::time_point due;                              // when it is tried again
-  double weight() const { return 1.0 / stack.most; }  // of the files in flight
+  FileEnd end;            // when it has come to its end
+  Clock::time_point due;  // when it is tried again
+  double weight = 1;      // of the files in flight
 };
 
 // Files go from queue to queue as nodes of lists: that takes no memory, so that a file is never
@@ -140,7 +140,8 @@ class Batch {
     FileWork::Within within;
     Files files;  // one, or several that are computed together
     Clock::time_point begin, until = Clock::time_point::max();  // of the part that runs
-    bool given_up = false;  // the files are reported, and the thread is nobody's
+    bool given_up = false;    // the files are reported, and the thread is nobody's
+    bool is_limited = false;  // counts among those of FileWork::Stack::at_once
   };
 
   static Part part_of(Job::Kind kind) {
@@ -227,11 +228,21 @@ class Batch {
            (slots_ < options_.in_flight && bytes_ + file.bytes <= options_.memory);
   }
 
+  // A stack counts as one file; of those that may not all be computed at once, no more are read
+  // than keep the threads busy.
+  double weight_of(const FileWork::Stack& stack) const {
+    constexpr int ahead = 3;
+    const double of_stack =
+        stack.at_once == 0 ? 1 : std::max(1.0, options_.in_flight / (stack.at_once + 1.0 * ahead));
+    return std::min(1.0, of_stack / stack.most);
+  }
+
   // Takes the next files to compute: the first that need not wait for others of their stack or,
   // unless `full`, whatever there is.
   bool take_stack(Job& job, bool full) {
     for (auto first = to_compute_.begin(); first != to_compute_.end(); ++first) {
       const FileWork::Stack& stack = first->stack;
+      if (stack.at_once > 0 && limited_ >= stack.at_once) continue;
       const auto alike = [&](const File& f) { return f.stack.key == stack.key; };
       const bool alone = stack.most <= 1;
       if (full && !alone &&
@@ -239,6 +250,8 @@ class Batch {
         continue;
       }
       job.kind = Job::Kind::compute;
+      job.is_limited = stack.at_once > 0;
+      limited_ += job.is_limited ? 1 : 0;
       auto other = std::next(first);
       job.files.splice(job.files.end(), to_compute_, first);
       while (!alone && other != to_compute_.end() &&
@@ -348,6 +361,7 @@ class Batch {
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
     --running_;
     if (job.kind == Job::Kind::decode) --decoding_;
+    if (job.is_limited) --limited_;
     wake();
     return job.kind;
   }
@@ -440,6 +454,7 @@ class Batch {
     ++hung_;
     --running_;
     if (part == Part::decode) --decoding_;
+    if (job.is_limited) --limited_;
     for (const File& file : job.files) leave_flight(part, file);
     if (!options_.stop()) {
       if (options_.fail_fast) stopping_ = true;
@@ -571,27 +586,37 @@ class Batch {
       --preparing_;
     } else if (part == Part::decode) {
       file.stack = std::move(stack);
-      slots_ += file.weight() - 1;
+      file.weight = weight_of(file.stack);
+      slots_ += file.weight - 1;
     }
     move_first(job.files, part == Part::prepare  ? to_decode_
                           : part == Part::decode ? to_compute_
                                                  : to_encode_);
   }
 
-  // All together; false when that fails, and each is to be computed alone.
+  // All together; false when some are left, or all, to be computed alone.
   bool compute_stack(Job& job, int lane) noexcept {
     start_clock(job, options_.timeout * static_cast<double>(job.files.size()));
+    std::vector<const FileWork*> left;
     try {
       std::vector<FileWork*> works;
       for (const File& file : job.files) works.push_back(file.work.get());
-      works.front()->compute_stack(lane, works);
+      left = works.front()->compute_stack(lane, works);
     } catch (...) {
       return false;
     }
     std::lock_guard lock(mutex_);
     if (job.given_up) return true;
-    while (!job.files.empty()) move_first(job.files, to_encode_);
-    return true;
+    Files done;
+    for (auto file = job.files.begin(); file != job.files.end();) {
+      const auto which = file++;
+      const bool is_left = std::find(left.begin(), left.end(), which->work.get()) != left.end();
+      if (!is_left) done.splice(done.end(), job.files, which);
+    }
+    while (!done.empty()) move_first(done, to_encode_);
+    if (left.empty()) return true;
+    wake();
+    return false;
   }
 
   // Whether this failure is not the end; the file has to wait then.
@@ -613,7 +638,7 @@ class Batch {
       return;
     }
     --in_flight_;
-    slots_ = in_flight_ > 0 ? slots_ - file.weight() : 0;
+    slots_ = in_flight_ > 0 ? slots_ - file.weight : 0;
     bytes_ -= file.bytes;
   }
 
@@ -654,6 +679,7 @@ class Batch {
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
   int in_flight_ = 0, preparing_ = 0, decoding_ = 0, running_ = 0;
+  int limited_ = 0;    // jobs that run, see Job::is_limited
   double slots_ = 0;   // of options_.in_flight that are taken
   double served_ = 0;  // seconds between the start and the end of all threads
   bool stopping_ = false, closing_ = false, begun_ = false;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/thread_pool.hpp"
@@ -57,11 +58,16 @@ class FileWork {
   struct Stack {
     std::string key;
     int most = 1;
+    // How many such stacks are computed at the same time at most; 0: any number.
+    int at_once = 0;
   };
   virtual Stack stack() const { return {}; }
-  // Instead of `compute` for each: this file, which is the first of `files`, and the others. When
-  // it throws, nothing has happened, and each is computed alone.
-  virtual void compute_stack(int, std::span<FileWork* const>) {}
+  // Instead of `compute` for each: this file, which is the first of `files`, and the others.
+  // Returns those that are left to `compute`. When it throws, nothing has happened, and each is
+  // computed alone.
+  virtual std::vector<const FileWork*> compute_stack(int, std::span<FileWork* const> files) {
+    return {files.begin(), files.end()};
+  }
   // Until when a part that runs is worth its time (BatchOptions::timeout). A part that can end
   // early asks `is_late` now and then, and any before it writes.
   void limit(std::chrono::steady_clock::time_point until) { until_ = until; }

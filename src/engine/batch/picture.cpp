@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/interleave.hpp"
+#include "core/kept_bytes.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/object_text.hpp"
@@ -23,6 +25,10 @@ namespace {
 
 // What rows of a GPU's planes start at multiples of, in bytes.
 constexpr std::int64_t device_row_alignment = 128;
+
+// What lies between a JPEG's data and its pixels on a device, and between the result's pixels and
+// its data.
+constexpr double coded_bytes_a_pixel = 16;
 
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
@@ -178,11 +184,9 @@ std::optional<std::int64_t> PictureWork::prepare() {
   sizes[0] = io::shrunk(sizes[0], shrink_of(*picture_.info));
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
-  // What lies between a JPEG's data and its pixels on a device.
-  constexpr double coded_bytes = 10;  // a pixel
   const bool coded = picture_.info->format == io::Format::jpeg && keeps_coded();
   const double on_device =
-      bytes.on_device + (coded ? coded_bytes * static_cast<double>(sizes[0].pixels()) : 0);
+      bytes.on_device + (coded ? coded_bytes_a_pixel * static_cast<double>(sizes[0].pixels()) : 0);
   coded_fits_ = on_device <= settings_.max_memory;
   if (coded_fits_) bytes.on_device = on_device;
   std::error_code error;
@@ -271,7 +275,7 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                       .jpeg_decoder = decoder,
                       .jpeg_encoder = encoder_of(session),
                       .coded_output =
-                          [this](const ImageType& type, Size size) {
+                          [this](size_t, const ImageType& type, Size size) {
                             return io::coded_output(type, size, metadata_, settings_.encode);
                           }});
 }
@@ -388,7 +392,8 @@ void PictureWork::add_row(int page) {
 
 void PictureWork::compute_image(int lane) {
   const double begin = steady_seconds();
-  const Lanes::Turn turn = settings_.lanes->take(lane);
+  if (host_decodes_) decode_on_host();
+  const Lanes::Turn turn = settings_.lanes->take();
   result_.decoded_on_device = material_.coded != nullptr;
   std::optional<size_t> device;
   try {
@@ -424,7 +429,7 @@ std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
 
 void PictureWork::computed(const Turn& turn) {
   material_ = {};
-  if (!keeps_parts() && !has_pages()) file_ = {};
+  if (!keeps_parts() && !has_pages()) keep_bytes(std::exchange(file_, {}));
   if (settings_.timeline != nullptr) {
     settings_.lanes->add(turn.device);
     tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
@@ -463,45 +468,77 @@ void PictureWork::tell_times(const Turn& turn, const StepTimes::Places& steps) c
 FileWork::Stack PictureWork::stack() const {
   if (has_pages() || band_rows_ > 0 || material_.read.by > 1) return {};
   const Session& session = settings_.lanes->first();
-  const double bytes =
-      picture_.program->bytes_per_pixel * static_cast<double>(material_.size().pixels());
-  const int most = session.max_stacked(*picture_.program, bytes);
-  if (most == 1) return {};
-  std::string key = to_string(material_.image.type) + " " + to_string(material_.size());
+  const auto pixels = static_cast<double>(material_.size().pixels());
+  const double bytes = picture_.program->bytes_per_pixel * pixels;
+  Stack stack;
+  // What goes to the device and comes back is small, and a few do more than the bus and the device
+  // can take.
+  static const int stacks_a_device =
+      getenv("IMPIPE_TRY_AT_ONCE") ? atoi(getenv("IMPIPE_TRY_AT_ONCE")) : 4;
+  const bool stays_there = material_.coded && (encodes_jpeg() || !writes_pixels());
+  if (stays_there) stack.at_once = stacks_a_device * static_cast<int>(settings_.lanes->count());
+  stack.most = material_.coded
+                   ? session.max_coded(*picture_.program, bytes + coded_bytes_a_pixel * pixels)
+                   : session.max_stacked(*picture_.program, bytes);
+  if (stack.most == 1) return stack;
+  stack.key = to_string(material_.image.type) + " " + to_string(material_.size());
   if (material_.coded) {
     const JpegForm& form = material_.coded->form;
-    key += fmt::format(" coded {}x{}", form.across, form.down);
+    stack.key += fmt::format(" coded {}x{}", form.across, form.down);
+  }
+  // They are encoded together, or none of them is.
+  if (encodes_jpeg()) {
+    stack.key += io::may_be_coded(metadata_, settings_.encode) ? " to JPEG" : "";
+    const auto& storage = metadata_.jpeg;
+    if (storage) stack.key += fmt::format(" of {}x{}", storage->across, storage->down);
   }
   for (const auto& [name, image] : material_.operands) {
-    key += "; " + to_string(image.type) + " " + to_string(image.size());
+    stack.key += "; " + to_string(image.type) + " " + to_string(image.size());
   }
-  return {std::move(key), most};
+  return stack;
 }
 
-void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
+bool PictureWork::writes_pixels() const {
+  const Plan& plan = picture_.program->plan;
+  return plan.writes_image || !plan.saves.empty();
+}
+
+std::vector<const FileWork*> PictureWork::compute_stack(int lane,
+                                                        std::span<FileWork* const> files) {
   const double begin = steady_seconds();
-  const Lanes::Turn turn = settings_.lanes->take(lane);
+  const Lanes::Turn turn = settings_.lanes->take();
   const auto program = turn.session.program(material_.image.type, picture_.partner_types());
+  const auto picture = [&](size_t i) { return static_cast<PictureWork*>(files[i]); };
   std::vector<Material> materials;
-  for (FileWork* file : files) {
-    materials.push_back(static_cast<PictureWork*>(file)->material_);
-  }
+  for (size_t i = 0; i < files.size(); ++i) materials.push_back(picture(i)->material_);
   const auto decoder = material_.coded ? turn.session.jpeg_decoder().kernel() : nullptr;
-  std::vector<Outcome> outcomes =
-      execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
-                    [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
-                    {.timed = settings_.timeline != nullptr,
-                     .kernels_first = !turn.session.device().is_gpu,
-                     .stop = [this] { return is_over(); },
-                     .jpeg_decoder = decoder});
+  std::vector<Outcome> outcomes = execute_stack(
+      *turn.session.stacked(program), std::move(materials), turn.queue,
+      [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
+      {.timed = settings_.timeline != nullptr,
+       .kernels_first = !turn.session.device().is_gpu,
+       .stop = [this] { return is_over(); },
+       .jpeg_decoder = decoder,
+       .jpeg_encoder = encoder_of(turn.session),
+       .coded_output =
+           [&](size_t i, const ImageType& type, Size size) {
+             return io::coded_output(type, size, picture(i)->metadata_, settings_.encode);
+           }});
+  std::vector<const FileWork*> left;
   for (size_t i = 0; i < files.size(); ++i) {
-    auto& picture = *static_cast<PictureWork*>(files[i]);
-    picture.picture_.program = program;
-    picture.outcome_ = std::move(outcomes[i]);
-    picture.result_.decoded_on_device = picture.material_.coded != nullptr;
-    picture.computed({turn.device, lane, begin});
-    picture.add_row(0);
+    PictureWork& one = *picture(i);
+    if (outcomes[i].not_decoded) {
+      one.host_decodes_ = true;
+      left.push_back(&one);
+      continue;
+    }
+    one.picture_.program = program;
+    one.outcome_ = std::move(outcomes[i]);
+    one.result_.decoded_on_device = one.material_.coded != nullptr;
+    one.computed({turn.device, lane, begin});
+    one.add_row(0);
   }
+  return left;
 }
 
 // values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
@@ -549,6 +586,7 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else {
     io::write_file(path, bytes, io::made_note(settings_.maker, stamps_));
   }
+  if (result_.encoded_on_device) keep_bytes(std::move(bytes));
 }
 
 void PictureWork::tell_losses(const io::Encoded& encoded) {
@@ -684,15 +722,14 @@ void PictureWork::encode() {
     return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
   }
   result_.encoded_on_device = !outcome_.coded.empty();
-  io::Encoded encoded =
-      result_.encoded_on_device
-          ? io::encode_coded(
-                {outcome_.coded.row(0), static_cast<size_t>(outcome_.coded.size().width)},
-                outcome_.image.type, outcome_.coded_size, metadata_, settings_.encode)
-          : io::encode(outcome_.image, metadata_, picture_.output_format, picture_.output_class,
-                       settings_.encode);
+  io::Encoded encoded = result_.encoded_on_device
+                            ? io::encode_coded(outcome_.coded, outcome_.image.type,
+                                               outcome_.coded_size, metadata_, settings_.encode)
+                            : io::encode(outcome_.image, metadata_, picture_.output_format,
+                                         picture_.output_class, settings_.encode);
   outcome_.image = {};
   outcome_.coded = {};
+  outcome_.coded_plane.reset();
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;
   result_.clipped += encoded.clipped;

@@ -141,7 +141,7 @@ class PictureWork : public FileWork {
   void decode() override;
   void compute(int lane) override;
   Stack stack() const override;
-  void compute_stack(int lane, std::span<FileWork* const> files) override;
+  std::vector<const FileWork*> compute_stack(int lane, std::span<FileWork* const> files) override;
   void encode() override;
   Within within_compute() const override { return within_; }
   // Not what came through a pipe and is used up.
@@ -167,6 +167,8 @@ class PictureWork : public FileWork {
   std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see Turn::device
   // Whether a JPEG may stay as it is until it is on a device.
   bool keeps_coded() const;
+  // Whether images of pixels come back from a device.
+  bool writes_pixels() const;
   // Whether the result becomes a JPEG of which nothing else is wanted.
   bool encodes_jpeg() const;
   // What makes the result a JPEG while it is on the session's device; null where nothing is to.
@@ -238,6 +240,7 @@ class PictureWork : public FileWork {
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
   bool coded_fits_ = true;      // what lies between a JPEG's data and its pixels on a device
+  bool host_decodes_ = false;   // a JPEG that a device has found to be none for it
   bool piped_ = false;          // the file came through a pipe
   std::int64_t band_rows_ = 0;  // of a picture that is computed in bands
   Within within_;               // of its computing

@@ -149,6 +149,29 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
   return {open_cpu(pool), "no GPU can be used: " + found.why_none, "", &pool};
 }
 
+bool gpu_may_pay(const WorkCost& work, int threads) {
+  const CostModel model;
+  const auto& backends = backends::registry();
+  return work.cpu_seconds(model, threads) > work.gpu_seconds(model, threads) &&
+         std::any_of(std::begin(backends), std::end(backends),
+                     [](const Backend& backend) { return backend.may_have_gpu(); });
+}
+
+OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool) {
+  const CostModel model;
+  return {open_cpu(pool),
+          fmt::format("about {} of work, of which a GPU that is being opened would make {}",
+                      seconds_text(work.cpu_seconds(model, threads)),
+                      seconds_text(work.gpu_seconds(model, threads))),
+          "", &pool};
+}
+
+OpenDevice open_any_gpu(ThreadPool& pool) {
+  FoundGpu found = find_gpu(pool);
+  if (!found.device) throw Error("no GPU can be used: " + found.why_none, ExitCode::backend);
+  return {std::move(found.device), "auto", "", &pool};
+}
+
 KernelForms kernel_forms(const std::string& devices) {
   const std::string device = devices.substr(0, devices.find(','));
   const auto is_number = [](const std::string& text) {

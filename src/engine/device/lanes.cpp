@@ -1,88 +1,191 @@
 // The devices of a run and the lanes of work on them.
 #include "engine/device/lanes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <new>
+#include <system_error>
 #include <utility>
+
+#include "core/error.hpp"
 
 namespace impipe::engine {
 
 Lanes::Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
-             const SessionOptions& options, int threads) {
+             const SessionOptions& options) {
   for (OpenDevice& device : devices) {
     auto on = std::make_unique<OnDevice>();
     on->session = std::make_unique<Session>(pipeline, std::move(device), options);
-    on->queues.resize(static_cast<size_t>(threads));
     devices_.push_back(std::move(on));
   }
 }
 
+std::vector<Lanes::OnDevice*> Lanes::all() const {
+  std::vector<OnDevice*> devices;
+  for (const auto& on : devices_) devices.push_back(on.get());
+  if (OnDevice* later = is_there_.load(); later != nullptr) devices.push_back(later);
+  return devices;
+}
+
+std::vector<Lanes::OnDevice*> Lanes::working() const {
+  if (OnDevice* later = is_there_.load(); later != nullptr) return {later};
+  return all();
+}
+
+void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options,
+                       bool codec) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto work = [this, open = std::move(open), options, codec, begin] {
+    std::string what;
+    try {
+      what = join(open, options, codec);
+    } catch (const Error& error) {
+      what = std::string("auto: ") + error.what();
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    if (what.empty()) return;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    std::lock_guard lock(mutex_);
+    details_.push_back(fmt::format("{} ({:.2f} s after the start)", what, seconds.count()));
+  };
+  try {
+    opening_ = std::async(std::launch::async, work);
+  } catch (const std::system_error&) {  // no thread for it
+  }
+}
+
+// Returns what is to be told.
+std::string Lanes::join(const std::function<OpenDevice()>& open, const SessionOptions& options,
+                        bool codec) {
+  OpenDevice device = open();
+  if (is_over_) return "";
+  auto on = std::make_unique<OnDevice>();
+  on->session = std::make_unique<Session>(pipeline(), std::move(device), options);
+  Session& session = *on->session;
+  if (codec) {
+    session.jpeg_decoder().begin();
+    session.jpeg_encoder().begin();
+  }
+  std::unique_lock lock(mutex_);
+  const auto types = types_;
+  lock.unlock();
+  for (const auto& [input, operands] : types) session.program(input, operands);
+  session.wait_for_kernels();
+  if (codec) {
+    session.jpeg_decoder().kernel();
+    session.jpeg_encoder().kernel();
+  }
+  on->queues.push_back(session.make_queue());
+  on->free.push_back(on->queues.front().get());
+  later_ = std::move(on);
+  is_there_ = later_.get();
+  return "auto: " + session.device().id + " computes from now on";
+}
+
 std::string Lanes::names() const {
-  std::string all;
-  for (const auto& on : devices_) all += (all.empty() ? "" : ", ") + on->session->device().id;
-  return all;
+  std::string names;
+  for (const OnDevice* on : all()) {
+    names += (names.empty() ? "" : ", ") + on->session->device().id;
+  }
+  return names;
 }
 
 std::vector<DeviceInfo> Lanes::devices() const {
-  std::vector<DeviceInfo> all;
-  for (const auto& on : devices_) all.push_back(on->session->device());
-  return all;
+  std::vector<DeviceInfo> infos;
+  for (const OnDevice* on : all()) infos.push_back(on->session->device());
+  return infos;
 }
 
 std::vector<std::string> Lanes::take_warnings() {
-  std::vector<std::string> all;
-  for (const auto& on : devices_) {
-    for (std::string& warning : on->session->take_warnings()) all.push_back(std::move(warning));
+  std::vector<std::string> warnings;
+  for (const OnDevice* on : all()) {
+    for (std::string& warning : on->session->take_warnings()) {
+      warnings.push_back(std::move(warning));
+    }
   }
-  return all;
+  return warnings;
+}
+
+std::vector<std::string> Lanes::take_details() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(details_, {});
 }
 
 std::shared_ptr<const Program> Lanes::program(const ImageType& input,
                                               const std::map<std::string, ImageType>& operands) {
+  {
+    std::lock_guard lock(mutex_);
+    const std::pair type(input, operands);
+    if (std::find(types_.begin(), types_.end(), type) == types_.end()) types_.push_back(type);
+  }
   for (size_t i = 1; i < devices_.size(); ++i) devices_[i]->session->program(input, operands);
-  return first().program(input, operands);
+  return devices_.front()->session->program(input, operands);
 }
 
 void Lanes::check_kernels() {
-  for (const auto& on : devices_) on->session->check_kernels();
+  for (const OnDevice* on : all()) on->session->check_kernels();
 }
 
-Lanes::Turn Lanes::take(int lane) {
-  const auto load = [](const std::unique_ptr<OnDevice>& on) {
-    return std::pair(on->working.load(), on->given.load());
-  };
+Lanes::Turn Lanes::take() {
+  const auto load = [](const OnDevice* on) { return std::pair(on->working, on->given); };
+  std::unique_lock lock(mutex_);
+  const std::vector<OnDevice*> devices = working();
   const auto freest =
-      std::min_element(devices_.begin(), devices_.end(),
-                       [&](const auto& a, const auto& b) { return load(a) < load(b); });
+      std::min_element(devices.begin(), devices.end(),
+                       [&](const auto* a, const auto* b) { return load(a) < load(b); });
   OnDevice& on = **freest;
+  const size_t device = &on == is_there_.load()
+                            ? devices_.size()
+                            : static_cast<size_t>(freest - devices.begin());
+  Queue* queue = nullptr;
+  if (!on.free.empty()) {
+    queue = on.free.back();
+    on.free.pop_back();
+  }
   ++on.working;
   ++on.given;
+  lock.unlock();
+  if (queue != nullptr) return {*this, *on.session, *queue, device};
   try {
-    std::unique_ptr<Queue>& queue = on.queues[static_cast<size_t>(lane)];
-    if (!queue) queue = on.session->make_queue();
-    return {*on.session, *queue, static_cast<size_t>(freest - devices_.begin()), on.working};
+    std::unique_ptr<Queue> made = on.session->make_queue();
+    lock.lock();
+    on.free.reserve(on.queues.size() + 1);  // to give it back takes no memory
+    queue = on.queues.emplace_back(std::move(made)).get();
   } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
     --on.working;
     throw;
   }
+  return {*this, *on.session, *queue, device};
+}
+
+void Lanes::give_back(size_t device, Queue& queue) noexcept {
+  std::lock_guard lock(mutex_);
+  OnDevice& on = this->on(device);
+  on.free.push_back(&queue);
+  --on.working;
 }
 
 void Lanes::add(std::optional<size_t> device) {
   std::lock_guard lock(mutex_);
-  ++(device ? devices_[*device]->images : left_over_);
+  ++(device ? on(*device).images : left_over_);
 }
 
 std::vector<Lanes::Share> Lanes::shares() const {
   std::lock_guard lock(mutex_);
-  std::vector<Share> all;
-  for (const auto& on : devices_) {
-    all.push_back({on->session->device(), on->images, on->session->peak_memory()});
+  std::vector<Share> shares;
+  for (const OnDevice* on : all()) {
+    shares.push_back({on->session->device(), on->images, on->session->peak_memory()});
   }
   if (left_over_ > 0) {
     DeviceInfo cpu;
     cpu.id = "cpu";
-    all.push_back({std::move(cpu), left_over_, 0});
+    shares.push_back({std::move(cpu), left_over_, 0});
   }
-  return all;
+  return shares;
 }
 
 }  // namespace impipe::engine

@@ -2,32 +2,49 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/device/session.hpp"
 
 namespace impipe::engine {
 
-// Sessions of one pipeline, one a device, and for every thread of a batch a queue on each. An image
-// goes to the device that has the fewest at that moment, of equals to the one that had the fewest
-// so far.
+// Sessions of one pipeline, one a device, and on each as many queues as threads of a batch work on
+// it at the same time. An image goes to the device that has the fewest at that moment, of equals to
+// the one that had the fewest so far, and there to the queue that was used last: it has the memory
+// that such an image takes.
 class Lanes {
  public:
   Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
-        const SessionOptions& options, int threads);
+        const SessionOptions& options);
 
-  Session& session(size_t device) { return *devices_[device]->session; }
-  // Of the first device: what all devices share, plans and types, is asked there.
-  Session& first() const { return *devices_.front()->session; }
+  // Opens another device while these work; when it is there with the kernels of the images that are
+  // known then, and if `codec` those for JPEGs, later images go to it alone. What comes of it is told
+  // by take_details.
+  void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec);
+  // It is no longer needed, if it is not there yet.
+  void stop_opening() { is_over_ = true; }
+
+  Session& session(size_t device) { return *on(device).session; }
+  // Of the first device, or the later one: what all devices share, plans and types, is asked there.
+  Session& first() const {
+    const OnDevice* later = is_there_.load();
+    return later != nullptr ? *later->session : *devices_.front()->session;
+  }
   const pipeline::Pipeline& pipeline() const { return first().pipeline(); }
   // "cuda:0, cuda:1"
   std::string names() const;
   std::vector<DeviceInfo> devices() const;
   std::vector<std::string> take_warnings();
+  // What -v should tell, since the last call.
+  std::vector<std::string> take_details();
 
   // The program of every device, each with its kernels; the first one's is returned.
   std::shared_ptr<const Program> program(const ImageType& input,
@@ -39,7 +56,7 @@ class Lanes {
   // A device and the thread's queue on it, until it goes.
   class Turn {
    public:
-    ~Turn() { --*images_; }
+    ~Turn() { lanes_.give_back(device, queue); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     Session& session;
@@ -48,12 +65,11 @@ class Lanes {
 
    private:
     friend class Lanes;
-    Turn(Session& s, Queue& q, size_t d, std::atomic<int>& images)
-        : session(s), queue(q), device(d), images_(&images) {}
-    std::atomic<int>* images_;
+    Turn(Lanes& lanes, Session& s, Queue& q, size_t d)
+        : session(s), queue(q), device(d), lanes_(lanes) {}
+    Lanes& lanes_;
   };
-  // lane: the thread's number.
-  Turn take(int lane);
+  Turn take();
 
   // Images that a device did, and the most of its memory that was held.
   struct Share {
@@ -65,19 +81,37 @@ class Lanes {
   void add(std::optional<size_t> device);
   // One a device and, when it had to compute some, the CPU behind them.
   std::vector<Share> shares() const;
-  size_t count() const { return devices_.size(); }
+  size_t count() const { return devices_.size() + (is_there_.load() != nullptr ? 1 : 0); }
 
  private:
   struct OnDevice {
     std::unique_ptr<Session> session;
-    std::vector<std::unique_ptr<Queue>> queues;  // one a thread; made when it is first needed
-    std::atomic<int> working = 0;                // on images
-    std::atomic<std::int64_t> given = 0;         // images so far
+    std::vector<std::unique_ptr<Queue>> queues;  // made when they are first needed
+    std::vector<Queue*> free;                    // of these; the one used last at the end
+    int working = 0;                             // on images
+    std::int64_t given = 0;                      // images so far
     std::int64_t images = 0;                     // done
   };
+  void give_back(size_t device, Queue& queue) noexcept;
+  OnDevice& on(size_t device) const {
+    return device < devices_.size() ? *devices_[device] : *is_there_.load();
+  }
+  std::vector<OnDevice*> all() const;
+  // Those of them that images may go to.
+  std::vector<OnDevice*> working() const;
+  std::string join(const std::function<OpenDevice()>& open, const SessionOptions& options,
+                   bool codec);
+
   std::vector<std::unique_ptr<OnDevice>> devices_;
+  std::unique_ptr<OnDevice> later_;
+  std::atomic<OnDevice*> is_there_ = nullptr;  // later_, once it can work
+  std::atomic<bool> is_over_ = false;
+  // Of the images that are known.
+  std::vector<std::pair<ImageType, std::map<std::string, ImageType>>> types_;
+  std::vector<std::string> details_;
   std::int64_t left_over_ = 0;
   mutable std::mutex mutex_;
+  std::future<void> opening_;  // ends before all else does
 };
 
 }  // namespace impipe::engine

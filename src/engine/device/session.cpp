@@ -124,12 +124,8 @@ std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> p
   return known;
 }
 
-int Session::max_stacked(const Program& program, double bytes) const {
-  // A launch costs as long as moving about 4 MB: larger images gain nothing by company, and more
-  // than some tens of MB together would only take memory.
-  constexpr double small = 2 << 20, enough = 32 << 20;
+int Session::stackable(const Program& program) const {
   const int most = device_.device->max_stacked();
-  if (most == 1 || bytes > small) return 1;
   int planes = 1;  // of an image
   for (const PlaneKernel& kernel : program.planes) {
     planes = std::max(planes, kernel.spec.planes);
@@ -137,7 +133,26 @@ int Session::max_stacked(const Program& program, double bytes) const {
       if (stands_alone(node.primitive)) return 1;
     }
   }
-  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, most / planes));
+  return std::max(1, most / planes);
+}
+
+int Session::max_stacked(const Program& program, double bytes) const {
+  // A launch costs as long as moving about 4 MB: larger images gain nothing by company, and more
+  // than some tens of MB together would only take memory.
+  constexpr double small = 2 << 20, enough = 32 << 20;
+  if (bytes > small) return 1;
+  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, stackable(program)));
+}
+
+int Session::max_coded(const Program& program, double bytes) const {
+  constexpr double enough = 384 << 20,
+                   part = 1.0 / 16;  // of the memory, which several groups share
+  static const double most = getenv("IMPIPE_TRY_GROUP") ? atof(getenv("IMPIPE_TRY_GROUP")) : 64;
+  const auto memory =
+      static_cast<double>(options_.gpu_memory > 0 ? options_.gpu_memory : device().memory);
+  if (getenv("IMPIPE_TRY_GROUP") && most > 8) return static_cast<int>(most);
+  const double fits = std::min(enough, memory * part) / std::max(bytes, 1.0);
+  return static_cast<int>(std::clamp<double>(fits, 1, std::min<double>(most, stackable(program))));
 }
 
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {

@@ -45,6 +45,14 @@ bool is_automatic(const DeviceChoice& choice);
 // The CPU, or a GPU when that would be faster, works as the CPU does and is there. No GPU is
 // touched for work that is shorter than its start.
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
+// Whether this machine may have a GPU that would do the work sooner than the CPU, its start
+// included.
+bool gpu_may_pay(const WorkCost& work, int threads);
+// The CPU, for work that a GPU would do sooner, until it is there.
+OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool);
+// The first GPU that can be used and works as the CPU does. Throws Error with the reasons against
+// each when there is none.
+OpenDevice open_any_gpu(ThreadPool& pool);
 
 // How a device makes kernels, as DeviceChoice names it: of several the first, and "all" and a
 // number alone mean GPUs. It is not opened, and one with its backend's name need not be here.
@@ -66,8 +74,9 @@ enum class JpegCodec { automatic, cpu, device };
 
 struct SessionOptions {
   bool fuse = true;
-  bool strict = false;        // an implicit rgb2gray is an error
-  bool compile_aside = true;  // a GPU's kernels in threads of their own
+  bool strict = false;          // an implicit rgb2gray is an error
+  bool compile_aside = true;    // a GPU's kernels in threads of their own
+  std::int64_t gpu_memory = 0;  // bytes that may be taken of a GPU's (--gpu-mem); 0: all
 };
 
 // A kernel of a device that is made in a thread of its own when it is first asked for; or none.
@@ -118,6 +127,9 @@ class Session {
   void wait_for_kernels();
   // Images of so many bytes each that the program may do together, at least 1.
   int max_stacked(const Program& program, double bytes) const;
+  // The same of JPEGs that the device decodes: those gain by company up to a size where one of them
+  // alone has work for all of the device.
+  int max_coded(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
@@ -133,6 +145,8 @@ class Session {
 
  private:
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
+  // Images that the program's kernels may do together; 1 where any of them stands alone.
+  int stackable(const Program& program) const;
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
 
   pipeline::Pipeline pipeline_;

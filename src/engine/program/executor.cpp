@@ -61,10 +61,12 @@ class Execution {
       run_steps();
       collect();
     } catch (...) {
-      check_decoded();
+      find_not_decoded();
+      if (any_not_decoded()) throw NotDecoded();
       throw;
     }
-    check_decoded();
+    find_not_decoded();
+    if (count_ == 1 && any_not_decoded()) throw NotDecoded();
     if (options_.timed) outcomes_.front().activity = queue_.take_notes();
     return std::move(outcomes_);
   }
@@ -162,12 +164,15 @@ class Execution {
 
   // Asked at the end, when it takes no time to wait for: what was computed of a picture that was
   // not decoded means nothing, and so does its error.
-  void check_decoded() {
+  void find_not_decoded() {
     if (!faults_) return;
     const auto faults = std::exchange(faults_, nullptr);
-    for (const double fault : queue_.download(*faults)) {
-      if (fault != 0) throw NotDecoded();
-    }
+    const std::vector<double> numbers = queue_.download(*faults);
+    for (size_t i = 0; i < count_; ++i) outcomes_[i].not_decoded = numbers[i] != 0;
+  }
+  bool any_not_decoded() const {
+    return std::any_of(outcomes_.begin(), outcomes_.end(),
+                       [](const Outcome& outcome) { return outcome.not_decoded; });
   }
 
   void upload(std::vector<Material> materials) {
@@ -218,35 +223,54 @@ class Execution {
     return found->second;
   }
 
-  // Whether the result was encoded on the device.
-  bool encode_result() {
-    if (!options_.jpeg_encoder || count_ > 1 || plan_.result_alpha) return false;
-    const ImageType& type = plan_.values[plan_.result].type;
-    const Size size = sizes_[plan_.result];
-    const auto jpeg = options_.coded_output(type, size);
-    if (!jpeg) return false;
-    const DeviceValue room{queue_.allocate(PixelClass::uint8, 1, {jpeg_room(jpeg->form), 1}),
-                           nullptr};
-    const auto numbers = queue_.allocate_measure(1, 2);
-    Launch launch;
-    launch.inputs = {values_[plan_.result]};
-    launch.outputs = {room, {nullptr, numbers}};
-    launch.jpegs = {jpeg.get()};
+  // What the results are to become on the device; empty where any of them is not to.
+  std::vector<std::shared_ptr<const CodedJpeg>> coded_outputs() const {
+    std::vector<std::shared_ptr<const CodedJpeg>> jpegs;
+    if (!options_.jpeg_encoder || plan_.result_alpha) return jpegs;
+    for (size_t i = 0; i < count_; ++i) {
+      auto jpeg = options_.coded_output(i, plan_.values[plan_.result].type, sizes_[plan_.result]);
+      if (!jpeg || (i > 0 && jpeg->form != jpegs.front()->form)) return {};
+      jpegs.push_back(std::move(jpeg));
+    }
+    return jpegs;
+  }
+
+  // Encodes the results on the device; false where some are not.
+  bool encode_results() {
+    const auto jpegs = coded_outputs();
+    if (jpegs.empty()) return false;
+    const int count = static_cast<int>(count_);
+    const DeviceValue room{
+        queue_.allocate_stack(PixelClass::uint8, 1, {jpeg_room(jpegs.front()->form), 1}, count),
+        nullptr};
+    const auto numbers = queue_.allocate_measure_stack(1, 2, count);
+    Launch launch{
+        .spec = nullptr, .inputs = {values_[plan_.result]}, .outputs = {room, {nullptr, numbers}}};
+    for (const auto& jpeg : jpegs) launch.jpegs.push_back(jpeg.get());
     CodecWork& work = outcomes_.front().encoding;
     work.launches = run_codec(*options_.jpeg_encoder, launch, encoding_tag);
-    work.bytes = image_bytes(plan_.result);
-    const std::vector<double> made = queue_.download(*numbers);
-    if (made[1] != 0) return false;
-    const auto bytes = static_cast<std::int64_t>(made[0]);
-    Launch taking;
-    taking.inputs = {room};
-    taking.outputs = {{queue_.allocate(PixelClass::uint8, 1, {bytes, 1}), nullptr}};
+    const CodedPlaces places(queue_.download(*numbers));
+    if (places.size.height == 0) return false;
+    const Launch taking{.spec = nullptr,
+                        .inputs = {room, {nullptr, numbers}},
+                        .outputs = {{queue_.allocate(PixelClass::uint8, 1, places.size), nullptr}}};
     work.launches += run_codec(*options_.jpeg_encoder, taking, encoding_tag);
-    work.bytes += static_cast<double>(bytes);
-    outcomes_.front().coded = queue_.download(*taking.outputs.front().plane).front();
-    outcomes_.front().coded_size = size;
-    outcomes_.front().image.type = type;
-    return true;
+    take_coded(places, queue_.download(*taking.outputs.front().plane).front());
+    return std::all_of(outcomes_.begin(), outcomes_.end(),
+                       [](const Outcome& outcome) { return !outcome.coded.empty(); });
+  }
+
+  void take_coded(const CodedPlaces& places, Plane data) {
+    const auto plane = std::make_shared<const Plane>(std::move(data));
+    for (size_t i = 0; i < count_; ++i) {
+      if (places.bytes[i] == 0) continue;
+      Outcome& outcome = outcomes_[i];
+      outcome.encoding.bytes = image_bytes(plan_.result) + static_cast<double>(places.bytes[i]);
+      outcome.coded_plane = plane;
+      outcome.coded = {plane->row(0) + places.begins[i], static_cast<size_t>(places.bytes[i])};
+      outcome.coded_size = sizes_[plan_.result];
+      outcome.image.type = plan_.values[plan_.result].type;
+    }
   }
 
   // Rows from what the device summed; where it could not, from the pixels.
@@ -302,9 +326,11 @@ class Execution {
       std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
     }
-    if (plan_.writes_image && !encode_result()) {
+    if (plan_.writes_image && !encode_results()) {
       std::vector<HostImage> images = images_of(plan_.result, plan_.result_alpha);
-      for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
+      for (size_t i = 0; i < count_; ++i) {
+        if (outcomes_[i].coded.empty()) outcomes_[i].image = std::move(images[i]);
+      }
     }
   }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,13 @@ struct CodecWork {
 
 struct Outcome {
   HostImage image;  // empty pixels unless the plan writes an image
-  // Instead of the image's pixels: the data of a JPEG of them, as a row of bytes, and their size.
-  Plane coded;
+  // Instead of the image's pixels: the data of a JPEG of them, which are in a plane that pictures
+  // of a stack share, and the image's size.
+  std::shared_ptr<const Plane> coded_plane;
+  std::span<const std::byte> coded;
   Size coded_size;
+  // Of a stack: the device has not decoded this image, see NotDecoded, and there is nothing else.
+  bool not_decoded = false;
   std::vector<double> columns;   // one a column of the plan
   Measurement last_measurement;  // empty when there is none
   // Where the plan has an object table: a row an object, of numbers for the columns' last names.
@@ -77,10 +82,11 @@ struct ExecuteOptions {
   std::function<bool()> stop = [] { return false; };
   // Of what is coded: Device::prepare_jpeg_decoder's.
   std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
-  // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what it is
-  // to become; null where it is not to.
+  // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what that of
+  // each image of the stack is to become; null where it is not to.
   std::shared_ptr<const Kernel> jpeg_encoder = nullptr;
-  std::function<std::shared_ptr<const CodedJpeg>(const ImageType&, Size)> coded_output = {};
+  std::function<std::shared_ptr<const CodedJpeg>(std::size_t, const ImageType&, Size)>
+      coded_output = {};
 };
 
 // Which values a run reads: their planes must be on the device before the first step.
@@ -99,7 +105,8 @@ Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options = {});
 
 // Several images at once: all of the program's types, of equal sizes and with operands of equal
-// sizes. The program's kernels are for stacks; `kernels` gives those for single images.
+// sizes. The program's kernels are for stacks; `kernels` gives those for single images. NotDecoded
+// is thrown for one image alone.
 std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
                                    Queue& queue, const KernelSource& kernels,
                                    const ExecuteOptions& options = {});

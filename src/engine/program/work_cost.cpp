@@ -24,15 +24,17 @@ void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
 }
 
 double WorkCost::cpu_seconds(const CostModel& model, int threads) const {
-  // An image's tiles are spread over the threads too, so that all of them work in any case.
-  return units * model.cpu_unit / threads;
+  // An image's tiles are spread over the threads too, so that all of them work in any case; a file
+  // is decoded and encoded by one.
+  const double at_once = std::max(1.0, std::min<double>(threads, images));
+  return units * model.cpu_unit / threads + file_seconds / at_once;
 }
 
 double WorkCost::gpu_seconds(const CostModel& model, int threads) const {
   const double lanes = std::max(1.0, std::min<double>(threads, images));
   const double transfer = transfer_bytes / std::min(model.pcie, lanes * model.staging);
   return model.gpu_start + kernels * model.gpu_kernel + launches * model.gpu_launch + transfer +
-         units * model.gpu_unit;
+         units * model.gpu_unit + coded_pixels * model.gpu_coded + file_seconds_beside_gpu / lanes;
 }
 
 }  // namespace impipe::engine

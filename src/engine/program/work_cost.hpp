@@ -17,8 +17,9 @@ struct CostModel {
   double gpu_kernel = 0.05;  // making one kernel: from nothing 0.1 to 0.3, from the cache 0.005
   double gpu_launch = 2.6e-6;
   double gpu_unit = 1.0 / 4e12;
-  double pcie = 55e9;    // bytes a second, pinned memory
-  double staging = 8e9;  // bytes a second that a thread copies to pinned memory
+  double pcie = 55e9;       // bytes a second, pinned memory
+  double staging = 8e9;     // bytes a second that a thread copies to pinned memory
+  double gpu_coded = 5e-11;  // of a pixel of a JPEG that the GPU decodes or encodes
 };
 
 // What a run computes, all its images together.
@@ -28,6 +29,10 @@ struct WorkCost {
   double transfer_bytes = 0;  // to the device and back
   double images = 0;
   int kernels = 0;
+  // Of one thread that decodes and encodes the files, and what is left of it where a GPU does what
+  // it can; the pixels that this decodes or encodes.
+  double file_seconds = 0, file_seconds_beside_gpu = 0;
+  double coded_pixels = 0;
 
   // images: so many of that type and of so many pixels in all.
   void add(const Plan& plan, double pixels, double images_of_it);

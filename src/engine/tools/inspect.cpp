@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
+#include "io/jpeg_scan.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -54,6 +55,27 @@ std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowere
   const int by = shrink_for(lowered, info);
   if (by == 1) return "";
   return "1/" + std::to_string(by) + ", as " + to_string(io::shrunk(info.size(), by));
+}
+
+std::string codec_note(const std::filesystem::path& path, const Plan& plan) {
+  const io::ImageInfo info = io::probe(path);
+  if (info.format != io::Format::jpeg) return "";
+  std::string note = "--codec auto: where a GPU computes, ";
+  if (info.orientation != 1) {
+    note += "the processor decodes this JPEG, which EXIF turns";
+  } else if (!io::scan_jpeg(io::read_picture(path))) {
+    note += "the processor decodes this JPEG, since it is progressive or of another unusual form";
+  } else {
+    note += "it decodes this JPEG";
+  }
+  if (!plan.writes_image) return note;
+  const ImageType& type = plan.values[plan.result].type;
+  if (type.cls != PixelClass::uint8) {
+    return note + "; a JPEG of the result is encoded by the processor, since pixels are " +
+           std::string(name_of(type.cls));
+  }
+  return note + (plan.result_alpha ? "; alpha has the processor encode a JPEG of the result"
+                                   : "; it encodes a JPEG of the result, too");
 }
 
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options) {

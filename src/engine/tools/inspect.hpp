@@ -24,6 +24,10 @@ FileFacts inspect(const std::filesystem::path& path);
 // "1/4, as 480x270": how --shrink-on-load reads the file for this plan; empty: as it is.
 std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered);
 
+// Where a JPEG is decoded, and a JPEG of the result encoded, when a GPU computes; why, where that
+// is by the processor. Empty for files of other formats.
+std::string codec_note(const std::filesystem::path& path, const Plan& plan);
+
 struct DifferenceOptions {
   // Differences are fractions of white, where the images have one.
   double fail = 1e-6;       // a larger difference makes a pixel a failing one

@@ -19,7 +19,7 @@ namespace {
 constexpr int piece_bits = 1024, decoders = 128, ahead = 32, joiners = 256, transformers = 256,
               painters = 64;
 constexpr int blocks_a_group = transformers / 8, pixels_an_item = 4;
-constexpr std::size_t head_words = 8, padding_words = 8;
+constexpr std::size_t head_words = 8;
 constexpr int quick_bits = 10, longest = 16;
 constexpr std::int64_t sums_bytes = 20;
 
@@ -109,24 +109,28 @@ std::size_t pieces_of(const CodedJpeg::Segment& segment) {
       std::max<std::int64_t>(1, (segment.bytes + piece_bytes - 1) / piece_bytes));
 }
 
-// What the kernels read: see their parameters.
+// What the kernels read: see their parameters. The pictures' bytes stay where they are.
 struct Data {
   Words words;
+  std::vector<std::span<const std::byte>> behind;
   std::size_t groups = 0;
 };
+
+// What is read ahead behind the last picture.
+constexpr std::array<std::byte, 32> padding{};
 
 Data data_of(std::span<const CodedJpeg* const> jpegs) {
   Data made;
   std::vector<std::size_t> groups;
-  std::size_t bytes = 0;
+  std::size_t segments = 0;
   for (const CodedJpeg* jpeg : jpegs) {
     std::size_t pieces = 0;
     for (const auto& segment : jpeg->segments) pieces += pieces_of(segment);
     groups.push_back((pieces + decoders - 1) / decoders);
-    bytes += jpeg->bytes.size() + 12 * jpeg->segments.size();
+    segments += jpeg->segments.size();
   }
   Words& words = made.words;
-  words.reserve(bytes + jpegs.size() * 16384);
+  words.reserve(12 * segments + jpegs.size() * 16384);
   words.grow(head_words * jpegs.size());
   for (std::size_t p = 0; p < jpegs.size(); ++p) {
     for (std::size_t g = 0; g < groups[p]; ++g) words.push_back(static_cast<std::uint32_t>(p));
@@ -159,10 +163,15 @@ Data data_of(std::span<const CodedJpeg* const> jpegs) {
     for (const std::size_t word : {std::size_t{0}, std::size_t{0}, piece}) {
       words.push_back(static_cast<std::uint32_t>(word));
     }
-    head(0, here());
-    words.append(jpeg.bytes.data(), jpeg.bytes.size());
   }
-  words.grow(padding_words);
+  std::size_t next = words.size();
+  for (std::size_t p = 0; p < jpegs.size(); ++p) {
+    words.set(head_words * p, static_cast<std::uint32_t>(next));
+    const std::vector<std::byte>& bytes = jpegs[p]->bytes;
+    if (!bytes.empty()) made.behind.emplace_back(bytes);
+    next += bytes.size() / 4;
+  }
+  made.behind.emplace_back(padding);
   return made;
 }
 
@@ -230,6 +239,7 @@ LaunchPlan launch_of(const LaunchValues& values) {
     return plan.scratch[static_cast<std::size_t>(buffer.index)];
   };
   scratch(data).contents = made.words.take();
+  scratch(data).parts = std::move(made.behind);
   scratch(begins).bytes = scratch(ends).bytes = 8 * pieces;
   scratch(known).bytes = 16 * pieces;
   scratch(group_sums).bytes = sums_bytes * groups;

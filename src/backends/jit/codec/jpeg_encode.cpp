@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ constexpr int blocks_a_group = transformers / 8;
 
 // As the kernels have it.
 struct Parameters {
+  int pictures = 0;
   int width = 0, height = 0, components = 0;
   int across = 0, down = 0;
   int units_across = 0, blocks = 0;
@@ -40,7 +42,9 @@ std::vector<std::byte> bytes_of_words(const void* from, std::size_t bytes) {
 
 std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
 
-LaunchShape shape(std::int64_t groups, int items) { return {{groups, 1, 1}, {items, 1, 1}}; }
+LaunchShape shape(std::int64_t groups, int items, std::int64_t pictures = 1) {
+  return {{groups, pictures, 1}, {items, 1, 1}};
+}
 
 // The code of each symbol, and below it how many bits it has.
 std::array<std::uint32_t, 256> codes_of(const HuffmanCodes& table) {
@@ -56,8 +60,7 @@ std::array<std::uint32_t, 256> codes_of(const HuffmanCodes& table) {
   return codes;
 }
 
-std::vector<std::uint32_t> data_of(const JpegTables& tables) {
-  std::vector<std::uint32_t> words;
+void append_tables(std::vector<std::uint32_t>& words, const JpegTables& tables) {
   for (const HuffmanCodes* table : {&tables.dc[0], &tables.ac[0], &tables.dc[1], &tables.ac[1]}) {
     const auto codes = codes_of(*table);
     words.insert(words.end(), codes.begin(), codes.end());
@@ -69,26 +72,62 @@ std::vector<std::uint32_t> data_of(const JpegTables& tables) {
   std::array<std::uint32_t, 64> places{};
   for (std::uint32_t k = 0; k < places.size(); ++k) places[jpeg_natural_order[k]] = k;
   words.insert(words.end(), places.begin(), places.end());
+}
+
+std::vector<std::uint32_t> data_of(std::span<const CodedJpeg* const> jpegs) {
+  std::vector<std::uint32_t> words(jpegs.size());
+  for (std::size_t p = 0; p < jpegs.size(); ++p) {
+    if (p > 0 && jpegs[p]->tables == jpegs[p - 1]->tables) {
+      words[p] = words[p - 1];
+      continue;
+    }
+    words[p] = static_cast<std::uint32_t>(words.size());
+    append_tables(words, jpegs[p]->tables);
+  }
   return words;
 }
 
+constexpr Buffer data{Buffer::Kind::scratch, 0}, coefficients{Buffer::Kind::scratch, 1},
+    lengths{Buffer::Kind::scratch, 2}, group_bits{Buffer::Kind::scratch, 3},
+    image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0}, result{Buffer::Kind::output, 1};
+
+// Inputs: the room, and what was measured of it.
 LaunchPlan taking(const LaunchValues& values) {
+  const ValueShape &room = values.inputs[0], &to = values.outputs[0];
   Parameters parameters;
-  parameters.words = values.outputs[0].stride / 4;
+  parameters.pictures = values.inputs[1].count;
+  parameters.words = room.stride / 4;
   LaunchPlan plan;
   plan.parameters = bytes_of_words(&parameters, sizeof parameters);
+  static_assert(CodedPlaces::step == 4 * takers);
   plan.passes = {{take_words,
-                  shape(parts(parameters.words, takers), takers),
-                  {{Buffer::Kind::input, 0}, {Buffer::Kind::output, 0}}}};
+                  shape(parts(to.stride * to.size.height / 4, takers), takers),
+                  {{Buffer::Kind::input, 0}, {Buffer::Kind::input, 1}, bytes}}};
   return plan;
+}
+
+std::vector<Pass> passes_of(const Parameters& p) {
+  const std::int64_t pictures = p.pictures;
+  return {{clear_words, shape(parts(p.words * pictures, takers), takers), {bytes}},
+          {make_coefficients,
+           shape(parts(p.blocks, blocks_a_group), transformers, pictures),
+           {data, image, coefficients}},
+          {measure_blocks,
+           shape(p.groups, writers, pictures),
+           {data, coefficients, lengths, group_bits}},
+          {add_groups, shape(1, joiners, pictures), {group_bits}},
+          {write_blocks,
+           shape(p.groups, writers, pictures),
+           {data, coefficients, lengths, group_bits, bytes, result}}};
 }
 
 LaunchPlan launch_of(const LaunchValues& values) {
   if (values.jpegs.empty()) return taking(values);
-  const CodedJpeg& jpeg = *values.jpegs.front();
-  const JpegForm& form = jpeg.form;
+  const JpegForm& form = values.jpegs.front()->form;
   const std::int64_t blocks = form.blocks(), groups = parts(blocks, writers);
-  const Parameters parameters{.width = static_cast<int>(form.size.width),
+  const auto pictures = static_cast<std::int64_t>(values.jpegs.size());
+  const Parameters parameters{.pictures = static_cast<int>(pictures),
+                              .width = static_cast<int>(form.size.width),
                               .height = static_cast<int>(form.size.height),
                               .components = form.components,
                               .across = form.across,
@@ -100,28 +139,15 @@ LaunchPlan launch_of(const LaunchValues& values) {
                               .stride = static_cast<int>(values.inputs[0].stride),
                               .step = values.inputs[0].step,
                               .words = values.outputs[0].stride / 4};
-  const std::vector<std::uint32_t> words = data_of(jpeg.tables);
-  constexpr Buffer data{Buffer::Kind::scratch, 0}, coefficients{Buffer::Kind::scratch, 1},
-      lengths{Buffer::Kind::scratch, 2}, group_bits{Buffer::Kind::scratch, 3},
-      image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0},
-      result{Buffer::Kind::output, 1};
+  const std::vector<std::uint32_t> words = data_of(values.jpegs);
   LaunchPlan plan;
   plan.parameters = bytes_of_words(&parameters, sizeof parameters);
   plan.scratch.resize(4);
   plan.scratch[0].contents = bytes_of_words(words.data(), 4 * words.size());
-  plan.scratch[1].bytes = 128 * blocks;
-  plan.scratch[2].bytes = 4 * blocks;
-  plan.scratch[3].bytes = 4 * (groups + 1);
-  plan.passes = {
-      {clear_words, shape(parts(values.outputs[0].stride / 4, takers), takers), {bytes}},
-      {make_coefficients,
-       shape(parts(blocks, blocks_a_group), transformers),
-       {data, image, coefficients}},
-      {measure_blocks, shape(groups, writers), {data, coefficients, lengths, group_bits}},
-      {add_groups, shape(1, joiners), {group_bits}},
-      {write_blocks,
-       shape(groups, writers),
-       {data, coefficients, lengths, group_bits, bytes, result}}};
+  plan.scratch[1].bytes = 128 * blocks * pictures;
+  plan.scratch[2].bytes = 4 * blocks * pictures;
+  plan.scratch[3].bytes = 4 * (groups + 1) * pictures;
+  plan.passes = passes_of(parameters);
   return plan;
 }
 

@@ -5,10 +5,11 @@
 
 namespace impipe::jit {
 
-// Launched with an image of bytes and, as LaunchValues::jpegs, the form and tables of what it is to
-// become. Outputs: a plane of jpeg_room bytes, of zeros at the end; how many of them are the data,
-// without stuffed zeros, and a number that is not 0 where there is no room for them.
-// Launched without jpegs: copies the beginning of such a plane to a smaller one.
+// Launched with a stack of images of bytes and, as LaunchValues::jpegs, the tables of what each is
+// to become, all of one form. Outputs: for each a plane of jpeg_room bytes, of zeros at the end;
+// for each how many of them are the data, without stuffed zeros, and a number that is not 0 where
+// there is no room for them. Launched with these two, without jpegs: copies what is data into a
+// plane, see CodedPlaces.
 Program jpeg_encoder(Dialect dialect);
 
 }  // namespace impipe::jit

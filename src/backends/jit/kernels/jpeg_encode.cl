@@ -1,24 +1,31 @@
-// A JPEG of one image, as libjpeg-turbo encodes it: pixels to coefficients, how many bits each block
-// takes, and the bits. The host puts zeros behind bytes of ones.
+// JPEGs of images of one form, as libjpeg-turbo encodes them: pixels to coefficients, how many bits
+// each block takes, and the bits. The host puts zeros behind bytes of ones. GROUP_Y is the picture.
 #define $items 128    // of a group of blocks
 #define $joiners 256
 
 // -- part: parameters
-// `data`: for DC and AC of luminance, DC and AC of colour differences, the code of each symbol, and
-// below it how many bits it has; then the divisors of quantisation of each component, row by row;
-// then, row by row, the place of each coefficient in the order of the file.
+// `data` has for each picture where its tables begin. A table: for DC and AC of luminance, DC and AC
+// of colour differences, the code of each symbol, and below it how many bits it has; then the divisors
+// of quantisation of each component, row by row; then, row by row, the place of each coefficient in
+// the order of the file.
 struct Parameters {
+  int pictures;
   int width, height, components;
   int across, down;  // pixels that a sample of a colour difference stands for
   int units_across, blocks;
-  int groups;    // of blocks
-  uint most;     // bits that there is room for
+  int groups;    // of blocks of a picture
+  uint most;     // bits that a picture has room for
   int stride;    // of the image: bytes from row to row
   long step;     // from plane to plane
-  long words;    // that are taken
+  long words;    // that a picture has room for
 };
 #define JPEG_DIVISORS 1024
 #define JPEG_PLACES 1216
+// What is a picture's own.
+#define OWN_TABLES(data) ((data) + (data)[GROUP_Y])
+#define OWN_COEFFICIENTS(all) ((all) + 64l * all_parameters.blocks * GROUP_Y)
+#define OWN_LENGTHS(all) ((all) + (long)all_parameters.blocks * GROUP_Y)
+#define OWN_BITS(all) ((all) + (long)(all_parameters.groups + 1) * GROUP_Y)
 
 // Where a block of the file lies.
 struct Block {
@@ -79,10 +86,13 @@ FUNCTION void forward_line(int* line, const int is_second) {
   line[3] = (d1 * 25172 + b2 + b3 + rounding) >> shift;
   line[1] = (d0 * 12299 + b1 + b4 + rounding) >> shift;
 }
-KERNEL(256) void make_coefficients(GLOBAL const uint* data, GLOBAL const uchar* image,
-                                   GLOBAL short* coefficients, PARAMETERS) {
+KERNEL(256) void make_coefficients(GLOBAL const uint* all_data, GLOBAL const uchar* images,
+                                   GLOBAL short* all_coefficients, PARAMETERS) {
   LOCAL int lines[32 * 72];
   const int components = all_parameters.components;
+  GLOBAL const uint* data = OWN_TABLES(all_data);
+  GLOBAL const uchar* image = images + all_parameters.step * components * GROUP_Y;
+  GLOBAL short* coefficients = OWN_COEFFICIENTS(all_coefficients);
   const int which = GROUP_X * 32 + ITEM / 8, k = ITEM % 8;
   IN_LOCAL int* own = lines + ITEM / 8 * 72;
   const struct Block block = BLOCK_AT(which);
@@ -215,9 +225,13 @@ FUNCTION void write_block(struct Written* to, GLOBAL const uint* data,
 
 // -- part: measure
 // How many bits each block takes, and all of a group.
-KERNEL($items) void measure_blocks(GLOBAL const uint* data, GLOBAL const short* coefficients,
-                                   GLOBAL uint* lengths, GLOBAL uint* group_bits, PARAMETERS) {
+KERNEL($items) void measure_blocks(GLOBAL const uint* all_data,
+                                   GLOBAL const short* all_coefficients, GLOBAL uint* all_lengths,
+                                   GLOBAL uint* all_bits, PARAMETERS) {
   LOCAL uint sums[$items];
+  GLOBAL const uint* data = OWN_TABLES(all_data);
+  GLOBAL const short* coefficients = OWN_COEFFICIENTS(all_coefficients);
+  GLOBAL uint* lengths = OWN_LENGTHS(all_lengths);
   const int which = GROUP_X * $items + ITEM;
   struct Written measured;
   measured.words = 0;
@@ -236,7 +250,7 @@ KERNEL($items) void measure_blocks(GLOBAL const uint* data, GLOBAL const short* 
     if (ITEM < by) sums[ITEM] += sums[ITEM + by];
     BARRIER;
   }
-  if (ITEM == 0) group_bits[GROUP_X] = sums[0];
+  if (ITEM == 0) OWN_BITS(all_bits)[GROUP_X] = sums[0];
 }
 
 // -- part: add
@@ -255,8 +269,9 @@ FUNCTION uint bits_upto(IN_LOCAL uint* sums, uint own, const int items) {
 
 // -- part: add_groups
 // The bits before each group in place of its own, and behind them those of all.
-KERNEL($joiners) void add_groups(GLOBAL uint* group_bits, PARAMETERS) {
+KERNEL($joiners) void add_groups(GLOBAL uint* all_bits, PARAMETERS) {
   LOCAL uint sums[$joiners];
+  GLOBAL uint* group_bits = OWN_BITS(all_bits);
   uint before = 0u;
   for (int begin = 0; begin < all_parameters.groups; begin += $joiners) {
     const int g = begin + ITEM;
@@ -271,10 +286,17 @@ KERNEL($joiners) void add_groups(GLOBAL uint* group_bits, PARAMETERS) {
 
 // -- part: write
 // The bits of each block. They were zeros; the last byte is filled up with ones.
-KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const short* coefficients,
-                                 GLOBAL const uint* lengths, GLOBAL const uint* group_bits,
-                                 GLOBAL uint* words, GLOBAL double* result, PARAMETERS) {
+KERNEL($items) void write_blocks(GLOBAL const uint* all_data,
+                                 GLOBAL const short* all_coefficients,
+                                 GLOBAL const uint* all_lengths, GLOBAL const uint* all_bits,
+                                 GLOBAL uint* all_words, GLOBAL double* results, PARAMETERS) {
   LOCAL uint sums[$items];
+  GLOBAL const uint* data = OWN_TABLES(all_data);
+  GLOBAL const short* coefficients = OWN_COEFFICIENTS(all_coefficients);
+  GLOBAL const uint* lengths = OWN_LENGTHS(all_lengths);
+  GLOBAL const uint* group_bits = OWN_BITS(all_bits);
+  GLOBAL uint* words = all_words + all_parameters.words * GROUP_Y;
+  GLOBAL double* result = results + 2 * GROUP_Y;
   const int which = GROUP_X * $items + ITEM;
   const uint own = which < all_parameters.blocks ? lengths[which] : 0u;
   const uint upto = group_bits[GROUP_X] + bits_upto(sums, own, $items);
@@ -305,12 +327,25 @@ KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const short* co
 // Zeros, for bits.
 KERNEL(256) void clear_words(GLOBAL uint* words, PARAMETERS) {
   const long at = (long)GROUP_X * 256 + ITEM;
-  if (at < all_parameters.words) words[at] = 0u;
+  if (at < all_parameters.words * all_parameters.pictures) words[at] = 0u;
 }
 
 // -- part: take
-// The beginning of what was written.
-KERNEL(256) void take_words(GLOBAL const uint* from, GLOBAL uint* to, PARAMETERS) {
-  const long at = (long)GROUP_X * 256 + ITEM;
-  if (at < all_parameters.words) to[at] = from[at];
+// The beginning of what was written of each picture, one behind the other. Each begins where a group
+// does; of one that had no room there is nothing.
+KERNEL(256) void take_words(GLOBAL const uint* from, GLOBAL const double* results, GLOBAL uint* to,
+                            PARAMETERS) {
+  const long first = (long)GROUP_X * 256;
+  long begin = 0, end = 0;
+  int picture = -1;
+  while (end <= first && picture + 1 < all_parameters.pictures) {
+    ++picture;
+    begin = end;
+    const double bytes = results[2 * picture + 1] != 0.0 ? 0.0 : results[2 * picture];
+    end = begin + ((long)bytes + 1023l) / 1024l * 256l;
+  }
+  const long at = first - begin + ITEM;
+  if (first < end && at < all_parameters.words) {
+    to[first + ITEM] = from[all_parameters.words * picture + at];
+  }
 }

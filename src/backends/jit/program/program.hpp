@@ -31,6 +31,7 @@ struct ValueShape {
   std::int64_t stride = 0;  // images: bytes from row to row
   std::int64_t step = 0;    // bytes from plane to plane, or from channel to channel
   int channels = 1;         // of each image of the stack, which lie behind each other
+  int count = 1;            // images of the stack
 };
 
 struct LaunchValues {
@@ -49,6 +50,8 @@ struct Scratch {
   // has one for all its kernels. At most ticket_bytes.
   bool kept = false;
   std::vector<std::byte> contents;  // copied to its start before the first pass
+  // And behind them, one after the other: they belong to the launch's values.
+  std::vector<std::span<const std::byte>> parts = {};
 };
 
 struct Buffer {

@@ -10,14 +10,16 @@ ValueShape shape_of(const DeviceValue& value) {
     return {.size = {},
             .stride = 0,
             .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
-            .channels = measure.channels()};
+            .channels = measure.channels(),
+            .count = measure.count()};
   }
   const DevicePlane& plane = *value.plane;
   const std::int64_t stride = row_bytes(plane.cls(), plane.size());
   return {.size = plane.size(),
           .stride = stride,
           .step = stride * plane.size().height,
-          .channels = plane.channels()};
+          .channels = plane.channels(),
+          .count = plane.count()};
 }
 
 // Planes that the launch works on.
@@ -83,7 +85,9 @@ GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch
       }
       made.scratch.push_back(tickets_.handle());
     } else if (!wanted.contents.empty()) {
-      made.scratch.push_back(filled(wanted.contents, made.blocks));
+      std::vector<std::span<const std::byte>> parts{wanted.contents};
+      parts.insert(parts.end(), wanted.parts.begin(), wanted.parts.end());
+      made.scratch.push_back(filled(parts, made.blocks));
     } else {
       made.blocks.push_back(take(wanted.bytes));
       made.scratch.push_back(made.blocks.back().handle());

@@ -55,7 +55,8 @@ class GpuQueue : public Queue {
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
   // Memory with these contents, for one launch: a block that is added to `blocks`, or the runtime's
   // own, which it keeps for as long as the launch needs it.
-  virtual std::uint64_t filled(std::span<const std::byte> contents,
+  // parts: one behind the other; none is empty.
+  virtual std::uint64_t filled(std::span<const std::span<const std::byte>> parts,
                                std::vector<MemoryBlock>& blocks) = 0;
 
   std::shared_ptr<MemoryPool> memory_;

@@ -1,0 +1,77 @@
+#include "core/kept_bytes.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace impipe {
+namespace {
+
+constexpr std::size_t most_buffers = 512;
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+// The allocator has smaller ones at hand.
+constexpr std::size_t least_bytes = std::size_t{16} << 10;
+
+class KeptBytes {
+ public:
+  KeptBytes() { buffers_.reserve(most_buffers); }
+
+  // One that has room for `size` bytes, the smallest of those; else a new one.
+  std::vector<std::byte> take(std::size_t size) {
+    std::vector<std::byte> taken;
+    if (size < least_bytes) return taken;
+    std::lock_guard lock(mutex_);
+    auto best = buffers_.end();
+    for (auto one = buffers_.begin(); one != buffers_.end(); ++one) {
+      if (one->capacity() < size) continue;
+      if (best == buffers_.end() || one->capacity() < best->capacity()) best = one;
+    }
+    if (best == buffers_.end()) return taken;
+    taken = std::move(*best);
+    bytes_ -= taken.capacity();
+    std::swap(*best, buffers_.back());
+    buffers_.pop_back();
+    return taken;
+  }
+
+  void give(std::vector<std::byte> bytes) noexcept {
+    const std::size_t room = bytes.capacity();
+    std::lock_guard lock(mutex_);
+    if (room < least_bytes || room + bytes_ > most_bytes || buffers_.size() == most_buffers) return;
+    buffers_.push_back(std::move(bytes));
+    bytes_ += room;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::size_t bytes_ = 0;
+};
+
+KeptBytes& all_kept() {
+  static auto* kept = new KeptBytes;  // files may outlive static destructors
+  return *kept;
+}
+
+// Files of about one size share buffers.
+std::size_t with_some_more(std::size_t size) { return size + size / 8; }
+
+}  // namespace
+
+std::vector<std::byte> kept_bytes(std::size_t size) {
+  std::vector<std::byte> bytes = all_kept().take(size);
+  if (bytes.capacity() < size) bytes.reserve(with_some_more(size));
+  bytes.resize(size);
+  return bytes;
+}
+
+std::vector<std::byte> kept_room(std::size_t size) {
+  std::vector<std::byte> bytes = all_kept().take(size);
+  if (bytes.capacity() < size) bytes.reserve(with_some_more(size));
+  bytes.clear();
+  return bytes;
+}
+
+void keep_bytes(std::vector<std::byte> bytes) noexcept { all_kept().give(std::move(bytes)); }
+
+}  // namespace impipe
