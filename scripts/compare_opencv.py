@@ -2,7 +2,7 @@
 """Times impipe's CPU beside OpenCV over classes, channels and parameters, in turn, in one run.
 
     compare_opencv.py [--impipe PATH] [--match TEXT]... [--classes u8,u16,f32] [--channels 1,3]
-                      [--threads 1,2] [--rounds N] [--size N] [--below RATIO]
+                      [--threads 1,2] [--rounds N] [--size N] [--below RATIO] [--part I/N]
 
 Operators that both define alike: decoded pixels to result, the shortest of several runs, which a
 busy machine lengthens least. Ratio: OpenCV's time over impipe's; above 1 impipe is faster. Where
@@ -240,9 +240,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--size", type=int, default=2048)
     parser.add_argument("--below", type=float, default=math.inf, help="only such ratios are shown")
+    parser.add_argument("--part", default="0/1", metavar="I/N",
+                        help="every Nth operator from the Ith on, for cores side by side")
     options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
     chosen = [row for row in rows()
-              if not options.match or any(text in row.name for text in options.match)]
+              if not options.match or any(text in row.name for text in options.match)][part::parts]
     with tempfile.TemporaryDirectory(prefix="impipe-opencv-") as folder:
         side = Side(options.impipe, folder, options.size)
         return 1 if compare(side, chosen, options) else 0

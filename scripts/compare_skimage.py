@@ -154,7 +154,6 @@ def least_ms(call, seconds=0.6):
 def impipe_ms(options, paths, name, pipeline):
     command = [options.impipe, "bench", "--json", "--in-cache", "--device", "cpu", "-j",
                str(options.threads), "--input", paths[name], pipeline]
-    # A second image of bench is the made one; its size is that of the first.
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(said)["results"][0]["min_ms"]
 

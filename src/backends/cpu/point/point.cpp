@@ -44,6 +44,16 @@ void look_up_places(real* values, std::int64_t n, std::span<const double> table)
   }
 }
 
+// Functions that are computed one value after another, as powers are.
+bool calls_functions(const Point& point) {
+  if (point.body != nullptr) return traits_of(*point.body).functions;
+  return std::ranges::any_of(point.expression->nodes(), [](const ExpressionNode& node) {
+    using Op = ExpressionOp;
+    return node.op == Op::power || node.op == Op::exp || node.op == Op::log || node.op == Op::sin ||
+           node.op == Op::cos || node.op == Op::tan || node.op == Op::atan2;
+  });
+}
+
 }  // namespace
 
 PointProgram::Binding::Kind PointProgram::kind_of(const std::string& name) {
@@ -202,10 +212,9 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
 }
 
 std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) const {
-  if (inputs_.classes.size() != 1 || !is_integer(inputs_.classes[0]) ||
-      !(is_integer(cls_) || point_->in_double)) {
-    return std::nullopt;
-  }
+  if (inputs_.classes.size() != 1 || !is_integer(inputs_.classes[0])) return std::nullopt;
+  // A float that takes little is computed faster than it is looked up.
+  if (!is_integer(cls_) && !point_->in_double && !calls_functions(*point_)) return std::nullopt;
   if (reads_place()) return std::nullopt;
   return table_as_it_is(state, scratch);
 }
