@@ -1,6 +1,9 @@
 // Sums of very many weights by Fourier transforms, against the same sums weight by weight.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -41,39 +44,65 @@ std::string steps(const std::string& text, const ImageType& type) {
   return out;
 }
 
-// How far the results of both ways are apart. Integers may differ by 1 in a hundredth of the
-// pixels: at ties, near which float32 sums of codes of 16 bits often are.
+// How far the results of both ways are apart. Direct float32 sums of 3000 weights above 0 are off
+// by some 2e-6. Integers may differ by 1 at ties, near which sums of codes of 16 bits often are.
 std::string apart(const std::string& text, const HostImage& image) {
   const HostImage direct = test::run(text + " method=direct", image).image;
   const HostImage fourier = test::run(text + " method=fft", image).image;
   const reference::Image expected = reference::from_host(direct);
   const double white = expected.white != 0 ? expected.white : 1;
-  return test::difference(expected, fourier, expected.cls == single ? 1e-6 * white : 0, 0.05);
+  return test::difference(expected, fourier, expected.cls == single ? 4e-6 * white : 0, 0.05);
 }
 
 TEST(Fourier, SumsAreThoseOfTheDefinition) {
-  const Size sizes[] = {{1, 1}, {3, 40}, {70, 45}, {530, 20}, {37, 1100}, {520, 515}};
+  const Size sizes[] = {{1, 1}, {3, 40}, {530, 20}, {37, 1100}};
   std::uint64_t seed = 0;
   for (const std::string options :
        {"", " replicate", " symmetric conv", " circular", " 0.5 full"}) {
     for (const PixelClass cls : {uint8, uint16, single}) {
       for (const Size size : sizes) {
-        const HostImage image = test::test_image(cls, size.width == 70 ? 3 : 1, size, ++seed);
-        for (const std::string& weights : {kernel(5, 12), kernel(19, 8)}) {
-          EXPECT_EQ(apart("imfilter " + weights + options, image), "")
-              << options << " on " << test::describe(image);
-        }
+        const HostImage image = test::test_image(cls, size.width == 3 ? 3 : 1, size, ++seed);
+        const std::string weights = seed % 2 == 0 ? kernel(5, 12) : kernel(19, 8);
+        EXPECT_EQ(apart("imfilter " + weights + options, image), "")
+            << options << " on " << test::describe(image);
       }
     }
   }
 }
 
 TEST(Fourier, LargeKernelsOverSeveralTiles) {
-  const HostImage image = test::test_image(uint8, 1, {700, 1500}, 3);
+  const HostImage image = test::test_image(uint8, 1, {500, 600}, 3);
   for (const char* text :
        {"conv2 fspecial:disk,30", "conv2 fspecial:disk,30 full", "filter2 fspecial:disk,31 valid",
         "imfilter fspecial:disk,90 symmetric"}) {
     EXPECT_EQ(apart(text, image), "") << text;
+  }
+}
+
+// Against sums in double.
+TEST(Fourier, IsMoreExactThanItSays) {
+  constexpr int rows = 45, columns = 63, width = 900, height = 600;
+  const HostImage image = test::test_image(single, 1, {width, height}, 11);
+  std::mt19937 random(3);
+  std::vector<double> weights;
+  std::string text = "filter2 [";
+  for (int i = 0; i < rows * columns; ++i) {
+    weights.push_back(static_cast<double>(random() % 1024) / (512 * rows * columns));
+    text += fmt::format("{}{:.17g}", i > 0 && i % columns == 0 ? ";" : " ", weights.back());
+  }
+  const HostImage sums = test::run(text + "]", image).image;
+  for (int i = 0; i < 2000; ++i) {
+    const auto x = static_cast<int>(random() % width), y = static_cast<int>(random() % height);
+    double sum = 0;
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < columns; ++c) {
+        const int at_x = x + c - (columns - 1) / 2, at_y = y + r - (rows - 1) / 2;
+        if (at_x < 0 || at_y < 0 || at_x >= width || at_y >= height) continue;
+        sum += weights[static_cast<std::size_t>(r * columns + c)] *
+               image.planes[0].row_as<float>(at_y)[at_x];
+      }
+    }
+    EXPECT_NEAR(sums.planes[0].row_as<float>(y)[x], sum, 5e-7) << x << " " << y;
   }
 }
 
@@ -176,14 +205,19 @@ TEST(Fourier, IsChosenByTheKernelAndTold) {
   EXPECT_EQ(steps("conv2 fspecial:disk,10", bytes), "stencil 21x21 constant\n");
   EXPECT_EQ(
       steps("imfilter fspecial:disk,80 replicate", bytes),
-      "fourier 161x161 replicate, 20289 products a pixel by transforms of tiles of 1024x1024\n");
+      "fourier 161x161 replicate, 20429 products a pixel by transforms of tiles of 1024x1024\n");
 }
 
 TEST(Fourier, WhatItIsNotFor) {
   const HostImage bits = test::test_image(logical, 1, {9, 9}, 1);
   EXPECT_EQ(
       test::error_of("imfilter [1 2] method=fft", bits),
-      "imfilter: method: a logical result says whether a sum is 0: direct alone is that exact");
+      "pipeline:1:23: imfilter: a logical result says whether a sum is 0: direct alone is that "
+      "exact\n  imfilter [1 2] method=fft\n                        ^^^");
+  std::string long_row = "conv2 [0";
+  for (int i = 0; i < 640; ++i) long_row += " 1";
+  EXPECT_NE(test::error_of(long_row + "] method=fft", bits).find("at most 640 rows and columns"),
+            std::string::npos);
 }
 
 TEST(Fourier, FactorsAreExactAtQuarters) {
