@@ -114,6 +114,8 @@ TEST(Fourier, HasTheSameBitsEverywhere) {
   images.push_back(test::test_image_with_specials(1, {1040, 70}, 6));
   for (const HostImage& image : images) {
     for (const char* text : {"conv2 fspecial:disk,20", "filter2 fspecial:disk,80 full"}) {
+      // Weight by weight that takes long.
+      if (image.size().width > 600 && text[0] == 'f') continue;
       const HostImage expected = test::run(text, image, {}, {.level = CpuLevel::baseline}).image;
       for (const CpuLevel level : {CpuLevel::v3, CpuLevel::v4}) {
         if (!test::has_level(level)) continue;

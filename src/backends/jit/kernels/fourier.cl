@@ -24,10 +24,11 @@
 #define $width 1700   // of the result
 #define $height 1700
 #define $checked 1    // whether pixels may be none that transforms take
-#define $name fourier_pixel
-#define $value (float)((x ^ y) & 255)
-#define $one_pixel (float)((one_x ^ (one_y + i)) & 255)
-#define $other_pixel (float)((other_x ^ (other_y + i)) & 255)
+#define $name fourier_tile
+#define $image_width 1700
+#define $image_height 1700
+#define $inside ((x ^ y) & 255)        // a pixel of the image
+#define $value (float)((x ^ y) & 255)  // or of what lies around it
 #define $direct fourier_direct
 #define $direct_pixel v
 #define $table ((GLOBAL const float*)0)  // the weights
@@ -38,8 +39,8 @@
 
 // -- part: transform
 // The transform of a line, of which work-item j has the numbers that are `side / 8` apart, from the
-// j-th on, before and afterwards. Number k of a line is `held` at (k + k / 8) * by + at. With real
-// and imaginary parts taken for each other it is the inverse, but for a factor.
+// j-th on, before and afterwards. With real and imaginary parts taken for each other it is the
+// inverse, but for a factor.
 FUNCTION void fourier_eighth(float* re, float* im) {
   const float root = 0.70710678118654752f;
   float a[8], b[8];
@@ -76,45 +77,47 @@ FUNCTION void fourier_eighth(float* re, float* im) {
     im[h + 6] = di + er;
   }
 }
-// The i-th number goes to place first + i % 4 * apart + i / 4 * four_apart of its line.
+// Number k of a line is held at (k + k / 8) * by + at. The i-th goes to the line's place
+// first + i % 4 * apart + i / 4 * four_apart. These are such that no i changes first / 8 but by whole
+// eights, so that all that depends on i is a number the compiler knows.
+#define HELD_APART(k) (((k) + (k) / 8) * by)
 FUNCTION void fourier_exchange(float* re, float* im, IN_LOCAL float* held, const int j,
-                               const int first, const int apart, const int four_apart, const int by,
-                               const int at) {
+                               const int first, const int apart, const int four_apart,
+                               const int by) {
+  IN_LOCAL float* const to = held + HELD_APART((uint)first);
+  IN_LOCAL const float* const from = held + HELD_APART((uint)j);
   $unroll
   for (int i = 0; i < 8; ++i) {
-    const int k = first + i % 4 * apart + i / 4 * four_apart, place = (k + k / 8) * by + at;
-    held[place] = re[i];
+    const int place = HELD_APART(i % 4 * apart + i / 4 * four_apart);
+    to[place] = re[i];
 #if $both
-    held[place + $held] = im[i];
+    to[place + $held] = im[i];
 #endif
   }
   BARRIER;
   $unroll
   for (int i = 0; i < 8; ++i) {
-    const int k = j + i * ($side / 8), place = (k + k / 8) * by + at;
-    re[i] = held[place];
+    const int place = HELD_APART(i * ($side / 8));
+    re[i] = from[place];
 #if $both
-    im[i] = held[place + $held];
+    im[i] = from[place + $held];
 #endif
   }
   BARRIER;
 #if !$both
   $unroll
-  for (int i = 0; i < 8; ++i) {
-    const int k = first + i % 4 * apart + i / 4 * four_apart;
-    held[(k + k / 8) * by + at] = im[i];
-  }
+  for (int i = 0; i < 8; ++i) to[HELD_APART(i % 4 * apart + i / 4 * four_apart)] = im[i];
   BARRIER;
   $unroll
-  for (int i = 0; i < 8; ++i) {
-    const int k = j + i * ($side / 8);
-    im[i] = held[(k + k / 8) * by + at];
-  }
+  for (int i = 0; i < 8; ++i) im[i] = from[HELD_APART(i * ($side / 8))];
   BARRIER;
 #endif
 }
+#undef HELD_APART
+// held: of this line. factors: of each stage that has some, in turn, the i-th number's behind those
+// of the one before it.
 FUNCTION void fourier_line(float* re, float* im, IN_LOCAL float* held,
-                           GLOBAL const float2* factors, const int j, const int by, const int at) {
+                           GLOBAL const float2* factors, const int j, const int by) {
 #if $twos
   $unroll
   for (int i = 0; i < 4; ++i) {
@@ -124,38 +127,60 @@ FUNCTION void fourier_line(float* re, float* im, IN_LOCAL float* held,
     re[i + 4] = r;
     im[i + 4] = m;
   }
-  fourier_exchange(re, im, held, j, 2 * j, $side / 4, 1, by, at);
+  fourier_exchange(re, im, held, j, 2 * j, $side / 4, 1, by);
 #endif
+  $unroll
   for (int span = $twos ? 2 : 1; span < $side; span *= 8) {
-    const int part = j % span;
+    const int part = (int)((uint)j % (uint)span);
     if (span > 1) {
-      const int step = part * ($side / 8 / span);
+      GLOBAL const float2* const own = factors + part;
       $unroll
       for (int i = 1; i < 8; ++i) {
-        const float2 factor = factors[i * step];
+        const float2 factor = own[(i - 1) * span];
         const float r = re[i] * factor.x - im[i] * factor.y;
         im[i] = re[i] * factor.y + im[i] * factor.x;
         re[i] = r;
       }
+      factors += 7 * span;
     }
     fourier_eighth(re, im);
     if (8 * span < $side) {
-      fourier_exchange(re, im, held, j, j / span * 8 * span + part, span, 4 * span, by, at);
+      fourier_exchange(re, im, held, j, 8 * j - 7 * part, span, 4 * span, by);
     }
   }
 }
 
-// -- part: read
-// A pixel of a tile; 0 instead of one that transforms do not take, of which there are `unfit`.
-FUNCTION float $name(PARAMS, const int x, const int y, int* unfit) {
-  const float v = $value;
+// -- part: tile
+// A work-item's pixels of a column of a tile, from row j on; 0 instead of those that transforms do
+// not take, of which there are `unfit` then.
+FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const int j, int* unfit) {
+  const int x = (int)((uint)tile % (uint)$tiles) * $valid_x + $first_x + column;
+  const int first = (int)((uint)tile / (uint)$tiles) * $valid_y + $first_y + j;
+  if (tile >= $count) {
+    $unroll
+    for (int i = 0; i < 8; ++i) v[i] = 0.0f;
+  } else if (x >= 0 && x < $image_width && first >= 0 && first + 7 * ($side / 8) < $image_height) {
+    $unroll
+    for (int i = 0; i < 8; ++i) {
+      const int y = first + i * ($side / 8);
+      v[i] = (float)$inside;
+    }
+  } else {
+    $unroll
+    for (int i = 0; i < 8; ++i) {
+      const int y = first + i * ($side / 8);
+      v[i] = $value;
+    }
+  }
 #if $checked
-  if (!(fabs(v) <= 18446744073709551616.0f)) {
-    *unfit = 1;
-    return 0.0f;
+  $unroll
+  for (int i = 0; i < 8; ++i) {
+    if (!(fabs(v[i]) <= 18446744073709551616.0f)) {
+      *unfit = 1;
+      v[i] = 0.0f;
+    }
   }
 #endif
-  return v;
 }
 
 // -- part: direct
@@ -178,7 +203,7 @@ FUNCTION_SELDOM float $direct(PARAMS, const int at_x, const int at_y) {
 KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
                             GLOBAL const float* $weights, GLOBAL uint* $unfit) {
   LOCAL float held[$both ? 2 * $held : $held];
-  const int line = ITEM % $across, j = ITEM / $across, pair = GROUP_Y;
+  const int line = (int)((uint)ITEM % $across), j = (int)((uint)ITEM / $across), pair = GROUP_Y;
   const int column = GROUP_X * $across + line;
   float re[8], im[8];
   if (pair == $pairs) {
@@ -192,22 +217,14 @@ KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
       im[i] = 0.0f;
     }
   } else {
-    const int one = 2 * pair, other = one + 1;
-    const int one_x = one % $tiles * $valid_x + $first_x + column;
-    const int one_y = one / $tiles * $valid_y + $first_y + j;
-    const int other_x = other % $tiles * $valid_x + $first_x + column;
-    const int other_y = other / $tiles * $valid_y + $first_y + j;
     int unfit = 0;
-    $unroll
-    for (int i = 0; i < 8; ++i) {
-      re[i] = $one_pixel;
-      im[i] = other < $count ? $other_pixel : 0.0f;
-    }
+    $name(ARGS, re, 2 * pair, column, j, &unfit);
+    $name(ARGS, im, 2 * pair + 1, column, j, &unfit);
 #if $checked
     if (unfit) OR_GLOBAL(&$unfit[pair], 1u);
 #endif
   }
-  fourier_line(re, im, held, $factors, j, $across, line);
+  fourier_line(re, im, held + line, $factors, j, $across);
   GLOBAL float2* const to = $data + ((long)pair * $side + j) * $side + column;
   $unroll
   for (int i = 0; i < 8; ++i) {
@@ -223,8 +240,10 @@ KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
 // spectrum; then back.
 KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
   LOCAL float held[$both ? 2 * $held : $held];
-  const int line = ITEM / ($side / 8), j = ITEM % ($side / 8), pair = $pair;
-  const int row = GROUP_X * $across + line, at = line * ($side + $side / 8);
+  const int line = (int)((uint)ITEM / ($side / 8)), j = (int)((uint)ITEM % ($side / 8));
+  const int pair = $pair;
+  const int row = GROUP_X * $across + line;
+  IN_LOCAL float* const own = held + line * ($side + $side / 8);
   GLOBAL float2* const numbers = $data + ((long)pair * $side + row) * $side + j;
   float re[8], im[8];
   $unroll
@@ -233,7 +252,7 @@ KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
     re[i] = v.x;
     im[i] = v.y;
   }
-  fourier_line(re, im, held, $factors, j, 1, at);
+  fourier_line(re, im, own, $factors, j, 1);
 #if $filters
   GLOBAL const float2* const weights = $data + ((long)$pairs * $side + row) * $side + j;
   $unroll
@@ -243,7 +262,7 @@ KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
     im[i] = re[i] * w.y + im[i] * w.x;
     re[i] = r;
   }
-  fourier_line(im, re, held, $factors, j, 1, at);
+  fourier_line(im, re, own, $factors, j, 1);
 #endif
   $unroll
   for (int i = 0; i < 8; ++i) {
@@ -259,7 +278,7 @@ KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
 KERNEL($items) void results(GLOBAL const float2* $data, GLOBAL const float2* $factors,
                             GLOBAL const uint* $unfit, GLOBAL float* $result) {
   LOCAL float held[$both ? 2 * $held : $held];
-  const int line = ITEM % $across, j = ITEM / $across, pair = GROUP_Y;
+  const int line = (int)((uint)ITEM % $across), j = (int)((uint)ITEM / $across), pair = GROUP_Y;
   const int column = GROUP_X * $across + line;
   GLOBAL const float2* const from = $data + ((long)pair * $side + j) * $side + column;
   float re[8], im[8];
@@ -269,7 +288,7 @@ KERNEL($items) void results(GLOBAL const float2* $data, GLOBAL const float2* $fa
     re[i] = v.x;
     im[i] = v.y;
   }
-  fourier_line(im, re, held, $factors, j, $across, line);
+  fourier_line(im, re, held + line, $factors, j, $across);
   $unroll
   for (int part = 0; part < 2; ++part) {
     const int tile = 2 * pair + part;

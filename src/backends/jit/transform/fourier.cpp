@@ -14,7 +14,22 @@ namespace {
 // Numbers of a work-item.
 constexpr int eight = 8;
 // Groups of NVIDIA's that are on a processor at once.
-constexpr int groups_of_processor = 2;
+constexpr int groups_of_processor = 3;
+
+// Of each stage in turn, its seven factors of every part of its span, the first ones of all first.
+std::vector<double> factors_of_stages(int side) {
+  const std::span<const float> factors = fourier_factors(side);
+  std::vector<double> out;
+  for (int span = side == 512 ? 8 : 2; span < side; span *= 8) {
+    for (int i = 1; i < eight; ++i) {
+      for (int at = 0; at < span; ++at) {
+        const auto k = static_cast<std::size_t>(i * at * (side / eight / span));
+        out.insert(out.end(), {factors[2 * k], factors[2 * k + 1]});
+      }
+    }
+  }
+  return out;
+}
 
 class FourierText {
  public:
@@ -36,10 +51,7 @@ class FourierText {
     at_ = name_ + "_at";
     write_border(to_, at_, "float", to_.value(image_, "x", "y"), what_.border,
                  outside_value(to_, n_, what_.border), to_.width(image_), to_.height(image_));
-    to_.function(name_ + "_read",
-                 filled(part(kernels::fourier, "read"), {{"name", name_ + "_read"},
-                                                         {"value", to_.call(at_, "x", "y")},
-                                                         {"checked", checked_ ? "1" : "0"}}));
+    write_tile();
     weights_ = weights(to_, n_, "weights", 0, what_.columns * what_.rows);
     write_columns();
     write_rows(false);
@@ -84,11 +96,9 @@ class FourierText {
         [self = self()](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
   }
   std::string factors() {
-    const std::string table = to_.table(
-        ParameterType::float32, name_ + "_factors", [side = what_.side](const LaunchContext&) {
-          const std::span<const float> values = fourier_factors(side);
-          return std::vector<double>(values.begin(), values.end());
-        });
+    const std::string table =
+        to_.table(ParameterType::float32, name_ + "_factors",
+                  [side = what_.side](const LaunchContext&) { return factors_of_stages(side); });
     return "(GLOBAL const float2*)" + table;
   }
 
@@ -100,35 +110,42 @@ class FourierText {
     };
   }
 
+  void write_tile() {
+    to_.function(name_ + "_tile",
+                 filled(part(kernels::fourier, "tile"),
+                        {{"name", name_ + "_tile"},
+                         {"side", side()},
+                         {"unroll", to_.unroll()},
+                         {"checked", checked_ ? "1" : "0"},
+                         {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                         {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                         {"valid_x", valid_x()},
+                         {"valid_y", valid_y()},
+                         {"first_x", number(what_.shift_x - what_.origin_x)},
+                         {"first_y", number(what_.shift_y - what_.origin_y)},
+                         {"image_width", to_.width(image_)},
+                         {"image_height", to_.height(image_)},
+                         {"inside", to_.value(image_, "x", "y")},
+                         {"value", to_.call(at_, "x", "y")}}));
+  }
+
   void write_columns() {
-    const auto read = [&](const std::string& tile) {
-      return name_ + "_read(ARGS, " + tile + "_x, " + tile + "_y + i * (" + side() +
-             " / 8), &unfit)";
-    };
     to_.kernel(name_ + "_columns", items_,
-               filled(part(kernels::fourier, "columns"),
-                      {{"both", both()},
-                       {"held", held()},
-                       {"side", side()},
-                       {"items", number(items_)},
-                       {"across", number(across())},
-                       {"unroll", to_.unroll()},
-                       {"checked", checked_ ? "1" : "0"},
-                       {"pairs", pairs()},
-                       {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
-                       {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
-                       {"valid_x", valid_x()},
-                       {"valid_y", valid_y()},
-                       {"first_x", number(what_.shift_x - what_.origin_x)},
-                       {"first_y", number(what_.shift_y - what_.origin_y)},
-                       {"columns", number(what_.columns)},
-                       {"rows", number(what_.rows)},
-                       {"weights", weights_},
-                       {"one_pixel", read("one")},
-                       {"other_pixel", read("other")},
-                       {"unfit", checked_ ? unfit() : ""},
-                       {"factors", factors()},
-                       {"data", data()}}),
+               filled(part(kernels::fourier, "columns"), {{"both", both()},
+                                                          {"held", held()},
+                                                          {"side", side()},
+                                                          {"items", number(items_)},
+                                                          {"across", number(across())},
+                                                          {"unroll", to_.unroll()},
+                                                          {"checked", checked_ ? "1" : "0"},
+                                                          {"pairs", pairs()},
+                                                          {"columns", number(what_.columns)},
+                                                          {"rows", number(what_.rows)},
+                                                          {"weights", weights_},
+                                                          {"name", name_ + "_tile"},
+                                                          {"unfit", checked_ ? unfit() : ""},
+                                                          {"factors", factors()},
+                                                          {"data", data()}}),
                lines([](const FourierTiles& t) { return t.pairs() + 1; }), groups_of_processor);
   }
 
