@@ -94,25 +94,14 @@ class Pair {
   float* tile(int half) { return memory_.get() + std::int64_t{half} * side_ * side_; }
   const float* tile(int half) const { return memory_.get() + std::int64_t{half} * side_ * side_; }
 
-  // The transform of all columns, or its inverse.
-  void columns(bool back, ThreadPool& pool) {
-    each(pool, [&](Lines& lines, int first) {
-      for (std::int64_t y = 0; y < side_; ++y) {
-        std::memcpy(lines.re() + y * fourier_lines, tile(0) + y * side_ + first, line_bytes);
-        std::memcpy(lines.im() + y * fourier_lines, tile(1) + y * side_ + first, line_bytes);
-      }
-      back ? lines.back() : lines.forward();
-      for (std::int64_t y = 0; y < side_; ++y) {
-        std::memcpy(tile(0) + y * side_ + first, lines.re() + y * fourier_lines, line_bytes);
-        std::memcpy(tile(1) + y * side_ + first, lines.im() + y * fourier_lines, line_bytes);
-      }
-    });
-  }
+  // The transform of all columns; its inverse of the first so many.
+  void columns(ThreadPool& pool) { columns(false, side_, pool); }
+  void columns_back(std::int64_t count, ThreadPool& pool) { columns(true, count, pool); }
 
   // Of all rows, sixteen after sixteen: re and im, numbers of sixteen rows side by side.
   std::vector<float> spectrum(ThreadPool& pool) const {
     std::vector<float> out(2 * static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_));
-    each(pool, [&](Lines& lines, int first) {
+    each(side_, pool, [&](Lines& lines, int first) {
       take_rows(lines, first);
       lines.forward();
       float* to = out.data() + 2 * first * std::int64_t{side_};
@@ -124,7 +113,7 @@ class Pair {
 
   // Rows times the spectrum.
   void filter_rows(const std::vector<float>& spectrum, ThreadPool& pool) {
-    each(pool, [&](Lines& lines, int first) {
+    each(side_, pool, [&](Lines& lines, int first) {
       take_rows(lines, first);
       lines.forward();
       lines.multiply(spectrum.data() + 2 * first * std::int64_t{side_});
@@ -140,11 +129,26 @@ class Pair {
  private:
   static constexpr std::size_t line_bytes = fourier_lines * sizeof(float);
 
+  void columns(bool back, std::int64_t count, ThreadPool& pool) {
+    each(count, pool, [&](Lines& lines, int first) {
+      for (std::int64_t y = 0; y < side_; ++y) {
+        std::memcpy(lines.re() + y * fourier_lines, tile(0) + y * side_ + first, line_bytes);
+        std::memcpy(lines.im() + y * fourier_lines, tile(1) + y * side_ + first, line_bytes);
+      }
+      back ? lines.back() : lines.forward();
+      for (std::int64_t y = 0; y < side_; ++y) {
+        std::memcpy(tile(0) + y * side_ + first, lines.re() + y * fourier_lines, line_bytes);
+        std::memcpy(tile(1) + y * side_ + first, lines.im() + y * fourier_lines, line_bytes);
+      }
+    });
+  }
+
+  // The first so many lines, and up to fifteen more.
   template <class Body>
-  void each(ThreadPool& pool, const Body& body) const {
-    pool.for_each(side_ / lines_at_once, [&](std::int64_t part) {
+  void each(std::int64_t count, ThreadPool& pool, const Body& body) const {
+    pool.for_each((count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
       const int first = static_cast<int>(part) * lines_at_once;
-      for (int i = 0; i < lines_at_once; i += fourier_lines) {
+      for (int i = 0; i < lines_at_once && first + i < count; i += fourier_lines) {
         Lines lines(side_, level_);
         body(lines, first + i);
       }
@@ -183,9 +187,9 @@ class FourierSums {
       Pair tiles(what_.side, level_);
       const bool fits = fill(tiles, 2 * pair, 0) & fill(tiles, 2 * pair + 1, 1);
       if (fits) {
-        tiles.columns(false, pool_);
+        tiles.columns(pool_);
         tiles.filter_rows(spectrum, pool_);
-        tiles.columns(true, pool_);
+        tiles.columns_back(std::min(tiles_.width, out_.size().width), pool_);
       }
       for (int half = 0; half < 2; ++half) {
         const Region region = made(2 * pair + half);
@@ -222,7 +226,7 @@ class FourierSums {
         tile.tile(0)[y * side + x] = weights_[row * what_.columns + column] * scale;
       }
     }
-    tile.columns(false, pool_);
+    tile.columns(pool_);
     return tile.spectrum(pool_);
   }
 

@@ -34,6 +34,7 @@
 #define $table ((GLOBAL const float*)0)  // the weights
 #define $converted v
 #define $pair GROUP_Y
+#define $kept 450     // numbers of a row
 #define $filters 1    // whether rows are multiplied, and transformed back
 #define $out $result[(long)y * $width + x]
 
@@ -264,12 +265,13 @@ KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
   }
   fourier_line(im, re, own, $factors, j, 1);
 #endif
+  // What no pixel is made of is not kept.
   $unroll
   for (int i = 0; i < 8; ++i) {
     float2 v;
     v.x = re[i];
     v.y = im[i];
-    numbers[i * ($side / 8)] = v;
+    if (j + i * ($side / 8) < $kept) numbers[i * ($side / 8)] = v;
   }
 }
 

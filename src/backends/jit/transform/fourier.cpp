@@ -102,11 +102,14 @@ class FourierText {
     return "(GLOBAL const float2*)" + table;
   }
 
-  // Groups beside each other for the lines of a tile, and below each other.
-  ShapeFunction lines(std::int64_t (*below)(const FourierTiles&)) const {
-    return [self = self(), groups = what_.side / across(), items = items_,
+  // Groups beside each other for so many lines of a tile, or as many as the result has columns, and
+  // below each other.
+  ShapeFunction lines(std::int64_t count, std::int64_t (*below)(const FourierTiles&),
+                      bool of_result = false) const {
+    return [self = self(), count, of_result, each = std::int64_t{across()}, items = items_,
             below](const LaunchContext& at) {
-      return LaunchShape{{groups, below(tiles_of(at, self)), 1}, {items, 1, 1}};
+      const std::int64_t wanted = of_result ? std::min(count, at.size_of(self).width) : count;
+      return LaunchShape{{(wanted + each - 1) / each, below(tiles_of(at, self)), 1}, {items, 1, 1}};
     };
   }
 
@@ -146,7 +149,8 @@ class FourierText {
                                                           {"unfit", checked_ ? unfit() : ""},
                                                           {"factors", factors()},
                                                           {"data", data()}}),
-               lines([](const FourierTiles& t) { return t.pairs() + 1; }), groups_of_processor);
+               lines(what_.side, [](const FourierTiles& t) { return t.pairs() + 1; }),
+               groups_of_processor);
   }
 
   // Of the weights; with `filters` of all others.
@@ -161,10 +165,11 @@ class FourierText {
                                                        {"filters", filters ? "1" : "0"},
                                                        {"pair", filters ? "GROUP_Y" : pairs()},
                                                        {"pairs", pairs()},
+                                                       {"kept", filters ? valid_x() : side()},
                                                        {"factors", factors()},
                                                        {"data", data()}}),
-               filters ? lines([](const FourierTiles& t) { return t.pairs(); })
-                       : lines([](const FourierTiles&) { return std::int64_t{1}; }),
+               filters ? lines(what_.side, [](const FourierTiles& t) { return t.pairs(); })
+                       : lines(what_.side, [](const FourierTiles&) { return std::int64_t{1}; }),
                groups_of_processor);
   }
 
@@ -184,28 +189,31 @@ class FourierText {
 
   void write_results() {
     const std::string direct_pixel = direct();
-    to_.kernel(name_ + "_results", items_,
-               filled(part(kernels::fourier, "results"),
-                      {{"both", both()},
-                       {"held", held()},
-                       {"side", side()},
-                       {"items", number(items_)},
-                       {"across", number(across())},
-                       {"unroll", to_.unroll()},
-                       {"checked", checked_ ? "1" : "0"},
-                       {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
-                       {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
-                       {"valid_x", valid_x()},
-                       {"valid_y", valid_y()},
-                       {"width", to_.width(self())},
-                       {"height", to_.height(self())},
-                       {"unfit", checked_ ? unfit() : ""},
-                       {"direct_pixel", direct_pixel},
-                       {"converted", converted(to_.node(n_).cls, "float", "v")},
-                       {"out", to_.plane(self()).pixel()},
-                       {"factors", factors()},
-                       {"data", data()}}),
-               lines([](const FourierTiles& t) { return t.pairs(); }), groups_of_processor);
+    to_.kernel(
+        name_ + "_results", items_,
+        filled(part(kernels::fourier, "results"),
+               {{"both", both()},
+                {"held", held()},
+                {"side", side()},
+                {"items", number(items_)},
+                {"across", number(across())},
+                {"unroll", to_.unroll()},
+                {"checked", checked_ ? "1" : "0"},
+                {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                {"valid_x", valid_x()},
+                {"valid_y", valid_y()},
+                {"width", to_.width(self())},
+                {"height", to_.height(self())},
+                {"unfit", checked_ ? unfit() : ""},
+                {"direct_pixel", direct_pixel},
+                {"converted", converted(to_.node(n_).cls, "float", "v")},
+                {"out", to_.plane(self()).pixel()},
+                {"factors", factors()},
+                {"data", data()}}),
+        lines(
+            what_.side - what_.columns + 1, [](const FourierTiles& t) { return t.pairs(); }, true),
+        groups_of_processor);
   }
 
   Builder& to_;
