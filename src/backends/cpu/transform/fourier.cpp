@@ -2,10 +2,10 @@
 #include "backends/cpu/transform/fourier.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -86,13 +86,19 @@ class Lines {
   bool elsewhere_ = false;  // the numbers lie in the second half
 };
 
-// Two tiles, rows of `side` numbers.
+// Two tiles, rows of `side` numbers and some more: multiples of 2048 bytes would share a few places
+// of the caches.
 class Pair {
  public:
   Pair(int side, CpuLevel level)
-      : side_(side), level_(level), memory_(numbers(2 * std::int64_t{side} * side)) {}
-  float* tile(int half) { return memory_.get() + std::int64_t{half} * side_ * side_; }
-  const float* tile(int half) const { return memory_.get() + std::int64_t{half} * side_ * side_; }
+      : side_(side),
+        level_(level),
+        stride_(side + fourier_lines),
+        memory_(numbers(2 * stride_ * side)) {}
+  float* row(int half, std::int64_t y) { return memory_.get() + (half * side_ + y) * stride_; }
+  const float* row(int half, std::int64_t y) const {
+    return memory_.get() + (half * side_ + y) * stride_;
+  }
 
   // The transform of all columns; its inverse of the first so many.
   void columns(ThreadPool& pool) { columns(false, side_, pool); }
@@ -119,9 +125,8 @@ class Pair {
       lines.multiply(spectrum.data() + 2 * first * std::int64_t{side_});
       lines.back();
       for (int x = 0; x < side_; x += fourier_lines) {
-        const std::int64_t place = first * std::int64_t{side_} + x;
-        transpose(lines.re() + x * fourier_lines, fourier_lines, tile(0) + place, side_);
-        transpose(lines.im() + x * fourier_lines, fourier_lines, tile(1) + place, side_);
+        transpose(lines.re() + x * fourier_lines, fourier_lines, row(0, first) + x, stride_);
+        transpose(lines.im() + x * fourier_lines, fourier_lines, row(1, first) + x, stride_);
       }
     });
   }
@@ -132,13 +137,13 @@ class Pair {
   void columns(bool back, std::int64_t count, ThreadPool& pool) {
     each(count, pool, [&](Lines& lines, int first) {
       for (std::int64_t y = 0; y < side_; ++y) {
-        std::memcpy(lines.re() + y * fourier_lines, tile(0) + y * side_ + first, line_bytes);
-        std::memcpy(lines.im() + y * fourier_lines, tile(1) + y * side_ + first, line_bytes);
+        std::memcpy(lines.re() + y * fourier_lines, row(0, y) + first, line_bytes);
+        std::memcpy(lines.im() + y * fourier_lines, row(1, y) + first, line_bytes);
       }
       back ? lines.back() : lines.forward();
       for (std::int64_t y = 0; y < side_; ++y) {
-        std::memcpy(tile(0) + y * side_ + first, lines.re() + y * fourier_lines, line_bytes);
-        std::memcpy(tile(1) + y * side_ + first, lines.im() + y * fourier_lines, line_bytes);
+        std::memcpy(row(0, y) + first, lines.re() + y * fourier_lines, line_bytes);
+        std::memcpy(row(1, y) + first, lines.im() + y * fourier_lines, line_bytes);
       }
     });
   }
@@ -148,8 +153,8 @@ class Pair {
   void each(std::int64_t count, ThreadPool& pool, const Body& body) const {
     pool.for_each((count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
       const int first = static_cast<int>(part) * lines_at_once;
+      Lines lines(side_, level_);
       for (int i = 0; i < lines_at_once && first + i < count; i += fourier_lines) {
-        Lines lines(side_, level_);
         body(lines, first + i);
       }
     });
@@ -157,15 +162,38 @@ class Pair {
 
   void take_rows(Lines& lines, int first) const {
     for (int x = 0; x < side_; x += fourier_lines) {
-      const std::int64_t place = first * std::int64_t{side_} + x;
-      transpose(tile(0) + place, side_, lines.re() + x * fourier_lines, fourier_lines);
-      transpose(tile(1) + place, side_, lines.im() + x * fourier_lines, fourier_lines);
+      transpose(row(0, first) + x, stride_, lines.re() + x * fourier_lines, fourier_lines);
+      transpose(row(1, first) + x, stride_, lines.im() + x * fourier_lines, fourier_lines);
     }
   }
 
   int side_;
   CpuLevel level_;
+  std::int64_t stride_;
   Numbers memory_;
+};
+
+// Memory of pairs that are done is that of the next: pages of the system's are dear.
+class Pairs {
+ public:
+  Pairs(int side, CpuLevel level) : side_(side), level_(level) {}
+  std::unique_ptr<Pair> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Pair>(side_, level_);
+    std::unique_ptr<Pair> pair = std::move(free_.back());
+    free_.pop_back();
+    return pair;
+  }
+  void give_back(std::unique_ptr<Pair> pair) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(pair));
+  }
+
+ private:
+  int side_;
+  CpuLevel level_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Pair>> free_;
 };
 
 class FourierSums {
@@ -183,8 +211,10 @@ class FourierSums {
 
   void run() {
     const std::vector<float> spectrum = weights_spectrum();
+    Pairs all(what_.side, level_);
     pool_.for_each(tiles_.pairs(), [&](std::int64_t pair) {
-      Pair tiles(what_.side, level_);
+      std::unique_ptr<Pair> taken = all.take();
+      Pair& tiles = *taken;
       const bool fits = fill(tiles, 2 * pair, 0) & fill(tiles, 2 * pair + 1, 1);
       if (fits) {
         tiles.columns(pool_);
@@ -199,6 +229,7 @@ class FourierSums {
           sum(region);
         }
       }
+      all.give_back(std::move(taken));
     });
   }
 
@@ -218,12 +249,12 @@ class FourierSums {
   std::vector<float> weights_spectrum() const {
     Pair tile(what_.side, level_);
     const std::int64_t side = what_.side;
-    std::fill_n(tile.tile(0), 2 * side * side, 0.0f);
+    for (std::int64_t y = 0; y < 2 * side; ++y) std::fill_n(tile.row(0, y), side, 0.0f);
     const float scale = 1.0f / (static_cast<float>(side) * static_cast<float>(side));
     for (std::int64_t row = 0; row < what_.rows; ++row) {
       for (std::int64_t column = 0; column < what_.columns; ++column) {
         const std::int64_t x = (side - column) % side, y = (side - row) % side;
-        tile.tile(0)[y * side + x] = weights_[row * what_.columns + column] * scale;
+        tile.row(0, y)[x] = weights_[row * what_.columns + column] * scale;
       }
     }
     tile.columns(pool_);
@@ -256,14 +287,14 @@ class FourierSums {
   bool fill(Pair& tiles, std::int64_t tile, int half) const {
     const std::int64_t side = what_.side;
     if (tile >= tiles_.count) {
-      std::fill_n(tiles.tile(half), side * side, 0.0f);
+      for (std::int64_t y = 0; y < side; ++y) std::fill_n(tiles.row(half, y), side, 0.0f);
       return true;
     }
     const std::int64_t left = column_of(tile) + what_.shift_x - what_.origin_x;
     const std::int64_t top = row_of(tile) + what_.shift_y - what_.origin_y;
     bool fits = true;
     for (std::int64_t y = 0; y < side; ++y) {
-      float* const row = tiles.tile(half) + y * side;
+      float* const row = tiles.row(half, y);
       read_row(row, left, top + y);
       if (in_.cls() != PixelClass::single) continue;
       int fit = 1;
@@ -275,9 +306,8 @@ class FourierSums {
 
   void store(const Pair& tiles, int half, const Region& region) {
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
-      store_row(out_.row(y) + region.x0 * bytes_of(out_.cls()),
-                tiles.tile(half) + (y - region.y0) * what_.side, out_.cls(), region.width(),
-                level_);
+      store_row(out_.row(y) + region.x0 * bytes_of(out_.cls()), tiles.row(half, y - region.y0),
+                out_.cls(), region.width(), level_);
     }
   }
 
