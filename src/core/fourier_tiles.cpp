@@ -42,7 +42,9 @@ int fourier_side(int columns, int rows) {
 }
 
 bool pays_by_fourier(int columns, int rows, int terms) {
-  return fourier_side(columns, rows) > 0 && terms >= 640;
+  // GPUs sum weight by weight over the rectangle, whatever lies in it.
+  const bool many = terms >= 640 || (terms >= 192 && std::int64_t{columns} * rows >= 2560);
+  return many && fourier_side(columns, rows) > 0;
 }
 
 std::span<const float> fourier_factors(int side) {

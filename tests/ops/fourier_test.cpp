@@ -205,6 +205,8 @@ TEST(Fourier, IsChosenByTheKernelAndTold) {
   EXPECT_EQ(steps("conv2 k63 method=fft", bytes),
             "fourier 63x63 constant, 3969 products a pixel by transforms of tiles of 512x512\n");
   EXPECT_EQ(steps("conv2 fspecial:disk,10", bytes), "stencil 21x21 constant\n");
+  EXPECT_EQ(steps("conv2 fspecial:motion,99,30", bytes).substr(0, 7), "fourier");
+  EXPECT_EQ(steps("conv2 fspecial:motion,9,30", bytes).substr(0, 7), "stencil");
   EXPECT_EQ(
       steps("imfilter fspecial:disk,80 replicate", bytes),
       "fourier 161x161 replicate, 20429 products a pixel by transforms of tiles of 1024x1024\n");

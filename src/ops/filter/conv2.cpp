@@ -59,9 +59,9 @@ const RegisterOperator conv2_operator{{
         "Kernels\n"
         "of rank 1 (gaussian, average, sobel ...) are applied in two passes, rows first; others "
         "of\n"
-        "640 weights or more by Fourier transforms of tiles, whose rounding is of the largest "
-        "pixels\n"
-        "of a tile of 512x512 or 1024x1024. For integer results use imfilter.",
+        "many weights (see method) by Fourier transforms of tiles, whose rounding is of the "
+        "largest\n"
+        "pixels of a tile of 512x512 or 1024x1024. For integer results use imfilter.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "1e-6 of white times the sum of |K| (float32, taps in row-major order)",
     .matlab = "conv2(A,K,shape) (there double for integer images; colour is filtered by channel)",

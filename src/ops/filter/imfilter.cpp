@@ -49,12 +49,13 @@ const RegisterOperator imfilter_operator{{
         "logical: whether the sum is not 0. Terms where K is 0 are left out. Kernels of rank 1 "
         "are\n"
         "applied in two passes, rows first (not with a boundary number other than 0), others of "
-        "640\n"
-        "weights or more by Fourier transforms of tiles (but for logical images), whose rounding "
-        "is of\n"
-        "the largest pixels of a tile of 512x512 or 1024x1024. What alpha hides has no part in "
-        "colours;\n"
-        "alpha is averaged too where no weight is below 0.",
+        "many\n"
+        "weights (see method) by Fourier transforms of tiles, whose rounding is of the largest "
+        "pixels of\n"
+        "a tile of 512x512 or 1024x1024; sums of a logical image never are. What alpha hides has "
+        "no "
+        "part\n"
+        "in colours; alpha is averaged too where no weight is below 0.",
     .example = "imfilter fspecial:average,5 replicate",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K|",
     .matlab = "imfilter(A,K,boundary,mode,size) (same but for conv with even kernels, whose centre "
