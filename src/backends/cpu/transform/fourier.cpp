@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/tile/rows.hpp"
+#include "backends/cpu/tile/weighted_sum.hpp"
 #include "backends/cpu/transform/fourier_lines.hpp"
 #include "core/fourier_tiles.hpp"
 #include "core/region.hpp"
@@ -313,24 +314,34 @@ class FourierSums {
 
   // Weight by weight.
   void sum(const Region& region) {
-    pool_.for_each(region.height(), [&](std::int64_t i) {
-      const std::int64_t y = region.y0 + i;
-      std::vector<float> sums(static_cast<std::size_t>(region.width()));
-      std::vector<float> row(static_cast<std::size_t>(what_.side));
-      for (std::int64_t j = 0; j < what_.rows; ++j) {
-        read_row(row.data(), region.x0 + what_.shift_x - what_.origin_x,
-                 y + j + what_.shift_y - what_.origin_y);
-        for (std::int64_t k = 0; k < what_.columns; ++k) {
-          const float weight = weights_[j * what_.columns + k];
-          if (weight == 0) continue;
-          for (std::size_t x = 0; x < sums.size(); ++x) {
-            sums[x] = std::fmaf(weight, row[x + static_cast<std::size_t>(k)], sums[x]);
-          }
-        }
-      }
-      store_row(out_.row(y) + region.x0 * bytes_of(out_.cls()), sums.data(), out_.cls(),
-                region.width(), level_);
+    constexpr std::int64_t rows_at_once = 32;
+    pool_.for_each((region.height() + rows_at_once - 1) / rows_at_once, [&](std::int64_t part) {
+      const std::int64_t first = region.y0 + part * rows_at_once;
+      sum_rows(region, first, std::min(first + rows_at_once, region.y1));
     });
+  }
+
+  void sum_rows(const Region& region, std::int64_t first, std::int64_t end) {
+    const std::int64_t side = what_.side, height = end - first + what_.rows - 1;
+    const Numbers pixels = numbers(height * side), sums = numbers(region.width());
+    for (std::int64_t j = 0; j < height; ++j) {
+      read_row(pixels.get() + j * side, region.x0 + what_.shift_x - what_.origin_x,
+               first + j + what_.shift_y - what_.origin_y);
+    }
+    std::vector<float> set;  // weights that are not 0
+    std::vector<const float*> taps;
+    for (std::int64_t k = 0; k < std::int64_t{what_.rows} * what_.columns; ++k) {
+      if (weights_[static_cast<std::size_t>(k)] == 0) continue;
+      set.push_back(weights_[static_cast<std::size_t>(k)]);
+      taps.push_back(pixels.get() + k / what_.columns * side + k % what_.columns);
+    }
+    for (std::int64_t y = first; y < end; ++y) {
+      sparse_sum(sums.get(), taps.data(), set.data(), static_cast<int>(set.size()), region.width(),
+                 level_);
+      store_row(out_.row(y) + region.x0 * bytes_of(out_.cls()), sums.get(), out_.cls(),
+                region.width(), level_);
+      for (const float*& tap : taps) tap += side;
+    }
   }
 
   const Fourier& what_;
