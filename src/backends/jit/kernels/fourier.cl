@@ -33,7 +33,7 @@
 #define $direct_pixel v
 #define $table ((GLOBAL const float*)0)  // the weights
 #define $converted v
-#define $pair GROUP_Y
+#define $pair $pairs - 1 - GROUP_Y
 #define $kept 450     // numbers of a row
 #define $filters 1    // whether rows are multiplied, and transformed back
 #define $out $result[(long)y * $width + x]
@@ -238,7 +238,8 @@ KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
 
 // -- part: rows
 // A group transforms neighbouring rows of a pair of tiles and multiplies them by the weights'
-// spectrum; then back.
+// spectrum; then back. The last pair is the first: caches still have it, and then the first for the
+// kernel that follows.
 KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
   LOCAL float held[$both ? 2 * $held : $held];
   const int line = (int)((uint)ITEM / ($side / 8)), j = (int)((uint)ITEM % ($side / 8));

@@ -13,8 +13,6 @@ namespace {
 
 // Numbers of a work-item.
 constexpr int eight = 8;
-// Groups of NVIDIA's that are on a processor at once.
-constexpr int groups_of_processor = 3;
 
 // Of each stage in turn, its seven factors of every part of its span, the first ones of all first.
 std::vector<double> factors_of_stages(int side) {
@@ -40,7 +38,8 @@ class FourierText {
         image_(to.node(n).images[0]),
         name_(Builder::name({false, n})),
         checked_(to.cls(image_) == PixelClass::single),
-        items_(to.dialect() == Dialect::opencl ? 256 : 512) {}
+        items_(to.dialect() == Dialect::opencl ? 256 : 512),
+        groups_(to.dialect() == Dialect::cuda ? 3 : 2) {}
 
   void write() {
     to_.body(filled(part(kernels::fourier, "transform"), {{"unroll", to_.unroll()},
@@ -149,28 +148,28 @@ class FourierText {
                                                           {"unfit", checked_ ? unfit() : ""},
                                                           {"factors", factors()},
                                                           {"data", data()}}),
-               lines(what_.side, [](const FourierTiles& t) { return t.pairs() + 1; }),
-               groups_of_processor);
+               lines(what_.side, [](const FourierTiles& t) { return t.pairs() + 1; }), groups_);
   }
 
   // Of the weights; with `filters` of all others.
   void write_rows(bool filters) {
     to_.kernel(name_ + (filters ? "_rows" : "_weight_rows"), items_,
-               filled(part(kernels::fourier, "rows"), {{"both", both()},
-                                                       {"held", held()},
-                                                       {"side", side()},
-                                                       {"items", number(items_)},
-                                                       {"across", number(across())},
-                                                       {"unroll", to_.unroll()},
-                                                       {"filters", filters ? "1" : "0"},
-                                                       {"pair", filters ? "GROUP_Y" : pairs()},
-                                                       {"pairs", pairs()},
-                                                       {"kept", filters ? valid_x() : side()},
-                                                       {"factors", factors()},
-                                                       {"data", data()}}),
+               filled(part(kernels::fourier, "rows"),
+                      {{"both", both()},
+                       {"held", held()},
+                       {"side", side()},
+                       {"items", number(items_)},
+                       {"across", number(across())},
+                       {"unroll", to_.unroll()},
+                       {"filters", filters ? "1" : "0"},
+                       {"pair", filters ? pairs() + " - 1 - GROUP_Y" : pairs()},
+                       {"pairs", pairs()},
+                       {"kept", filters ? valid_x() : side()},
+                       {"factors", factors()},
+                       {"data", data()}}),
                filters ? lines(what_.side, [](const FourierTiles& t) { return t.pairs(); })
                        : lines(what_.side, [](const FourierTiles&) { return std::int64_t{1}; }),
-               groups_of_processor);
+               groups_);
   }
 
   // The sum of a pixel's weights, for pixels that transforms do not take.
@@ -213,7 +212,7 @@ class FourierText {
                 {"data", data()}}),
         lines(
             what_.side - what_.columns + 1, [](const FourierTiles& t) { return t.pairs(); }, true),
-        groups_of_processor);
+        groups_);
   }
 
   Builder& to_;
@@ -223,6 +222,7 @@ class FourierText {
   std::string name_, at_, weights_;
   bool checked_;  // whether pixels may be none that transforms take
   int items_;     // of a group; other vendors' may be limited to so many
+  int groups_;    // of NVIDIA's, on a processor at once: so many registers are enough
 };
 
 }  // namespace
