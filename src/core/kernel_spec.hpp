@@ -291,10 +291,24 @@ struct BetweenTables {
 // holds; the node's `values` are those of one record.
 struct Objects {};
 
+// A weighted sum over a rectangle of very many weights, by Fourier transforms of square tiles:
+// core/fourier_tiles.hpp says which, and what is done with them. Sums are rounded as that has it:
+// not as Stencil's, but the same everywhere. Arguments: the weights, row by row, those that are 0
+// too, (border value).
+struct Fourier {
+  int columns = 0, rows = 0;       // weights
+  int origin_x = 0, origin_y = 0;  // the weight that lies on the output pixel
+  int terms = 0;                   // weights that are not 0; only told
+  int side = 512;                  // of a tile: 512 or 1024
+  Border border = Border::constant;
+  int grow_x = 0, grow_y = 0;  // as Stencil has them
+  int shift_x = 0, shift_y = 0;
+};
+
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
                  Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window, Morph,
-                 Flood, Entropy, TileHistogram, BetweenTables, Objects>;
+                 Flood, Entropy, TileHistogram, BetweenTables, Objects, Fourier>;
 
 // Where a launch argument comes from.
 struct Argument {

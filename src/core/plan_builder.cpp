@@ -213,6 +213,14 @@ ImageValue PlanBuilder::separable(Separable separable, ImageValue image, std::ve
   return add_image(std::move(separable), {image}, args, result);
 }
 
+ImageValue PlanBuilder::fourier(Fourier fourier, ImageValue image, std::vector<Arg> args,
+                                Result result) {
+  if (fourier.grow_x != 0 || fourier.grow_y != 0) {
+    image.alpha = moved_alpha(crop_or_pad(fourier), image, {1.0, 0.0});
+  }
+  return add_image(fourier, {image}, args, result);
+}
+
 ImageValue PlanBuilder::extremum(Extremum extremum, ImageValue image) {
   return add_image(std::move(extremum), {image}, {},
                    {.cls = image.type.cls, .white = image.type.white});

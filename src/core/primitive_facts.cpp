@@ -52,6 +52,7 @@ struct Facts {
   PrimitiveFacts operator()(const Objects&) const {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
+  PrimitiveFacts operator()(const Fourier&) const { return whole("fourier"); }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -117,6 +118,9 @@ struct ResultSize {
   Size operator()(const TileHistogram&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }
+  Size operator()(const Fourier& f) const {
+    return {input.width + f.grow_x, input.height + f.grow_y};
+  }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -54,6 +54,7 @@ class Cost {
   double operator()(const TileHistogram&) const { return 4; }
   double operator()(const BetweenTables&) const { return whole; }
   double operator()(const Objects&) const { return whole; }
+  double operator()(const Fourier&) const { return whole; }
 
  private:
   static constexpr double whole = 100;

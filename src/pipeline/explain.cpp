@@ -82,6 +82,10 @@ struct Words {
     return "of tiles " + std::to_string(b.across) + "x" + std::to_string(b.down);
   }
   std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
+  std::string operator()(const Fourier& f) const {
+    return fmt::format("{}x{}{}, {} products a pixel by transforms of tiles of {}x{}", f.rows,
+                       f.columns, border(f.border), f.terms, f.side, f.side);
+  }
   std::string operator()(const Entropy& e) const {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }

@@ -572,10 +572,34 @@ class Table {
     add("between tables of small tiles", {image(byte, 1), measure(7500, 1)}, {small});
     const Mask mask{
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};
+    add_fourier();
     add("entropy uint8", {image(byte, 1)},
         {node(Entropy{mask}, {input(0)},
               {number(0), number(0), number(8589934592), number(20422738493), number(34359738368)},
               PixelClass::single, 1)});
+  }
+
+  // Sums by transforms, which take kernels of any size.
+  void add_fourier() {
+    const auto sums = [&](PixelClass from, PixelClass to, const Fourier& fourier) {
+      add("fourier " + std::string(name_of(from)) + " " + std::string(name_of(fourier.border)) +
+              " of " + std::to_string(fourier.side),
+          {image(from, 1)},
+          {node(fourier, {input(0)},
+                weights(fourier.columns * fourier.rows, fourier.border == Border::constant), to,
+                1)});
+    };
+    Fourier of{.columns = 9, .rows = 6, .origin_x = 4, .origin_y = 2, .terms = 54};
+    sums(PixelClass::single, PixelClass::single, of);
+    of.border = Border::circular;
+    sums(PixelClass::logical, PixelClass::single, of);
+    of.border = Border::symmetric;
+    of.grow_x = 8, of.grow_y = 5, of.shift_x = -4, of.shift_y = -3;
+    sums(PixelClass::uint16, PixelClass::uint16, of);
+    of = {.columns = 33, .rows = 35, .origin_x = 16, .origin_y = 17, .terms = 1155, .side = 1024};
+    of.border = Border::replicate;
+    sums(PixelClass::uint8, PixelClass::uint8, of);
+    sums(PixelClass::single, PixelClass::uint16, of);
   }
 
   // Chains as fusion makes them.

@@ -14,6 +14,7 @@
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
 #include "backends/cpu/transform/distance.hpp"
+#include "backends/cpu/transform/fourier.hpp"
 #include "backends/cpu/transform/project.hpp"
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
@@ -53,6 +54,9 @@ struct WholeImage {
   }
   void operator()(const Resample&) const {
     run_resample(node, in, arguments.last(), out, pool, level);
+  }
+  void operator()(const Fourier& f) const {
+    run_fourier(f, arguments.in_float, in, out, pool, level);
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
   template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,

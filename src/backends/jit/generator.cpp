@@ -87,6 +87,7 @@ class Generator {
     void operator()(const TileHistogram&) const { write_tile_histogram(to, n); }
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
+    void operator()(const Fourier&) const { write_fourier(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
                     Histogram, Select>
                   Other>

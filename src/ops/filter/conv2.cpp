@@ -24,9 +24,11 @@ Matrix conv2_kernel(const Call& call) {
 
 ImageValue lower_conv2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
-  return correlate_colours(plan, image, rotated_half(conv2_kernel(call)),
+  const Matrix kernel = rotated_half(conv2_kernel(call));
+  return correlate_colours(plan, image, kernel,
                            {.extent = extent_named(call.word("shape")),
-                            .result = {.cls = PixelClass::single, .white = image.type.white}});
+                            .result = {.cls = PixelClass::single, .white = image.type.white},
+                            .method = method_argument(call, kernel, PixelClass::single)});
 }
 
 const RegisterOperator conv2_operator{{
@@ -48,14 +50,18 @@ const RegisterOperator conv2_operator{{
                         "same: the image's size; full: all that touch it; valid: only sums that "
                         "need nothing from outside",
                     .words = {"same", "full", "valid"},
-                    .fallback = "same"}},
+                    .fallback = "same"},
+                   method_parameter()},
     .details =
         "full(r,c) = sum K(i,j) A(r-i, c-j), zeros outside the image; same is full shifted by\n"
         "floor(k/2); valid by k-1. The result is single on the image's own scale (white stays 255\n"
         "for uint8). Terms where K is 0 are left out, so NaN does not spread through them. "
         "Kernels\n"
-        "of rank 1 (gaussian, average, sobel ...) are applied in two passes, rows first.\n"
-        "For integer results use imfilter.",
+        "of rank 1 (gaussian, average, sobel ...) are applied in two passes, rows first; others "
+        "of\n"
+        "many weights (see method) by Fourier transforms of tiles, whose rounding is of the "
+        "largest\n"
+        "pixels of a tile of 512x512 or 1024x1024. For integer results use imfilter.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "1e-6 of white times the sum of |K| (float32, taps in row-major order)",
     .matlab = "conv2(A,K,shape) (there double for integer images; colour is filtered by channel)",
@@ -75,7 +81,8 @@ const RegisterOperator filter2_operator{{
                         "same: the image's size; full: all that touch it; valid: only sums that "
                         "need nothing from outside",
                     .words = {"same", "full", "valid"},
-                    .fallback = "same"}},
+                    .fallback = "same"},
+                   method_parameter()},
     .details = "conv2 with the kernel turned by 180 degrees. The result is single on the image's "
                "own scale.",
     .example = "filter2 fspecial:sobel",
@@ -84,10 +91,12 @@ const RegisterOperator filter2_operator{{
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           const ImageValue image = plan.current();
+          const Matrix kernel = kernel_argument(call, "kernel");
           return correlate_colours(
-              plan, image, kernel_argument(call, "kernel"),
+              plan, image, kernel,
               {.extent = extent_named(call.word("shape")),
-               .result = {.cls = PixelClass::single, .white = image.type.white}});
+               .result = {.cls = PixelClass::single, .white = image.type.white},
+               .method = method_argument(call, kernel, PixelClass::single)});
         },
 }};
 

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/fourier_tiles.hpp"
 #include "ops/alpha.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
 #include "ops/matrix_file.hpp"
+
+IMPIPE_POINT_BODY(whole_sum, (x), (), { return round_away(x); })
 
 namespace impipe::ops {
 namespace {
@@ -59,6 +62,55 @@ ImageValue one_pass(PlanBuilder& plan, const ImageValue& image, const Matrix& ke
                       image, args, how.result);
 }
 
+// Whether transforms can make the sums. Results that are logical say whether a sum is 0, which
+// their rounding would decide; weights that are no moderate numbers would spread over a tile.
+bool fits_fourier(const Matrix& kernel, PixelClass result) {
+  const bool moderate = std::all_of(kernel.values.begin(), kernel.values.end(), [](double weight) {
+    return weight == 0 || (std::fabs(weight) >= 0x1p-60 && std::fabs(weight) <= 0x1p30);
+  });
+  return moderate && result != PixelClass::logical && fourier_side(kernel.columns, kernel.rows) > 0;
+}
+
+int terms_of(const Matrix& kernel) {
+  return static_cast<int>(kernel.values.size()) -
+         static_cast<int>(std::count(kernel.values.begin(), kernel.values.end(), 0.0));
+}
+
+// Whether all sums are whole numbers of at most 2^20, of which transforms are off by less than a
+// half (decisions/0064).
+bool has_whole_sums(const Matrix& kernel, const Correlation& how, PixelClass cls) {
+  double sizes = 0;
+  bool whole = is_integer(cls) && how.border_value == std::round(how.border_value);
+  for (const double weight : kernel.values) {
+    sizes += std::fabs(weight);
+    whole &= weight == std::round(weight);
+  }
+  return whole && sizes * std::max(class_max(cls), std::fabs(how.border_value)) <= 0x1p20;
+}
+
+ImageValue by_fourier(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                      const Correlation& how) {
+  const Change x = change(how.extent, kernel.columns), y = change(how.extent, kernel.rows);
+  std::vector<Arg> args(kernel.values.begin(), kernel.values.end());
+  if (how.border == Border::constant) args.push_back(how.border_value);
+  const ImageValue sums = plan.fourier({.columns = kernel.columns,
+                                        .rows = kernel.rows,
+                                        .origin_x = anchor(kernel.columns),
+                                        .origin_y = anchor(kernel.rows),
+                                        .terms = terms_of(kernel),
+                                        .side = fourier_side(kernel.columns, kernel.rows),
+                                        .border = how.border,
+                                        .grow_x = x.grow,
+                                        .grow_y = y.grow,
+                                        .shift_x = x.shift,
+                                        .shift_y = y.shift},
+                                       image, args, how.result);
+  if (how.result.cls != PixelClass::single || !has_whole_sums(kernel, how, image.type.cls)) {
+    return sums;
+  }
+  return plan.point(bodies::whole_sum, {sums}, {}, how.result);
+}
+
 // Rows, then columns.
 ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const RankOne& factors,
                       const Correlation& how) {
@@ -94,10 +146,15 @@ Extent extent_named(std::string_view name) {
 
 ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
                      const Correlation& how) {
+  if (how.method == Method::fourier) return by_fourier(plan, image, kernel, how);
   // A row pass does not keep a constant border other than 0.
   const bool border_fits = how.border != Border::constant || how.border_value == 0;
   if (border_fits) {
     if (const auto factors = rank_one(kernel)) return two_passes(plan, image, *factors, how);
+  }
+  if (how.method == Method::automatic && fits_fourier(kernel, how.result.cls) &&
+      pays_by_fourier(kernel.columns, kernel.rows, terms_of(kernel))) {
+    return by_fourier(plan, image, kernel, how);
   }
   return one_pass(plan, image, kernel, how);
 }
@@ -170,6 +227,30 @@ Matrix kernel_argument(const Call& call, std::string_view parameter) {
   if (value.matrix) return *value.matrix;
   if (!value.path.empty()) return read_matrix_file(call, parameter);
   return named_kernel(call, parameter, value.word, value.numbers);
+}
+
+Parameter method_parameter() {
+  return {.name = "method",
+          .help =
+              "how the sums are made: weight by weight, by Fourier transforms of tiles, or by "
+              "these where the kernel is not of rank 1 and has 640 weights other than 0, or 192 "
+              "in a rectangle of 2560",
+          .words = {"auto", "direct", "fft"},
+          .fallback = "auto"};
+}
+
+Method method_argument(const Call& call, const Matrix& kernel, PixelClass result) {
+  const std::string& word = call.word("method");
+  if (word != "fft") return word == "direct" ? Method::direct : Method::automatic;
+  if (result == PixelClass::logical) {
+    call.fail("method", "a logical result says whether a sum is 0: direct alone is that exact");
+  }
+  if (!fits_fourier(kernel, result)) {
+    call.fail("method",
+              "fft is for kernels of at most 640 rows and columns, whose weights are 0 or from "
+              "2^-60 to 2^30");
+  }
+  return Method::fourier;
 }
 
 BorderArgument border_argument(const Call& call, std::string_view parameter, PixelClass cls) {

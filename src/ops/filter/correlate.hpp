@@ -13,6 +13,10 @@ namespace impipe::ops {
 enum class Extent { same, full, valid };
 Extent extent_named(std::string_view name);
 
+// How the sums are made: weight by weight; by Fourier transforms of tiles; or by these where that
+// takes less time, which the kernel's size says.
+enum class Method { direct, fourier, automatic };
+
 struct Correlation {
   Border border = Border::constant;
   double border_value = 0;  // of Border::constant, in the image's own units
@@ -20,6 +24,7 @@ struct Correlation {
   Result result;
   bool whole = false;  // the kernel is ones, and sums are whole numbers of at most 2^24
   bool moves = false;  // the kernel moves pixels by parts of them: alpha goes with them
+  Method method = Method::direct;
 };
 
 // out(r,c) = sum K(i,j) * image(r + i - a_r, c + j - a_c), a = floor((k - 1) / 2), without the
@@ -46,6 +51,11 @@ std::optional<RankOne> rank_one(const Matrix& kernel);
 
 // The kernel that the call's parameter gives: a matrix, a named kernel or a file.
 Matrix kernel_argument(const Call& call, std::string_view parameter);
+
+// The `method` parameter of filters that have one, and what it says. Fails where transforms are
+// asked for and the kernel or the result's class is not for them.
+Parameter method_parameter();
+Method method_argument(const Call& call, const Matrix& kernel, PixelClass result);
 
 // A `boundary` or `pad` parameter: a word, or a number that goes through the image's class.
 struct BorderArgument {

@@ -16,7 +16,8 @@ ImageValue lower_imfilter(const Call& call, PlanBuilder& plan) {
                            {.border = outside.border,
                             .border_value = outside.value,
                             .extent = extent_named(call.word("size")),
-                            .result = like(image)});
+                            .result = like(image),
+                            .method = method_argument(call, kernel, image.type.cls)});
 }
 
 const RegisterOperator imfilter_operator{{
@@ -40,15 +41,21 @@ const RegisterOperator imfilter_operator{{
                    {.name = "size",
                     .help = "same: the image's size; full: all sums that touch it",
                     .words = {"same", "full"},
-                    .fallback = "same"}},
+                    .fallback = "same"},
+                   method_parameter()},
     .details =
         "out(r,c) = sum K(i,j) P(r+i-a, c+j-a), a = floor((k-1)/2); P is the image with its\n"
         "surroundings. Computed in float32, then rounded half away from zero and saturated;\n"
         "logical: whether the sum is not 0. Terms where K is 0 are left out. Kernels of rank 1 "
         "are\n"
-        "applied in two passes, rows first (not with a boundary number other than 0). What alpha "
-        "hides\n"
-        "has no part in colours; alpha is averaged too where no weight is below 0.",
+        "applied in two passes, rows first (not with a boundary number other than 0), others of "
+        "many\n"
+        "weights (see method) by Fourier transforms of tiles, whose rounding is of the largest "
+        "pixels of\n"
+        "a tile of 512x512 or 1024x1024; sums of a logical image never are. What alpha hides has "
+        "no "
+        "part\n"
+        "in colours; alpha is averaged too where no weight is below 0.",
     .example = "imfilter fspecial:average,5 replicate",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K|",
     .matlab = "imfilter(A,K,boundary,mode,size) (same but for conv with even kernels, whose centre "

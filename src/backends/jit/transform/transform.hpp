@@ -1,4 +1,5 @@
-// The kernels of distances, dithering, projections, tables of 3x3 windows, floods and entropies.
+// The kernels of distances, dithering, projections, tables of 3x3 windows, floods, entropies and
+// sums of very many weights.
 #pragma once
 
 #include "backends/jit/text/builder.hpp"
@@ -13,5 +14,6 @@ void write_backproject(Builder& to, int n);
 void write_morph(Builder& to, int n);
 void write_flood(Builder& to, int n);
 void write_entropy(Builder& to, int n);
+void write_fourier(Builder& to, int n);
 
 }  // namespace impipe::jit

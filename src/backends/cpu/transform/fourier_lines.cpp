@@ -1,0 +1,30 @@
+// Fourier transforms of sixteen lines side by side, for each instruction set.
+#include "backends/cpu/transform/fourier_lines.hpp"
+
+#include "backends/cpu/simd/vectors.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+#define IMPIPE_KERNELS "backends/cpu/transform/fourier_lines.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+}  // namespace
+
+bool fourier_transform(int side, const float* factors, float* re, float* im, float* other_re,
+                       float* other_im, CpuLevel level) {
+  const auto transform = level == CpuLevel::v4   ? v4::transform
+                         : level == CpuLevel::v3 ? v3::transform
+                                                 : baseline::transform;
+  return transform(side, factors, re, im, other_re, other_im);
+}
+
+void fourier_product(float* re, float* im, const float* spectrum_re, const float* spectrum_im,
+                     int n, CpuLevel level) {
+  const auto product = level == CpuLevel::v4   ? v4::product
+                       : level == CpuLevel::v3 ? v3::product
+                                               : baseline::product;
+  product(re, im, spectrum_re, spectrum_im, n);
+}
+
+}  // namespace impipe::cpu

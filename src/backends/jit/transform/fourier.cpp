@@ -1,0 +1,232 @@
+// Sums of very many weights by Fourier transforms as text.
+#include <algorithm>
+
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/transform/transform.hpp"
+#include "core/fourier_tiles.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// Numbers of a work-item.
+constexpr int eight = 8;
+
+// Of each stage in turn, its seven factors of every part of its span, the first ones of all first.
+std::vector<double> factors_of_stages(int side) {
+  const std::span<const float> factors = fourier_factors(side);
+  std::vector<double> out;
+  for (int span = side == 512 ? 8 : 2; span < side; span *= 8) {
+    for (int i = 1; i < eight; ++i) {
+      for (int at = 0; at < span; ++at) {
+        const auto k = static_cast<std::size_t>(i * at * (side / eight / span));
+        out.insert(out.end(), {factors[2 * k], factors[2 * k + 1]});
+      }
+    }
+  }
+  return out;
+}
+
+class FourierText {
+ public:
+  FourierText(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        what_(std::get<Fourier>(to.node(n).primitive)),
+        image_(to.node(n).images[0]),
+        name_(Builder::name({false, n})),
+        checked_(to.cls(image_) == PixelClass::single),
+        items_(to.dialect() == Dialect::opencl ? 256 : 512),
+        groups_(to.dialect() == Dialect::cuda ? 3 : 2) {}
+
+  void write() {
+    to_.body(filled(part(kernels::fourier, "transform"), {{"unroll", to_.unroll()},
+                                                          {"both", both()},
+                                                          {"twos", what_.side == 512 ? "0" : "1"},
+                                                          {"held", held()},
+                                                          {"side", side()}}));
+    at_ = name_ + "_at";
+    write_border(to_, at_, "float", to_.value(image_, "x", "y"), what_.border,
+                 outside_value(to_, n_, what_.border), to_.width(image_), to_.height(image_));
+    write_tile();
+    weights_ = weights(to_, n_, "weights", 0, what_.columns * what_.rows);
+    write_columns();
+    write_rows(false);
+    write_rows(true);
+    write_results();
+  }
+
+ private:
+  Operand self() const { return {false, n_}; }
+  static FourierTiles tiles_of(const LaunchContext& at, const Operand& self) {
+    const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
+    return fourier_tiles(std::get<Fourier>(node.primitive), at.size_of(self));
+  }
+  std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
+    return to_.parameter(ParameterType::int32, name_ + "_" + label,
+                         [self = self(), value](const LaunchContext& at, int) {
+                           return static_cast<double>(value(tiles_of(at, self)));
+                         });
+  }
+  std::string pairs() {
+    return tiles("pairs", [](const FourierTiles& t) { return t.pairs(); });
+  }
+
+  std::string side() const { return number(what_.side); }
+  int across() const { return eight * items_ / what_.side; }
+  std::string held() const { return number((eight + 1) * items_); }
+  // Local memory for both is more than the least that devices have.
+  std::string both() const { return to_.dialect() == Dialect::opencl ? "0" : "1"; }
+  std::string valid_x() const { return number(what_.side - what_.columns + 1); }
+  std::string valid_y() const { return number(what_.side - what_.rows + 1); }
+
+  std::string data() {
+    return to_.scratch(name_ + "_data", "float2", [self = self()](const LaunchContext& at) {
+      const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
+      const std::int64_t side = std::get<Fourier>(node.primitive).side;
+      return 8 * side * side * (tiles_of(at, self).pairs() + 1);
+    });
+  }
+  std::string unfit() {
+    return to_.scratch(
+        name_ + "_unfit", "uint",
+        [self = self()](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
+  }
+  std::string factors() {
+    const std::string table =
+        to_.table(ParameterType::float32, name_ + "_factors",
+                  [side = what_.side](const LaunchContext&) { return factors_of_stages(side); });
+    return "(GLOBAL const float2*)" + table;
+  }
+
+  // Groups beside each other for so many lines of a tile, or as many as the result has columns, and
+  // below each other.
+  ShapeFunction lines(std::int64_t count, std::int64_t (*below)(const FourierTiles&),
+                      bool of_result = false) const {
+    return [self = self(), count, of_result, each = std::int64_t{across()}, items = items_,
+            below](const LaunchContext& at) {
+      const std::int64_t wanted = of_result ? std::min(count, at.size_of(self).width) : count;
+      return LaunchShape{{(wanted + each - 1) / each, below(tiles_of(at, self)), 1}, {items, 1, 1}};
+    };
+  }
+
+  void write_tile() {
+    to_.function(name_ + "_tile",
+                 filled(part(kernels::fourier, "tile"),
+                        {{"name", name_ + "_tile"},
+                         {"side", side()},
+                         {"unroll", to_.unroll()},
+                         {"checked", checked_ ? "1" : "0"},
+                         {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                         {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                         {"valid_x", valid_x()},
+                         {"valid_y", valid_y()},
+                         {"first_x", number(what_.shift_x - what_.origin_x)},
+                         {"first_y", number(what_.shift_y - what_.origin_y)},
+                         {"image_width", to_.width(image_)},
+                         {"image_height", to_.height(image_)},
+                         {"inside", to_.value(image_, "x", "y")},
+                         {"value", to_.call(at_, "x", "y")}}));
+  }
+
+  void write_columns() {
+    to_.kernel(name_ + "_columns", items_,
+               filled(part(kernels::fourier, "columns"), {{"both", both()},
+                                                          {"held", held()},
+                                                          {"side", side()},
+                                                          {"items", number(items_)},
+                                                          {"across", number(across())},
+                                                          {"unroll", to_.unroll()},
+                                                          {"checked", checked_ ? "1" : "0"},
+                                                          {"pairs", pairs()},
+                                                          {"columns", number(what_.columns)},
+                                                          {"rows", number(what_.rows)},
+                                                          {"weights", weights_},
+                                                          {"name", name_ + "_tile"},
+                                                          {"unfit", checked_ ? unfit() : ""},
+                                                          {"factors", factors()},
+                                                          {"data", data()}}),
+               lines(what_.side, [](const FourierTiles& t) { return t.pairs() + 1; }), groups_);
+  }
+
+  // Of the weights; with `filters` of all others.
+  void write_rows(bool filters) {
+    to_.kernel(name_ + (filters ? "_rows" : "_weight_rows"), items_,
+               filled(part(kernels::fourier, "rows"),
+                      {{"both", both()},
+                       {"held", held()},
+                       {"side", side()},
+                       {"items", number(items_)},
+                       {"across", number(across())},
+                       {"unroll", to_.unroll()},
+                       {"filters", filters ? "1" : "0"},
+                       {"pair", filters ? pairs() + " - 1 - GROUP_Y" : pairs()},
+                       {"pairs", pairs()},
+                       {"kept", filters ? valid_x() : side()},
+                       {"factors", factors()},
+                       {"data", data()}}),
+               filters ? lines(what_.side, [](const FourierTiles& t) { return t.pairs(); })
+                       : lines(what_.side, [](const FourierTiles&) { return std::int64_t{1}; }),
+               groups_);
+  }
+
+  // The sum of a pixel's weights, for pixels that transforms do not take.
+  std::string direct() {
+    if (!checked_) return "";
+    const std::string name = name_ + "_direct";
+    to_.function(name,
+                 filled(part(kernels::fourier, "direct"), {{"direct", name},
+                                                           {"rows", number(what_.rows)},
+                                                           {"columns", number(what_.columns)},
+                                                           {"table", weights_},
+                                                           {"value", to_.call(at_, "x", "y")}}));
+    return to_.call(name, "x + " + number(what_.shift_x - what_.origin_x),
+                    "y + " + number(what_.shift_y - what_.origin_y));
+  }
+
+  void write_results() {
+    const std::string direct_pixel = direct();
+    to_.kernel(
+        name_ + "_results", items_,
+        filled(part(kernels::fourier, "results"),
+               {{"both", both()},
+                {"held", held()},
+                {"side", side()},
+                {"items", number(items_)},
+                {"across", number(across())},
+                {"unroll", to_.unroll()},
+                {"checked", checked_ ? "1" : "0"},
+                {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                {"valid_x", valid_x()},
+                {"valid_y", valid_y()},
+                {"width", to_.width(self())},
+                {"height", to_.height(self())},
+                {"unfit", checked_ ? unfit() : ""},
+                {"direct_pixel", direct_pixel},
+                {"converted", converted(to_.node(n_).cls, "float", "v")},
+                {"out", to_.plane(self()).pixel()},
+                {"factors", factors()},
+                {"data", data()}}),
+        lines(
+            what_.side - what_.columns + 1, [](const FourierTiles& t) { return t.pairs(); }, true),
+        groups_);
+  }
+
+  Builder& to_;
+  int n_;
+  const Fourier& what_;
+  Operand image_;
+  std::string name_, at_, weights_;
+  bool checked_;  // whether pixels may be none that transforms take
+  int items_;     // of a group; other vendors' may be limited to so many
+  int groups_;    // of NVIDIA's, on a processor at once: so many registers are enough
+};
+
+}  // namespace
+
+void write_fourier(Builder& to, int n) { FourierText(to, n).write(); }
+
+}  // namespace impipe::jit
