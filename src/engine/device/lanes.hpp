@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <map>
@@ -31,6 +32,10 @@ class Lanes {
   void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec);
   // It is no longer needed, if it is not there yet.
   void stop_opening() { is_over_ = true; }
+  bool is_opening() const {
+    return opening_.valid() &&
+           opening_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+  }
 
   Session& session(size_t device) { return *on(device).session; }
   // Of the first device, or the later one: what all devices share, plans and types, is asked there.
