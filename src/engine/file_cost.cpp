@@ -9,12 +9,11 @@ struct CodecCost {
   io::Format format;
   double read, write;
 };
-constexpr CodecCost costs[] = {{io::Format::png, 3, 2.5},     {io::Format::jpeg, 1.3, 1.5},
-                               {io::Format::tiff, 4, 8},      {io::Format::webp, 14, 100},
-                               {io::Format::exr, 5, 28},      {io::Format::bmp, 1, 0.1},
-                               {io::Format::jxl, 40, 200},    {io::Format::avif, 40, 400},
-                               {io::Format::heif, 40, 400},   {io::Format::jp2, 60, 100},
-                               {io::Format::camera, 40, 0},   {io::Format::gif, 5, 0}};
+constexpr CodecCost costs[] = {
+    {io::Format::png, 3, 2.5},   {io::Format::jpeg, 1.3, 1.5}, {io::Format::tiff, 4, 8},
+    {io::Format::webp, 14, 100}, {io::Format::exr, 5, 28},     {io::Format::bmp, 1, 0.1},
+    {io::Format::jxl, 40, 200},  {io::Format::avif, 40, 400},  {io::Format::heif, 40, 400},
+    {io::Format::jp2, 60, 100},  {io::Format::camera, 40, 0},  {io::Format::gif, 5, 0}};
 constexpr double of_others = 0.2;
 // What opening, naming and writing a file takes, in seconds.
 constexpr double a_file = 60e-6;

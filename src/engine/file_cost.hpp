@@ -16,7 +16,6 @@ struct FileKind {
 };
 
 // Adds `images` files of `pixels` in all.
-void add_files(WorkCost& cost, const FileKind& kind, JpegCodec codec, double pixels,
-               double images);
+void add_files(WorkCost& cost, const FileKind& kind, JpegCodec codec, double pixels, double images);
 
 }  // namespace impipe::engine

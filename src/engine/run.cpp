@@ -211,8 +211,8 @@ bool is_on_gpu(const RunState& state) {
                      [](const DeviceInfo& device) { return device.is_gpu; });
 }
 
-// Threads that hang may still use it: then it stays. So does what a GPU holds when the process ends:
-// the system takes it back in less time than its driver does piece by piece.
+// Threads that hang may still use it: then it stays. So does what a GPU holds when the process
+// ends: the system takes it back in less time than its driver does piece by piece.
 struct RunStateDeleter {
   bool process_ends = false;
   void operator()(RunState* state) const {

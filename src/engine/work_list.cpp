@@ -387,8 +387,8 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   std::map<std::string, Alike> groups;
   for (const Picture& picture : pictures) {
     if (picture.failure) continue;
-    std::string types = std::string(io::name_of(picture.info->format)) + " " +
-                        to_string(picture.info->type);
+    std::string types =
+        std::string(io::name_of(picture.info->format)) + " " + to_string(picture.info->type);
     for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
     Alike& group = groups[types];
     group.picture = &picture;

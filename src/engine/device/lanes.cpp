@@ -137,9 +137,8 @@ Lanes::Turn Lanes::take() {
       std::min_element(devices.begin(), devices.end(),
                        [&](const auto* a, const auto* b) { return load(a) < load(b); });
   OnDevice& on = **freest;
-  const size_t device = &on == is_there_.load()
-                            ? devices_.size()
-                            : static_cast<size_t>(freest - devices.begin());
+  const size_t device =
+      &on == is_there_.load() ? devices_.size() : static_cast<size_t>(freest - devices.begin());
   Queue* queue = nullptr;
   if (!on.free.empty()) {
     queue = on.free.back();

@@ -27,8 +27,8 @@ class Lanes {
         const SessionOptions& options);
 
   // Opens another device while these work; when it is there with the kernels of the images that are
-  // known then, and if `codec` those for JPEGs, later images go to it alone. What comes of it is told
-  // by take_details.
+  // known then, and if `codec` those for JPEGs, later images go to it alone. What comes of it is
+  // told by take_details.
   void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec);
   // It is no longer needed, if it is not there yet.
   void stop_opening() { is_over_ = true; }

@@ -17,8 +17,8 @@ struct CostModel {
   double gpu_kernel = 0.05;  // making one kernel: from nothing 0.1 to 0.3, from the cache 0.005
   double gpu_launch = 2.6e-6;
   double gpu_unit = 1.0 / 4e12;
-  double pcie = 55e9;       // bytes a second, pinned memory
-  double staging = 8e9;     // bytes a second that a thread copies to pinned memory
+  double pcie = 55e9;        // bytes a second, pinned memory
+  double staging = 8e9;      // bytes a second that a thread copies to pinned memory
   double gpu_coded = 5e-11;  // of a pixel of a JPEG that the GPU decodes or encodes
 };
 

@@ -89,8 +89,8 @@ std::vector<std::uint32_t> data_of(std::span<const CodedJpeg* const> jpegs) {
 
 constexpr Buffer data{Buffer::Kind::scratch, 0}, coefficients{Buffer::Kind::scratch, 1},
     lengths{Buffer::Kind::scratch, 2}, group_bits{Buffer::Kind::scratch, 3},
-    marks{Buffer::Kind::scratch, 4},
-    image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0}, result{Buffer::Kind::output, 1};
+    marks{Buffer::Kind::scratch, 4}, image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0},
+    result{Buffer::Kind::output, 1};
 
 // Inputs: the room, and what was measured of it.
 LaunchPlan taking(const LaunchValues& values) {

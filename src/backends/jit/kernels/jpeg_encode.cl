@@ -79,14 +79,14 @@ FUNCTION int pixel_of(GLOBAL const uchar* at, const long step, const struct Colo
   if (components == 1) return at[0];
   return in_colour(colour, at[0], at[step], at[2 * step]);
 }
-#define BYTE_OF(word, i) ((int)((word) >> (8 * (i)) & 255u))
+#define BYTE_AT(word, i) ((int)((word) >> (8 * (i)) & 255u))
 // Adds what eight samples have of a row. Whole words: all of its pixels are there.
 FUNCTION void add_fours(int* sums, const uint red, const uint green, const uint blue,
                         const struct Colour* colour, const int components) {
   for (int i = 0; i < 4; ++i) {
     sums[i] += components == 1
-                   ? BYTE_OF(red, i)
-                   : in_colour(colour, BYTE_OF(red, i), BYTE_OF(green, i), BYTE_OF(blue, i));
+                   ? BYTE_AT(red, i)
+                   : in_colour(colour, BYTE_AT(red, i), BYTE_AT(green, i), BYTE_AT(blue, i));
   }
 }
 FUNCTION void add_pairs(int* sums, const uint red, const uint green, const uint blue,
