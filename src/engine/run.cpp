@@ -203,12 +203,8 @@ RunEnd fail_untold(RunState& state, const RunOptions& options, Progress& progres
 std::atomic<bool> something_stays = false;
 
 // Or will be.
-bool is_on_gpu(const RunState& state) {
-  if (!state.lanes) return false;
-  if (state.lanes->is_opening()) return true;
-  const std::vector<DeviceInfo> devices = state.lanes->devices();
-  return std::any_of(devices.begin(), devices.end(),
-                     [](const DeviceInfo& device) { return device.is_gpu; });
+bool is_on_gpu(const RunState& state) noexcept {
+  return state.lanes && (state.lanes->is_opening() || state.lanes->has_gpu());
 }
 
 // Threads that hang may still use it: then it stays. So does what a GPU holds when the process
