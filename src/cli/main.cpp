@@ -13,7 +13,6 @@
 #include "cli/app.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
-#include "engine/batch/batch.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/run.hpp"
 
@@ -73,8 +72,8 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   std::set_terminate(end_process);
   const int code = run(argc, argv);
-  if (impipe::engine::threads_hang()) {
-    // What they use may not be destroyed.
+  if (impipe::engine::must_end_at_once()) {
+    // What threads that hang use may not be destroyed.
     impipe::engine::remove_temporaries();
     std::fflush(nullptr);
     _exit(code);

@@ -430,6 +430,7 @@ int run_pipeline(RunFlags& f) {
   if (!f.compare.empty()) return run_comparison(f, pipeline, options);
   if (f.markdown) throw Error("--markdown is a form of --compare");
   if (f.json && f.csv) throw Error("--json and --csv exclude each other");
+  options.process_ends = true;
   return run_files(f, std::move(pipeline), options, reporting);
 }
 

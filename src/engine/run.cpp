@@ -2,6 +2,7 @@
 #include "engine/run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -199,13 +200,29 @@ RunEnd fail_untold(RunState& state, const RunOptions& options, Progress& progres
   return end;
 }
 
-// Threads that hang may still use it: then it stays.
+std::atomic<bool> something_stays = false;
+
+// Or will be.
+bool is_on_gpu(const RunState& state) noexcept {
+  return state.lanes && (state.lanes->is_opening() || state.lanes->has_gpu());
+}
+
+// Threads that hang may still use it: then it stays. So does what a GPU holds when the process
+// ends: the system takes it back in less time than its driver does piece by piece.
 struct RunStateDeleter {
+  bool process_ends = false;
   void operator()(RunState* state) const {
-    if (!threads_hang()) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    constexpr bool may_stay = false;
+#else
+    constexpr bool may_stay = true;
+#endif
+    const bool stays = may_stay && process_ends && is_on_gpu(*state);
+    if (!threads_hang() && !stays) {
       delete state;
       return;
     }
+    something_stays = true;
 #ifdef __SANITIZE_ADDRESS__
     __lsan_ignore_object(state);
 #endif
@@ -216,9 +233,13 @@ struct RunStateDeleter {
 
 void remove_temporaries() noexcept { io::remove_temporaries(); }
 
+bool must_end_at_once() noexcept { return something_stays || threads_hang(); }
+
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
   map_large_buffers();
-  const std::unique_ptr<RunState, RunStateDeleter> state(new RunState(std::move(pipeline)));
+  const bool process_ends = options.process_ends && getenv("IMPIPE_TRY_END") == nullptr;
+  const std::unique_ptr<RunState, RunStateDeleter> state(new RunState(std::move(pipeline)),
+                                                         {process_ends});
   try {
     if (!options.watch.empty()) return watch_folder(*state, options, progress);
     return FilesRun(*state, options, progress).run();

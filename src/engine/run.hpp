@@ -90,6 +90,9 @@ struct RunOptions {
   bool profile = false;
   std::size_t profile_slices = 0;  // that the profile keeps, for pictures of what went on when
   std::function<bool()> stop = [] { return false; };
+  // The process ends after the run: what a GPU holds is left to the system, and so is one that is
+  // still being opened. See must_end_at_once.
+  bool process_ends = false;
   // When the program started, for the profile.
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -110,6 +113,9 @@ struct RunEnd {
 // Throws Error for whatever makes the whole run impossible; a file's own trouble is reported. A
 // watch goes on until `stop`, which lets what is in work come to its end, or `idle` ends it.
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
+
+// Whether a run has left something that may not be destroyed: the process has to end by _exit.
+bool must_end_at_once() noexcept;
 
 // Removes temporary files that are being written. For signal handlers.
 void remove_temporaries() noexcept;

@@ -1,12 +1,16 @@
 // Which device auto takes, and whether devices compute as the CPU does.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "backends/registry.hpp"
+#include "engine/device/lanes.hpp"
 #include "engine/device/parity.hpp"
 #include "engine/device/session.hpp"
+#include "engine/file_cost.hpp"
 #include "engine/program/work_cost.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/fuse.hpp"
@@ -41,6 +45,83 @@ TEST(WorkCosts, AMeasurementBringsNoImageBack) {
   WorkCost cost;
   cost.add(plan_of("mean2"), 1e6, 1);
   EXPECT_EQ(cost.transfer_bytes, 1e6);
+}
+
+TEST(WorkCosts, FilesCostWhatTheirFormatsDo) {
+  io::ImageInfo info;
+  info.type = {.channels = 3};
+  info.format = io::Format::png;
+  WorkCost png, jpeg, on_host;
+  add_files(png, {info, info.type, io::Format::png}, JpegCodec::automatic, 1e6, 1);
+  EXPECT_DOUBLE_EQ(png.file_seconds_beside_gpu, png.file_seconds);
+  EXPECT_EQ(png.coded_pixels, 0);
+  info.format = io::Format::jpeg;
+  add_files(jpeg, {info, info.type, io::Format::jpeg}, JpegCodec::automatic, 1e6, 1);
+  EXPECT_LT(jpeg.file_seconds_beside_gpu, jpeg.file_seconds / 10);
+  EXPECT_EQ(jpeg.coded_pixels, 2e6);     // decoded and encoded
+  EXPECT_EQ(jpeg.transfer_bytes, -6e6);  // pixels that add() counted stay where they are
+  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 1e6, 1);
+  EXPECT_DOUBLE_EQ(on_host.file_seconds_beside_gpu, jpeg.file_seconds);
+  // Each file is one thread's.
+  const CostModel model;
+  EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16), on_host.file_seconds);
+  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 15e6, 15);
+  on_host.images = 16;
+  EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16), on_host.file_seconds / 16);
+}
+
+TEST(LaterDevice, HasTheImagesThatComeWhenItIsThere) {
+  ThreadPool pool(0);
+  const char* id = nullptr;
+  for (const DeviceInfo& info : all_devices()) {
+    if (info.usable && info.id == "opencl:0") id = "opencl:0";
+  }
+  if (id == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse("imcomplement"));
+  std::vector<OpenDevice> first;
+  first.push_back(open_device({.backend = "cpu", .device = ""}, pool));
+  Lanes lanes(pipeline, std::move(first), {});
+  const auto program = lanes.program(ImageType{}, {});
+  lanes.open_later([&] { return open_device({.backend = "auto", .device = id}, pool); }, {}, true);
+  EXPECT_EQ(lanes.session(0).device().id, "cpu");
+  std::vector<std::string> details;
+  for (int i = 0; i < 6000 && details.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    details = lanes.take_details();
+  }
+  ASSERT_EQ(details.size(), 1u);
+  EXPECT_TRUE(details[0].starts_with("auto: opencl:0 computes from now on (")) << details[0];
+  EXPECT_FALSE(lanes.is_opening());
+  EXPECT_EQ(lanes.count(), 2u);
+  EXPECT_EQ(lanes.names(), "cpu, opencl:0");
+  EXPECT_EQ(lanes.first().device().id, "opencl:0");
+  {
+    const Lanes::Turn turn = lanes.take(), other = lanes.take();
+    EXPECT_EQ(turn.device, 1u);
+    EXPECT_EQ(&turn.session, &lanes.session(1));
+    EXPECT_NE(&turn.queue, &other.queue);
+    lanes.add(turn.device);
+  }
+  EXPECT_EQ(lanes.program(ImageType{}, {}), program);
+  EXPECT_EQ(lanes.shares()[1].images, 1);
+}
+
+TEST(LaterDevice, IsDoneWithoutWhereThereIsNone) {
+  ThreadPool pool(0);
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse("imcomplement"));
+  std::vector<OpenDevice> first;
+  first.push_back(open_device({.backend = "cpu", .device = ""}, pool));
+  Lanes lanes(pipeline, std::move(first), {});
+  lanes.open_later([]() -> OpenDevice { throw Error("no GPU can be used: none"); }, {}, false);
+  std::vector<std::string> details;
+  for (int i = 0; i < 1000 && details.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    details = lanes.take_details();
+  }
+  ASSERT_EQ(details.size(), 1u);
+  EXPECT_TRUE(details[0].starts_with("auto: no GPU can be used: none (")) << details[0];
+  EXPECT_EQ(lanes.count(), 1u);
+  EXPECT_EQ(lanes.take().device, 0u);
 }
 
 TEST(Automatic, ShortWorkStaysOnTheCpuAndTouchesNoGpu) {

@@ -22,16 +22,10 @@ Lanes::Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices
   }
 }
 
-std::vector<Lanes::OnDevice*> Lanes::all() const {
-  std::vector<OnDevice*> devices;
-  for (const auto& on : devices_) devices.push_back(on.get());
-  if (OnDevice* later = is_there_.load(); later != nullptr) devices.push_back(later);
-  return devices;
-}
-
-std::vector<Lanes::OnDevice*> Lanes::working() const {
-  if (OnDevice* later = is_there_.load(); later != nullptr) return {later};
-  return all();
+bool Lanes::has_gpu() const noexcept {
+  bool has = false;
+  visit_all([&](const OnDevice& on) { has = has || on.session->device().is_gpu; });
+  return has;
 }
 
 void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options,
@@ -87,25 +81,24 @@ std::string Lanes::join(const std::function<OpenDevice()>& open, const SessionOp
 
 std::string Lanes::names() const {
   std::string names;
-  for (const OnDevice* on : all()) {
-    names += (names.empty() ? "" : ", ") + on->session->device().id;
-  }
+  visit_all(
+      [&](const OnDevice& on) { names += (names.empty() ? "" : ", ") + on.session->device().id; });
   return names;
 }
 
 std::vector<DeviceInfo> Lanes::devices() const {
   std::vector<DeviceInfo> infos;
-  for (const OnDevice* on : all()) infos.push_back(on->session->device());
+  visit_all([&](const OnDevice& on) { infos.push_back(on.session->device()); });
   return infos;
 }
 
 std::vector<std::string> Lanes::take_warnings() {
   std::vector<std::string> warnings;
-  for (const OnDevice* on : all()) {
-    for (std::string& warning : on->session->take_warnings()) {
+  visit_all([&](const OnDevice& on) {
+    for (std::string& warning : on.session->take_warnings()) {
       warnings.push_back(std::move(warning));
     }
-  }
+  });
   return warnings;
 }
 
@@ -126,19 +119,18 @@ std::shared_ptr<const Program> Lanes::program(const ImageType& input,
 }
 
 void Lanes::check_kernels() {
-  for (const OnDevice* on : all()) on->session->check_kernels();
+  visit_all([](const OnDevice& on) { on.session->check_kernels(); });
 }
 
 Lanes::Turn Lanes::take() {
-  const auto load = [](const OnDevice* on) { return std::pair(on->working, on->given); };
+  const auto load = [](const OnDevice& on) { return std::pair(on.working, on.given); };
   std::unique_lock lock(mutex_);
-  const std::vector<OnDevice*> devices = working();
-  const auto freest =
-      std::min_element(devices.begin(), devices.end(),
-                       [&](const auto* a, const auto* b) { return load(a) < load(b); });
-  OnDevice& on = **freest;
-  const size_t device =
-      &on == is_there_.load() ? devices_.size() : static_cast<size_t>(freest - devices.begin());
+  // The later one alone, once it is there.
+  size_t device = is_there_.load() != nullptr ? devices_.size() : 0;
+  for (size_t other = 1; device < devices_.size() && other < devices_.size(); ++other) {
+    if (load(*devices_[other]) < load(*devices_[device])) device = other;
+  }
+  OnDevice& on = this->on(device);
   Queue* queue = nullptr;
   if (!on.free.empty()) {
     queue = on.free.back();
@@ -176,9 +168,9 @@ void Lanes::add(std::optional<size_t> device) {
 std::vector<Lanes::Share> Lanes::shares() const {
   std::lock_guard lock(mutex_);
   std::vector<Share> shares;
-  for (const OnDevice* on : all()) {
-    shares.push_back({on->session->device(), on->images, on->session->peak_memory()});
-  }
+  visit_all([&](const OnDevice& on) {
+    shares.push_back({on.session->device(), on.images, on.session->peak_memory()});
+  });
   if (left_over_ > 0) {
     DeviceInfo cpu;
     cpu.id = "cpu";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <map>
@@ -31,6 +32,10 @@ class Lanes {
   void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec);
   // It is no longer needed, if it is not there yet.
   void stop_opening() { is_over_ = true; }
+  bool is_opening() const {
+    return opening_.valid() &&
+           opening_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+  }
 
   Session& session(size_t device) { return *on(device).session; }
   // Of the first device, or the later one: what all devices share, plans and types, is asked there.
@@ -42,6 +47,7 @@ class Lanes {
   // "cuda:0, cuda:1"
   std::string names() const;
   std::vector<DeviceInfo> devices() const;
+  bool has_gpu() const noexcept;
   std::vector<std::string> take_warnings();
   // What -v should tell, since the last call.
   std::vector<std::string> take_details();
@@ -96,9 +102,12 @@ class Lanes {
   OnDevice& on(size_t device) const {
     return device < devices_.size() ? *devices_[device] : *is_there_.load();
   }
-  std::vector<OnDevice*> all() const;
-  // Those of them that images may go to.
-  std::vector<OnDevice*> working() const;
+  // Those that are there, one after the other; takes no memory.
+  template <class Visit>
+  void visit_all(Visit visit) const {
+    for (const auto& on : devices_) visit(*on);
+    if (OnDevice* later = is_there_.load(); later != nullptr) visit(*later);
+  }
   std::string join(const std::function<OpenDevice()>& open, const SessionOptions& options,
                    bool codec);
 

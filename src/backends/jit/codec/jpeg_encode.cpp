@@ -89,7 +89,8 @@ std::vector<std::uint32_t> data_of(std::span<const CodedJpeg* const> jpegs) {
 
 constexpr Buffer data{Buffer::Kind::scratch, 0}, coefficients{Buffer::Kind::scratch, 1},
     lengths{Buffer::Kind::scratch, 2}, group_bits{Buffer::Kind::scratch, 3},
-    image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0}, result{Buffer::Kind::output, 1};
+    marks{Buffer::Kind::scratch, 4}, image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0},
+    result{Buffer::Kind::output, 1};
 
 // Inputs: the room, and what was measured of it.
 LaunchPlan taking(const LaunchValues& values) {
@@ -108,17 +109,20 @@ LaunchPlan taking(const LaunchValues& values) {
 
 std::vector<Pass> passes_of(const Parameters& p) {
   const std::int64_t pictures = p.pictures;
+  const int luminance = p.across * p.down;
+  const std::int64_t of_luminance =
+      p.components == 1 ? p.blocks : std::int64_t{p.blocks} / (luminance + 2) * luminance;
   return {{clear_words, shape(parts(p.words * pictures, takers), takers), {bytes}},
           {make_coefficients,
-           shape(parts(p.blocks, blocks_a_group), transformers, pictures),
-           {data, image, coefficients}},
+           {{parts(of_luminance, blocks_a_group), pictures, p.components}, {transformers, 1, 1}},
+           {data, image, coefficients, marks}},
           {measure_blocks,
            shape(p.groups, writers, pictures),
-           {data, coefficients, lengths, group_bits}},
+           {data, coefficients, marks, lengths, group_bits}},
           {add_groups, shape(1, joiners, pictures), {group_bits}},
           {write_blocks,
            shape(p.groups, writers, pictures),
-           {data, coefficients, lengths, group_bits, bytes, result}}};
+           {data, coefficients, marks, lengths, group_bits, bytes, result}}};
 }
 
 LaunchPlan launch_of(const LaunchValues& values) {
@@ -142,11 +146,12 @@ LaunchPlan launch_of(const LaunchValues& values) {
   const std::vector<std::uint32_t> words = data_of(values.jpegs);
   LaunchPlan plan;
   plan.parameters = bytes_of_words(&parameters, sizeof parameters);
-  plan.scratch.resize(4);
+  plan.scratch.resize(5);
   plan.scratch[0].contents = bytes_of_words(words.data(), 4 * words.size());
   plan.scratch[1].bytes = 128 * blocks * pictures;
   plan.scratch[2].bytes = 4 * blocks * pictures;
   plan.scratch[3].bytes = 4 * (groups + 1) * pictures;
+  plan.scratch[4].bytes = 8 * blocks * pictures;
   plan.passes = passes_of(parameters);
   return plan;
 }

@@ -24,6 +24,8 @@ struct Parameters {
 // What is a picture's own.
 #define OWN_TABLES(data) ((data) + (data)[GROUP_Y])
 #define OWN_COEFFICIENTS(all) ((all) + 64l * all_parameters.blocks * GROUP_Y)
+// Of each block a bit for each coefficient that is not 0.
+#define OWN_MARKS(all) ((all) + 8l * all_parameters.blocks * GROUP_Y)
 #define OWN_LENGTHS(all) ((all) + (long)all_parameters.blocks * GROUP_Y)
 #define OWN_BITS(all) ((all) + (long)(all_parameters.groups + 1) * GROUP_Y)
 
@@ -54,17 +56,73 @@ FUNCTION struct Block block_at(const int which, const int components, const int 
            all_parameters.units_across, all_parameters.width, all_parameters.height)
 
 // -- part: coefficients
-// A work-item for each row and then each column of a block. Beyond the image its last pixels are
-// repeated, and below what a component has of it, its last row of samples.
-FUNCTION int colour_of(const int component, const int red, const int green, const int blue) {
-  return component == 0   ? (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16
-         : component == 1 ? (-11059 * red - 21709 * green + 32768 * blue + 8421375) >> 16
-                          : (32768 * red - 27439 * green - 5329 * blue + 8421375) >> 16;
+// A work-item for each row and then each column of a block, those of one component together. Beyond
+// the image its last pixels are repeated, and below what a component has of it, its last row of
+// samples.
+struct Colour {
+  int red, green, blue, more;
+};
+FUNCTION struct Colour colour_of(const int component) {
+  struct Colour colour;
+  colour.red = component == 0 ? 19595 : component == 1 ? -11059 : 32768;
+  colour.green = component == 0 ? 38470 : component == 1 ? -21709 : -27439;
+  colour.blue = component == 0 ? 7471 : component == 1 ? 32768 : -5329;
+  colour.more = component == 0 ? 32768 : 8421375;
+  return colour;
 }
-FUNCTION int pixel_of(GLOBAL const uchar* at, const long step, const int component,
+FUNCTION int in_colour(const struct Colour* colour, const int red, const int green,
+                       const int blue) {
+  return (colour->red * red + colour->green * green + colour->blue * blue + colour->more) >> 16;
+}
+FUNCTION int pixel_of(GLOBAL const uchar* at, const long step, const struct Colour* colour,
                       const int components) {
   if (components == 1) return at[0];
-  return colour_of(component, at[0], at[step], at[2 * step]);
+  return in_colour(colour, at[0], at[step], at[2 * step]);
+}
+#define BYTE_AT(word, i) ((int)((word) >> (8 * (i)) & 255u))
+// Adds what eight samples have of a row. Whole words: all of its pixels are there.
+FUNCTION void add_fours(int* sums, const uint red, const uint green, const uint blue,
+                        const struct Colour* colour, const int components) {
+  for (int i = 0; i < 4; ++i) {
+    sums[i] += components == 1
+                   ? BYTE_AT(red, i)
+                   : in_colour(colour, BYTE_AT(red, i), BYTE_AT(green, i), BYTE_AT(blue, i));
+  }
+}
+FUNCTION void add_pairs(int* sums, const uint red, const uint green, const uint blue,
+                        const struct Colour* colour) {
+  int four[4] = {0, 0, 0, 0};
+  add_fours(four, red, green, blue, colour, 3);
+  sums[0] += four[0] + four[1];
+  sums[1] += four[2] + four[3];
+}
+FUNCTION void add_words(int* sums, GLOBAL const uchar* at, const long step, const int across,
+                        const struct Colour* colour, const int components) {
+  if (across == 2) {
+    const uint4 red = *(GLOBAL const uint4*)at, green = *(GLOBAL const uint4*)(at + step);
+    const uint4 blue = *(GLOBAL const uint4*)(at + 2 * step);
+    add_pairs(sums, red.x, green.x, blue.x, colour);
+    add_pairs(sums + 2, red.y, green.y, blue.y, colour);
+    add_pairs(sums + 4, red.z, green.z, blue.z, colour);
+    add_pairs(sums + 6, red.w, green.w, blue.w, colour);
+    return;
+  }
+  const long next = components == 1 ? 0l : step;
+  const uint2 red = *(GLOBAL const uint2*)at, green = *(GLOBAL const uint2*)(at + next);
+  const uint2 blue = *(GLOBAL const uint2*)(at + 2 * next);
+  add_fours(sums, red.x, green.x, blue.x, colour, components);
+  add_fours(sums + 4, red.y, green.y, blue.y, colour, components);
+}
+FUNCTION void add_pixels(int* sums, GLOBAL const uchar* row, const long step, const int first,
+                         const int last, const int across, const struct Colour* colour,
+                         const int components) {
+  for (int i = 0; i < 8; ++i) {
+    const int left = smaller(first + across * i, last);
+    sums[i] += pixel_of(row + left, step, colour, components);
+    if (across == 2) {
+      sums[i] += pixel_of(row + smaller(left + 1, last), step, colour, components);
+    }
+  }
 }
 FUNCTION void forward_line(int* line, const int is_second) {
   const int s0 = line[0] + line[7], d0 = line[0] - line[7];
@@ -87,37 +145,47 @@ FUNCTION void forward_line(int* line, const int is_second) {
   line[1] = (d0 * 12299 + b1 + b4 + rounding) >> shift;
 }
 KERNEL(256) void make_coefficients(GLOBAL const uint* all_data, GLOBAL const uchar* images,
-                                   GLOBAL short* all_coefficients, PARAMETERS) {
+                                   GLOBAL short* all_coefficients, GLOBAL uchar* all_marks,
+                                   PARAMETERS) {
   LOCAL int lines[32 * 72];
+  LOCAL short in_order[32 * 64];
   const int components = all_parameters.components;
   GLOBAL const uint* data = OWN_TABLES(all_data);
   GLOBAL const uchar* image = images + all_parameters.step * components * GROUP_Y;
-  GLOBAL short* coefficients = OWN_COEFFICIENTS(all_coefficients);
-  const int which = GROUP_X * 32 + ITEM / 8, k = ITEM % 8;
+  const int component = GROUP_Z, k = ITEM % 8;
+  const int luminance = components == 1 ? 1 : all_parameters.across * all_parameters.down;
+  const int blocks_a_unit = components == 1 ? 1 : luminance + 2;
+  const int of_unit = component == 0 ? luminance : 1;  // blocks of this component
+  const int at = GROUP_X * 32 + ITEM / 8;
+  const int which = at / of_unit * blocks_a_unit +
+                    (component == 0 ? at % of_unit : luminance + component - 1);
   IN_LOCAL int* own = lines + ITEM / 8 * 72;
+  IN_LOCAL short* own_order = in_order + ITEM / 8 * 64;
   const struct Block block = BLOCK_AT(which);
   const int exists = which < all_parameters.blocks && block.exists;
-  const int across = block.component == 0 ? 1 : all_parameters.across;
-  const int down = block.component == 0 ? 1 : all_parameters.down;
+  const int across = component == 0 ? 1 : all_parameters.across;
+  const int down = component == 0 ? 1 : all_parameters.down;
   const long step = all_parameters.step;
   int line[8];
   if (exists) {
+    const struct Colour colour = colour_of(component);
     const int last_x = all_parameters.width - 1, last_y = all_parameters.height - 1;
     const int y = down * smaller(8 * block.y + k, (all_parameters.height + down - 1) / down - 1);
+    const int x = 8 * across * block.x;
     GLOBAL const uchar* upper = image + (long)y * all_parameters.stride;
     GLOBAL const uchar* lower =
-        image + (long)smaller(y + down - 1, last_y) * all_parameters.stride;
+        image + (long)smaller(y + 1, last_y) * all_parameters.stride;
+    for (int i = 0; i < 8; ++i) line[i] = 0;
+    if (x + 8 * across - 1 <= last_x) {
+      add_words(line, upper + x, step, across, &colour, components);
+      if (down == 2) add_words(line, lower + x, step, across, &colour, components);
+    } else {
+      add_pixels(line, upper, step, x, last_x, across, &colour, components);
+      if (down == 2) add_pixels(line, lower, step, x, last_x, across, &colour, components);
+    }
     for (int i = 0; i < 8; ++i) {
-      const int x = across * (8 * block.x + i);
-      const int left = smaller(x, last_x), right = smaller(x + across - 1, last_x);
-      int sum = pixel_of(upper + left, step, block.component, components);
-      if (across == 2) sum += pixel_of(upper + right, step, block.component, components);
-      if (down == 2) {
-        sum += pixel_of(lower + left, step, block.component, components);
-        if (across == 2) sum += pixel_of(lower + right, step, block.component, components);
-      }
       // Halves go up and down in turns, but where two rows are one alone.
-      const int odd = i % 2;
+      const int sum = line[i], odd = i % 2;
       const int sample = across == 2 && down == 2 ? (sum + 1 + odd) >> 2
                          : across == 2            ? (sum + odd) >> 1
                          : down == 2              ? (sum + 1) >> 1
@@ -131,14 +199,23 @@ KERNEL(256) void make_coefficients(GLOBAL const uint* all_data, GLOBAL const uch
   if (exists) {
     for (int i = 0; i < 8; ++i) line[i] = own[9 * i + k];
     forward_line(line, 1);
-    GLOBAL const uint* divisors = data + JPEG_DIVISORS + 64 * block.component;
+    GLOBAL const uint* divisors = data + JPEG_DIVISORS + 64 * component;
     for (int i = 0; i < 8; ++i) {
       const uint divisor = divisors[8 * i + k];
       const uint size = (uint)(line[i] < 0 ? -line[i] : line[i]);
       const int rounded = (int)((size + divisor / 2u) / divisor);
-      coefficients[64l * which + data[JPEG_PLACES + 8 * i + k]] =
-          (short)(line[i] < 0 ? -rounded : rounded);
+      own_order[data[JPEG_PLACES + 8 * i + k]] = (short)(line[i] < 0 ? -rounded : rounded);
     }
+  }
+  BARRIER;
+  if (exists) {
+    GLOBAL short* to = OWN_COEFFICIENTS(all_coefficients) + 64l * which + 8 * k;
+    uint marks = 0u;
+    for (int i = 0; i < 8; ++i) {
+      to[i] = own_order[8 * k + i];
+      marks |= own_order[8 * k + i] != 0 ? 1u << i : 0u;
+    }
+    OWN_MARKS(all_marks)[8l * which + k] = (uchar)marks;
   }
 }
 
@@ -148,6 +225,7 @@ struct Written {
   GLOBAL uint* words;
   ulong held;  // bits, from the uppermost down
   int count;
+  int is_shared;  // the word has bits of the block before
   uint all;
 };
 FUNCTION uint turned(const uint word) {
@@ -159,7 +237,10 @@ FUNCTION void write_bits(struct Written* to, const uint bits, const int count, c
   to->held |= (ulong)bits << (64 - to->count - count);
   to->count += count;
   if (to->count >= 32) {
-    OR_GLOBAL(to->words, turned((uint)(to->held >> 32)));
+    const uint word = turned((uint)(to->held >> 32));
+    if (to->is_shared) OR_GLOBAL(to->words, word);
+    else *to->words = word;
+    to->is_shared = 0;
     to->held <<= 32;
     to->count -= 32;
     ++to->words;
@@ -186,27 +267,41 @@ FUNCTION int dc_of(GLOBAL const short* coefficients, const int which, const int 
   dc_of(coefficients, which, all_parameters.components, all_parameters.across,                 \
         all_parameters.down, all_parameters.units_across, all_parameters.width,                \
         all_parameters.height)
+// coefficients: two a word.
 FUNCTION void write_block(struct Written* to, GLOBAL const uint* data,
-                          GLOBAL const short* coefficients, const struct Block* block,
-                          const int difference, const int writes) {
+                          IN_LOCAL const uint* coefficients, const uint2 marks,
+                          const struct Block* block, const int difference, const int writes) {
   GLOBAL const uint* codes = data + (block->component == 0 ? 0 : 512);
   write_number(to, codes, 0, difference, writes);
-  int run = 0;
-  for (int k = 1; k < 64 && block->exists; ++k) {
-    const int number = coefficients[k];
-    if (number == 0) {
-      ++run;
-      continue;
+  int last = 0;
+  uint left = block->exists ? marks.x & ~1u : 0u, later = block->exists ? marks.y : 0u;
+  int base = 0;
+  while ((left | later) != 0u) {
+    if (left == 0u) {
+      left = later;
+      later = 0u;
+      base = 32;
     }
+    const int k = base + 31 - LEADING_ZEROS(left & (0u - left));
+    left &= left - 1u;
+    const int number = (int)(short)(coefficients[k / 2] >> (16 * (k % 2)));
+    int run = k - last - 1;
+    last = k;
     for (; run > 15; run -= 16) {
       write_bits(to, codes[256 + 0xf0] >> 8, (int)(codes[256 + 0xf0] & 255u), writes);
     }
     write_number(to, codes + 256, run, number, writes);
-    run = 0;
   }
-  if (run > 0 || !block->exists) {
-    write_bits(to, codes[256] >> 8, (int)(codes[256] & 255u), writes);
-  }
+  if (last < 63) write_bits(to, codes[256] >> 8, (int)(codes[256] & 255u), writes);
+}
+// The blocks of a group in local memory, each a word longer than it is, so that work-items read from
+// different banks.
+FUNCTION void load_blocks(IN_LOCAL uint* to, GLOBAL const short* coefficients, const int first,
+                          const int blocks) {
+  GLOBAL const uint* from = (GLOBAL const uint*)coefficients + 32l * first;
+  const int words = 32 * smaller($items, blocks - first);
+  for (int i = ITEM; i < words; i += $items) to[i / 32 * 33 + i % 32] = from[i];
+  BARRIER;
 }
 // The difference from the DC before it; a filling has none.
 #define DIFFERENCE(difference)                                                               \
@@ -226,22 +321,27 @@ FUNCTION void write_block(struct Written* to, GLOBAL const uint* data,
 // -- part: measure
 // How many bits each block takes, and all of a group.
 KERNEL($items) void measure_blocks(GLOBAL const uint* all_data,
-                                   GLOBAL const short* all_coefficients, GLOBAL uint* all_lengths,
+                                   GLOBAL const short* all_coefficients,
+                                   GLOBAL const uchar* all_marks, GLOBAL uint* all_lengths,
                                    GLOBAL uint* all_bits, PARAMETERS) {
   LOCAL uint sums[$items];
+  LOCAL uint block_words[33 * $items];
   GLOBAL const uint* data = OWN_TABLES(all_data);
   GLOBAL const short* coefficients = OWN_COEFFICIENTS(all_coefficients);
+  GLOBAL const uint2* marks = (GLOBAL const uint2*)OWN_MARKS(all_marks);
   GLOBAL uint* lengths = OWN_LENGTHS(all_lengths);
   const int which = GROUP_X * $items + ITEM;
+  load_blocks(block_words, coefficients, GROUP_X * $items, all_parameters.blocks);
   struct Written measured;
   measured.words = 0;
   measured.held = 0;
   measured.count = 0;
+  measured.is_shared = 0;
   measured.all = 0u;
   if (which < all_parameters.blocks) {
     const struct Block block = BLOCK_AT(which);
     DIFFERENCE(difference)
-    write_block(&measured, data, coefficients + 64l * which, &block, difference, 0);
+    write_block(&measured, data, block_words + 33 * ITEM, marks[which], &block, difference, 0);
     lengths[which] = measured.all;
   }
   sums[ITEM] = measured.all;
@@ -288,17 +388,21 @@ KERNEL($joiners) void add_groups(GLOBAL uint* all_bits, PARAMETERS) {
 // The bits of each block. They were zeros; the last byte is filled up with ones.
 KERNEL($items) void write_blocks(GLOBAL const uint* all_data,
                                  GLOBAL const short* all_coefficients,
-                                 GLOBAL const uint* all_lengths, GLOBAL const uint* all_bits,
-                                 GLOBAL uint* all_words, GLOBAL double* results, PARAMETERS) {
+                                 GLOBAL const uchar* all_marks, GLOBAL const uint* all_lengths,
+                                 GLOBAL const uint* all_bits, GLOBAL uint* all_words,
+                                 GLOBAL double* results, PARAMETERS) {
   LOCAL uint sums[$items];
+  LOCAL uint block_words[33 * $items];
   GLOBAL const uint* data = OWN_TABLES(all_data);
   GLOBAL const short* coefficients = OWN_COEFFICIENTS(all_coefficients);
+  GLOBAL const uint2* marks = (GLOBAL const uint2*)OWN_MARKS(all_marks);
   GLOBAL const uint* lengths = OWN_LENGTHS(all_lengths);
   GLOBAL const uint* group_bits = OWN_BITS(all_bits);
   GLOBAL uint* words = all_words + all_parameters.words * GROUP_Y;
   GLOBAL double* result = results + 2 * GROUP_Y;
   const int which = GROUP_X * $items + ITEM;
   const uint own = which < all_parameters.blocks ? lengths[which] : 0u;
+  load_blocks(block_words, coefficients, GROUP_X * $items, all_parameters.blocks);
   const uint upto = group_bits[GROUP_X] + bits_upto(sums, own, $items);
   const uint all = group_bits[all_parameters.groups];
   if (which == 0) {
@@ -313,8 +417,9 @@ KERNEL($items) void write_blocks(GLOBAL const uint* all_data,
     written.words = words + (at >> 5);
     written.held = 0;
     written.count = (int)(at & 31u);
+    written.is_shared = 1;
     written.all = 0u;
-    write_block(&written, data, coefficients + 64l * which, &block, difference, 1);
+    write_block(&written, data, block_words + 33 * ITEM, marks[which], &block, difference, 1);
     if (which == all_parameters.blocks - 1 && (all & 7u) != 0u) {
       const int left = 8 - (int)(all & 7u);
       write_bits(&written, (1u << left) - 1u, left, 1);
