@@ -121,7 +121,7 @@ def rows():
     yield Row("threshold", "im2bw 0.5",
               lambda a: cv2.compare(a, 127.5 if a.dtype == np.uint8 else 32767.5
                                     if a.dtype == np.uint16 else 0.5, cv2.CMP_GT), channels=(1,))
-    yield Row("lincomb", "imlincomb 0.5 3 0.5 image", lambda a: cv2.addWeighted(a, 0.5, a, 0, 3), "u8 u16",
+    yield Row("lincomb", "as b | imlincomb 0.5 0.5 :b add=3", lambda a: cv2.addWeighted(a, 0.5, a, 0.5, 3), "u8 u16",
               off=1)
     yield Row("to single", "im2single", lambda a: np.multiply(
         a, np.float32(1) / (255 if a.dtype == np.uint8 else 65535), dtype=np.float32), "u8 u16",
