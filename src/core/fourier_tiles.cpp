@@ -43,7 +43,7 @@ int fourier_side(int columns, int rows) {
 
 bool pays_by_fourier(int columns, int rows, int terms) {
   // GPUs sum weight by weight over the rectangle, whatever lies in it.
-  const bool many = terms >= 640 || (terms >= 192 && std::int64_t{columns} * rows >= 2560);
+  const bool many = terms >= 576 || (terms >= 192 && std::int64_t{columns} * rows >= 2560);
   return many && fourier_side(columns, rows) > 0;
 }
 

@@ -48,7 +48,7 @@ constexpr Hint hints[] = {
     {"erode", "`imerode` erodes"},
     {"exp", "`map 'exp(x)'` does that"},
     {"fanbeam", "`radon` projects along parallel rays"},
-    {"fftconv2", "`conv2` convolves, with large kernels too"},
+    {"fftconv2", "`conv2` convolves, by transforms where the kernel is large"},
     {"fftconvn", "`conv2` convolves every channel"},
     {"figure", "-o writes a file, which any viewer shows"},
     {"filter", "`conv2 [..]` with a row filters along rows"},

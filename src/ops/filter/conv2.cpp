@@ -63,7 +63,7 @@ const RegisterOperator conv2_operator{{
         "largest\n"
         "pixels of a tile of 512x512 or 1024x1024. For integer results use imfilter.",
     .example = "imadjust | conv2 k7 | edge prewitt",
-    .accuracy = "1e-6 of white times the sum of |K| (float32, taps in row-major order)",
+    .accuracy = "1e-6 of white times the sum of |K| (float32; thousands of weights directly: 4e-6)",
     .matlab = "conv2(A,K,shape) (there double for integer images; colour is filtered by channel)",
     .lower = lower_conv2,
 }};
@@ -86,7 +86,7 @@ const RegisterOperator filter2_operator{{
     .details = "conv2 with the kernel turned by 180 degrees. The result is single on the image's "
                "own scale.",
     .example = "filter2 fspecial:sobel",
-    .accuracy = "1e-6 of white times the sum of |K| (float32, taps in row-major order)",
+    .accuracy = "1e-6 of white times the sum of |K| (float32; thousands of weights directly: 4e-6)",
     .matlab = "filter2(K,A,shape) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

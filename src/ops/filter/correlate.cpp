@@ -233,7 +233,7 @@ Parameter method_parameter() {
   return {.name = "method",
           .help =
               "how the sums are made: weight by weight, by Fourier transforms of tiles, or by "
-              "these where the kernel is not of rank 1 and has 640 weights other than 0, or 192 "
+              "these where the kernel is not of rank 1 and has 576 weights other than 0, or 192 "
               "in a rectangle of 2560",
           .words = {"auto", "direct", "fft"},
           .fallback = "auto"};

@@ -57,7 +57,8 @@ const RegisterOperator imfilter_operator{{
         "part\n"
         "in colours; alpha is averaged too where no weight is below 0.",
     .example = "imfilter fspecial:average,5 replicate",
-    .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K|",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K| "
+                "(thousands of weights directly: 4e-6)",
     .matlab = "imfilter(A,K,boundary,mode,size) (same but for conv with even kernels, whose centre "
               "is floor((k-1)/2) here)",
     .lower = lower_imfilter,
