@@ -237,9 +237,8 @@ bool must_end_at_once() noexcept { return something_stays || threads_hang(); }
 
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
   map_large_buffers();
-  const bool process_ends = options.process_ends && getenv("IMPIPE_TRY_END") == nullptr;
   const std::unique_ptr<RunState, RunStateDeleter> state(new RunState(std::move(pipeline)),
-                                                         {process_ends});
+                                                         {options.process_ends});
   try {
     if (!options.watch.empty()) return watch_folder(*state, options, progress);
     return FilesRun(*state, options, progress).run();

@@ -308,6 +308,8 @@ class Batch {
     if (stopping_ || options_.stop()) {
       stopping_ = end_.stopped = true;
       job.kind = Job::Kind::leave;
+    } else if (running_ > 0 && running_ + options_.idle() >= options_.threads) {
+      // Whoever ends its part wakes the others.
     } else if (!to_encode_.empty()) {
       job.kind = Job::Kind::encode;
       move_first(to_encode_, job.files);

@@ -124,6 +124,9 @@ struct BatchOptions {
   // Asked often, by the calling thread: once true no file is begun, those that are in work come to
   // their end, and the others are not reported. A file that waits for another try has it at once.
   std::function<bool()> no_more;
+  // Asked often, any thread: how many threads are to be left without work at the moment, if others
+  // have some.
+  std::function<int()> idle = [] { return 0; };
   Arrivals* arrivals = nullptr;  // then `count` is the most that may come
   int first_lane = 0;            // of the threads' lanes, where others hang in those below
   Timeline* timeline = nullptr;  // where each part's time is told; or nowhere

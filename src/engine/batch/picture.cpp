@@ -473,8 +473,7 @@ FileWork::Stack PictureWork::stack() const {
   Stack stack;
   // What goes to the device and comes back is small, and a few do more than the bus and the device
   // can take.
-  static const int stacks_a_device =
-      getenv("IMPIPE_TRY_AT_ONCE") ? atoi(getenv("IMPIPE_TRY_AT_ONCE")) : 4;
+  constexpr int stacks_a_device = 4;
   const bool stays_there = material_.coded && (encodes_jpeg() || !writes_pixels());
   if (stays_there) stack.at_once = stacks_a_device * static_cast<int>(settings_.lanes->count());
   stack.most = material_.coded

@@ -78,6 +78,13 @@ std::string seconds_text(double seconds) {
   return seconds < 0.1 ? fmt::format("{:.2g} ms", 1e3 * seconds) : fmt::format("{:.2g} s", seconds);
 }
 
+// A GPU must be worth the end of its process, too, and what is not known of it.
+bool gpu_pays(const WorkCost& work, int threads) {
+  constexpr double by = 1.25;
+  const CostModel model;
+  return work.cpu_seconds(model, threads) > by * work.gpu_seconds(model, threads);
+}
+
 std::unique_ptr<Device> open_cpu(ThreadPool& pool) {
   return backends::find_backend("cpu")->open(0, pool);
 }
@@ -133,7 +140,7 @@ bool is_automatic(const DeviceChoice& choice) {
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
   const CostModel model;
   const double cpu = work.cpu_seconds(model, threads), gpu = work.gpu_seconds(model, threads);
-  if (cpu <= gpu) {
+  if (!gpu_pays(work, threads)) {
     return {open_cpu(pool),
             fmt::format("about {} of work, and a GPU would take {}, its start included",
                         seconds_text(cpu), seconds_text(gpu)),
@@ -149,10 +156,13 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
   return {open_cpu(pool), "no GPU can be used: " + found.why_none, "", &pool};
 }
 
-bool gpu_may_pay(const WorkCost& work, int threads) {
+bool gpu_may_join(const WorkCost& work, int threads) {
+  constexpr double short_enough = 0.05;  // seconds
   const CostModel model;
+  const double an_image = (work.units * model.cpu_unit + work.file_seconds) /
+                          (model.crowd * std::max(1.0, work.images));
   const auto& backends = backends::registry();
-  return work.cpu_seconds(model, threads) > work.gpu_seconds(model, threads) &&
+  return gpu_pays(work, threads) && an_image < short_enough &&
          std::any_of(std::begin(backends), std::end(backends),
                      [](const Backend& backend) { return backend.may_have_gpu(); });
 }

@@ -147,10 +147,9 @@ int Session::max_stacked(const Program& program, double bytes) const {
 int Session::max_coded(const Program& program, double bytes) const {
   constexpr double enough = 384 << 20,
                    part = 1.0 / 16;  // of the memory, which several groups share
-  static const double most = getenv("IMPIPE_TRY_GROUP") ? atof(getenv("IMPIPE_TRY_GROUP")) : 64;
+  constexpr double most = 64;
   const auto memory =
       static_cast<double>(options_.gpu_memory > 0 ? options_.gpu_memory : device().memory);
-  if (getenv("IMPIPE_TRY_GROUP") && most > 8) return static_cast<int>(most);
   const double fits = std::min(enough, memory * part) / std::max(bytes, 1.0);
   return static_cast<int>(std::clamp<double>(fits, 1, std::min<double>(most, stackable(program))));
 }

@@ -45,9 +45,10 @@ bool is_automatic(const DeviceChoice& choice);
 // The CPU, or a GPU when that would be faster, works as the CPU does and is there. No GPU is
 // touched for work that is shorter than its start.
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
-// Whether this machine may have a GPU that would do the work sooner than the CPU, its start
-// included.
-bool gpu_may_pay(const WorkCost& work, int threads);
+// Whether this machine may have a GPU that would do the work much sooner than the CPU, its start
+// included, and images are small enough to begin with them on the CPU: none would take long after
+// the GPU is there.
+bool gpu_may_join(const WorkCost& work, int threads);
 // The CPU, for work that a GPU would do sooner, until it is there.
 OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool);
 // The first GPU that can be used and works as the CPU does. Throws Error with the reasons against

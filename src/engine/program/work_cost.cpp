@@ -26,7 +26,7 @@ void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
 double WorkCost::cpu_seconds(const CostModel& model, int threads) const {
   // An image's tiles are spread over the threads too, so that all of them work in any case; a file
   // is decoded and encoded by one.
-  const double at_once = std::max(1.0, std::min<double>(threads, images));
+  const double at_once = std::max(1.0, std::min<double>(model.crowd * threads, images));
   return units * model.cpu_unit / threads + file_seconds / at_once;
 }
 

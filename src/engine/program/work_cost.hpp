@@ -7,12 +7,13 @@
 namespace impipe::engine {
 
 // Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/h200.md);
-// the CPU's those of one thread of an EPYC at 2.6 GHz. They only have to be right within a small
-// factor: work that takes about as long on both may go to either.
+// the CPU's those of 16 threads of a Xeon beside an H100 (docs/benchmarks/h100/auto.txt). They only
+// have to be right within a small factor: work that takes about as long on both may go to either.
 struct CostModel {
-  // cpu: one unit of pipeline/cost.hpp, which is about a byte moved to or from memory. Measured:
-  // `impipe bench -j1 --size 4096 imcomplement`, `imgaussfilt 2`, `medfilt2`.
-  double cpu_unit = 0.15e-9;
+  // cpu: one unit of pipeline/cost.hpp, which is about a byte moved to or from memory, on one of
+  // many threads.
+  double cpu_unit = 0.07e-9;
+  double crowd = 0.6;        // of a thread's speed with files is left when all threads work
   double gpu_start = 0.2;    // the driver and a context
   double gpu_kernel = 0.05;  // making one kernel: from nothing 0.1 to 0.3, from the cache 0.005
   double gpu_launch = 2.6e-6;

@@ -58,6 +58,7 @@ std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowere
 }
 
 std::string codec_note(const std::filesystem::path& path, const Plan& plan) {
+  if (!std::filesystem::is_regular_file(path)) return "";  // a pipe has been read by now
   const io::ImageInfo info = io::probe(path);
   if (info.format != io::Format::jpeg) return "";
   std::string note = "--codec auto: where a GPU computes, ";
