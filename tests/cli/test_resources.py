@@ -30,7 +30,8 @@ class Memory(ProgramTest):
         few = max(self.peak_memory(CHAIN, "few", "-o", "out", "-j", 2) for _ in range(2))
         all_of_them = self.peak_memory(CHAIN, "many", "-o", "out2", "-j", 2)
         self.assertEqual(len(self.tree("out2")), many)
-        self.assertLess(all_of_them, few * 1.05)
+        # KiB; buffers that are kept for the next file may be a few more than 20 files needed.
+        self.assertLess(all_of_them, few * 1.05 + 2048)
 
     def test_a_small_memory_limit_is_kept_and_all_is_done(self):
         for i in range(12):

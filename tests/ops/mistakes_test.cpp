@@ -146,6 +146,11 @@ const Row rows[] = {
      "pipeline:1:10: imdilate: there is no element 'disc'; did you mean 'disk'?\n"
      "  imdilate disc,3\n"
      "           ^^^^^^"},
+    {"imdilate line,3,1e18", uint8,
+     "pipeline:1:10: imdilate: line,length,degrees takes a number from -1000000 to 1000000, not "
+     "1e+18\n"
+     "  imdilate line,3,1e18\n"
+     "           ^^^^^^^^^^^"},
     {"imdilate line,3", uint8,
      "pipeline:1:10: imdilate: a line is written line,length,degrees\n"
      "  imdilate line,3\n"

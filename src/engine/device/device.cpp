@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <sstream>
 
 #include "backends/registry.hpp"
@@ -259,16 +258,9 @@ std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& poo
     open.push_back(open_device({.backend = choice.backend, .device = id}, pool));
     return open;
   }
-  // A context takes its time; those of several devices are made side by side.
-  std::vector<std::future<OpenDevice>> opening;
   for (const std::string& id : ids) {
     if (id == "all") throw Error("--device: 'all' stands alone, not in '" + choice.device + "'");
-    opening.push_back(std::async(std::launch::async, [&choice, &pool, id] {
-      return open_device({.backend = choice.backend, .device = id}, pool);
-    }));
-  }
-  for (std::future<OpenDevice>& one : opening) {
-    OpenDevice device = one.get();
+    OpenDevice device = open_device({.backend = choice.backend, .device = id}, pool);
     const std::string& opened = device.device->info().id;
     for (const OpenDevice& other : open) {
       if (other.device->info().id == opened) {

@@ -109,13 +109,21 @@ class ShapeArguments {
 
   int whole(size_t index, double low, double high) const {
     const double v = value_.numbers[index];
-    if (v >= low && v <= high && v == std::floor(v)) return static_cast<int>(v);
-    call_.fail(parameter_, std::string(shape_->usage) + " takes a whole number from " +
-                               number_text(low) + " to " + number_text(high) + ", not " +
-                               number_text(v));
+    if (v != std::floor(v)) refuse("a whole number", v, low, high);
+    return static_cast<int>(number(index, low, high, "a whole number"));
+  }
+  double number(size_t index, double low, double high, const char* what = "a number") const {
+    const double v = value_.numbers[index];
+    if (!(v >= low && v <= high)) refuse(what, v, low, high);
+    return v;
   }
 
  private:
+  [[noreturn]] void refuse(const char* what, double v, double low, double high) const {
+    call_.fail(parameter_, std::string(shape_->usage) + " takes " + what + " from " +
+                               number_text(low) + " to " + number_text(high) + ", not " +
+                               number_text(v));
+  }
   [[noreturn]] void unknown() const {
     std::vector<std::string> names;
     std::string known;
@@ -260,7 +268,9 @@ Mask element_argument(const Call& call, std::string_view parameter) {
     return periodic_line_element(-count, count, a.whole(1, -largest, largest),
                                  a.whole(2, -largest, largest));
   }
-  return line_element(a.whole(0, 1, longest_side), value.numbers[1]);
+  // Beyond them a turn is lost in what doubles round.
+  constexpr double largest_angle = 1e6;
+  return line_element(a.whole(0, 1, longest_side), a.number(1, -largest_angle, largest_angle));
 }
 
 Mask reflected(const Mask& element) {
