@@ -25,6 +25,9 @@ class BlockParts {
   void add(const Operand& operand, MadeRow row);
 
   const BlockText& text() const { return text_; }
+  // The name of node n's table in local memory, of all codes of `source`. Groups of points make it
+  // themselves; others copy what a kernel before them has made.
+  std::string table_of(int n, const Operand& source);
 
  private:
   // How the planes are read that a row is made of.
@@ -39,9 +42,6 @@ class BlockParts {
   // Pixel k of an operand with that of row r + py/2, the rest of which is 0; empty where it is not
   // there.
   std::string packed_pixel(const Operand& operand) const;
-  // The name of node n's table in local memory, of all codes of `source`. Groups of points make it
-  // themselves; others copy what a kernel before them has made.
-  std::string table_of(int n, const Operand& source);
 
   Block block_;
   std::set<int> packed_points_, tables_;

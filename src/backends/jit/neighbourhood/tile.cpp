@@ -32,12 +32,19 @@ constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
+// The plane that row passes read: the image, or the bytes that points make it of on the way.
+Operand read_of(const KernelPlan& plan, const Operand& image) {
+  const bool on_the_way = !image.external && plan.form<Inlined>(image.index) != nullptr;
+  return on_the_way ? plan.node(image.index).codes.value() : image;
+}
+
 // Both passes of one node.
 class PassesWriter {
  public:
-  // self: the node that the kernel stores.
+  // self: the node that the kernel stores. table: of what points make of the codes of the plane
+  // that the row pass reads, in local memory; empty where there is none.
   PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
-               const Operand& self)
+               const Operand& self, std::string table)
       : to_(to),
         plan_(plan),
         inner_(inner),
@@ -45,7 +52,8 @@ class PassesWriter {
         size_(size),
         passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
-        read_(read_of(to, plan, image_)),
+        read_(read_of(plan, image_)),
+        table_(std::move(table)),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
     window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
@@ -126,16 +134,8 @@ class PassesWriter {
     if (passes_.sums) return outside_value(to_, inner_, passes_.border);
     return largest() ? "-INFINITY" : "INFINITY";
   }
-  // The plane that row passes read: the image, or the bytes that points make it of on the way.
-  static Operand read_of(const Builder& to, const KernelPlan& plan, const Operand& image) {
-    const bool on_the_way = !image.external && as<Point>(to.node(image.index)) != nullptr &&
-                            plan.form<Inlined>(image.index) != nullptr;
-    return on_the_way ? plan.node(image.index).codes.value() : image;
-  }
   // Pixel `code` of that plane as the window has it.
-  std::string element() {
-    return "(float)" + (read_ == image_ ? "code" : code_value(to_, image_.index, read_));
-  }
+  std::string element() const { return "(float)" + (table_.empty() ? "code" : table_ + "[code]"); }
   bool constant_outside() const {
     return passes_.border == Border::constant || passes_.border == Border::absent;
   }
@@ -381,6 +381,7 @@ class PassesWriter {
   TileSize size_;
   Passes passes_;
   Operand image_, read_;  // of the row pass
+  std::string table_;
   std::string own_;
   Window window_;               // of a work-item's pixels of a row
   std::string rows_, columns_;  // both passes
@@ -428,7 +429,9 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   std::deque<PassesWriter> writers;  // they refer to themselves
   std::string points;
   for (const int inner : inners) {
-    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self);
+    const Operand image = to.node(inner).images[0], read = read_of(plan, image);
+    const std::string table = read == image ? "" : parts.table_of(image.index, read);
+    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self, table);
     writer.write();
     points += writer.points();
     parts.add({false, inner},
