@@ -135,6 +135,59 @@ class WrittenPng(ProgramTest):
                               "rgb48le", "-"], check=True, capture_output=True).stdout
         np.testing.assert_array_equal(np.frombuffer(raw, "<u2").reshape(colour.shape), colour)
 
+    def test_quick_files_have_the_same_pixels(self):
+        # Peaks of every width, so that codes of bytes between, and of those at both ends, have
+        # every length; runs of zeros; noise; constants; sizes around those of vectors.
+        rng = np.random.default_rng(3)
+        made = [rng.normal(0, width, (97, 1301)) for width in (0.1, 0.4, 1, 2, 5, 12, 30, 80)]
+        made.append(rng.integers(-16, 16, (97, 1301)))  # none of the bytes between
+        pictures = [np.cumsum(np.round(p), axis=1).astype(np.int64) for p in made]
+        pictures += [p[:height, :width] for p in (pictures[1], pictures[5])
+                     for height, width in ((1, 1), (1, 15), (2, 16), (3, 17), (5, 33), (97, 64))]
+        pictures += [rng.integers(0, 1 << 20, (70, 333)), np.full((90, 500), 77),
+                     runs(90, 901, 4).astype(np.int64)]
+        for dtype in (np.uint8, np.uint16):
+            for channels in (1, 2, 3, 4):
+                for i, picture in enumerate(pictures):
+                    with self.subTest(dtype=dtype, channels=channels, i=i):
+                        pixels = np.stack([(picture * (k + 1) + k * 7) for k in range(channels)],
+                                          axis=-1).astype(dtype)
+                        np.save("in.npy", pixels)
+                        for how in ("fast", "small") if i % 4 == 0 else ("fast",):
+                            self.impipe("rot90 0", "in.npy", "-o", "a.png", "--compression", how)
+                            self.assert_inflates("a.png", pixels)
+                            self.impipe("rot90 0", "a.png", "-o", "a.npy")
+                            np.testing.assert_array_equal(
+                                self.pixels("a.npy").reshape(pixels.shape), pixels)
+
+    def assert_inflates(self, name, pixels):
+        """zlib reads the rows of a file, of as many bytes as there are, and Pillow all of it."""
+        with open(name, "rb") as file:
+            data = file.read()
+        at, packed = 8, b""
+        while at < len(data):
+            length = struct.unpack(">I", data[at:at + 4])[0]
+            if data[at + 4:at + 8] == b"IDAT":
+                packed += data[at + 8:at + 8 + length]
+            at += length + 12
+        height, width, channels = pixels.shape
+        self.assertEqual(len(zlib.decompress(packed)),
+                         height * (1 + width * channels * pixels.itemsize))
+        with Image.open(name) as read:
+            read.load()
+            if pixels.dtype == np.uint8:
+                np.testing.assert_array_equal(np.asarray(read).reshape(pixels.shape), pixels)
+
+    def test_quick_files_are_hardly_larger(self):
+        pixels = photograph(700, 900, 3)
+        np.save("in.npy", pixels)
+        sizes = {}
+        for how in ("fast", "default", "small"):
+            self.impipe("rot90 0", "in.npy", "-o", how + ".png", "--compression", how)
+            sizes[how] = os.path.getsize(how + ".png")
+        self.assertLess(sizes["fast"], 1.15 * sizes["default"])
+        self.assertLessEqual(sizes["small"], sizes["default"])
+
     def test_codes_of_every_length(self):
         # Frequencies that halve: without a limit some codes would have twenty bits.
         rng = np.random.default_rng(1)

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/body.hpp"
+#include "io/module/deflate_codes.hpp"
 
 // What a call would keep in memory instead of registers.
 #define IMPIPE_ALWAYS_INLINE __attribute__((always_inline))
@@ -16,15 +17,11 @@ namespace {
 
 using Byte = std::uint8_t;
 
-constexpr int symbols = 286;  // literals, the end, lengths
 constexpr int end_symbol = 256;
-constexpr int longest_code = 14;  // four codes and a byte's rest fit 64 bits
 constexpr int longest_match = 258;
 constexpr int shortest_match = 3;
-constexpr std::int64_t word = 8;  // runs of zeros begin at a whole word
-
-using Frequencies = std::array<std::uint32_t, symbols>;
-using Lengths = std::array<Byte, symbols>;
+// Runs of zeros begin at a whole word of so many bytes.
+constexpr std::int64_t word = 8, vector_word = 16;
 
 // The symbol of a match's length, and the bits that follow it.
 struct LengthCode {
@@ -39,22 +36,26 @@ LengthCode length_code(int length) {
           above & ((1 << extra_bits) - 1)};
 }
 
-// Calls `words` for eight bytes that are not all zero, `run` for zeros, `one` for what is left.
-template <class Words, class Run, class One>
+template <std::int64_t size>
+IMPIPE_INLINE bool all_zero(const Byte* at) {
+  std::array<std::uint64_t, static_cast<size_t>(size) / 8> words;
+  std::memcpy(words.data(), at, sizeof(words));
+  std::uint64_t any = 0;
+  for (const std::uint64_t w : words) any |= w;
+  return any == 0;
+}
+
+// Calls `words` for `word` bytes that are not all zero, `run` for zeros, `one` for what is left.
+template <std::int64_t word, class Words, class Run, class One>
 IMPIPE_INLINE void walk(const Byte* at, const Byte* end, Words words, Run run, One one) {
   while (end - at >= word) {
-    std::uint64_t eight;
-    std::memcpy(&eight, at, sizeof(eight));
-    if (eight != 0) {
-      words(at, eight);
+    if (!all_zero<word>(at)) {
+      words(at);
       at += word;
       continue;
     }
     const Byte* from = at;
-    for (at += word; end - at >= word; at += word) {
-      std::memcpy(&eight, at, sizeof(eight));
-      if (eight != 0) break;
-    }
+    for (at += word; end - at >= word && all_zero<word>(at);) at += word;
     while (at < end && *at == 0) ++at;
     run(from, at - from);
   }
@@ -73,83 +74,6 @@ IMPIPE_INLINE void cut_run(std::int64_t n, bool zero_before, Literal literal, Ma
     match(static_cast<int>(std::min<std::int64_t>(n, longest_match)));
   }
   for (; n > 0; --n) literal();
-}
-
-// Lengths of the codes of a Huffman tree: each node's parent from the two smallest without one
-// (both queues stay sorted), then the depths from the root downward.
-void code_lengths(const Frequencies& frequencies, Lengths& lengths) {
-  std::array<int, symbols> order;
-  int used = 0;
-  for (int s = 0; s < symbols; ++s) {
-    if (frequencies[static_cast<size_t>(s)] > 0) order[static_cast<size_t>(used++)] = s;
-  }
-  const auto count_of = [&](int i) {
-    return frequencies[static_cast<size_t>(order[static_cast<size_t>(i)])];
-  };
-  std::sort(order.begin(), order.begin() + used, [&](int a, int b) {
-    const auto fa = frequencies[static_cast<size_t>(a)], fb = frequencies[static_cast<size_t>(b)];
-    return fa != fb ? fa < fb : a < b;
-  });
-  std::array<std::uint64_t, symbols> sums;
-  std::array<int, 2 * symbols> parents, depths;
-  int leaf = 0, inner = 0;
-  for (int made = 0; made < used - 1; ++made) {
-    std::uint64_t sum = 0;
-    for (int child = 0; child < 2; ++child) {
-      const bool take_leaf =
-          leaf < used && (inner >= made || count_of(leaf) <= sums[static_cast<size_t>(inner)]);
-      sum += take_leaf ? count_of(leaf) : sums[static_cast<size_t>(inner)];
-      parents[static_cast<size_t>(take_leaf ? leaf++ : used + inner++)] = used + made;
-    }
-    sums[static_cast<size_t>(made)] = sum;
-  }
-  std::array<int, longest_code + 1> of_length = {};
-  depths[static_cast<size_t>(2 * used - 2)] = 0;
-  for (int node = 2 * used - 3; node >= 0; --node) {
-    const auto n = static_cast<size_t>(node);
-    depths[n] = depths[static_cast<size_t>(parents[n])] + 1;
-    if (node < used) ++of_length[static_cast<size_t>(std::min(depths[n], longest_code))];
-  }
-  // Where longer codes were cut there are too many: a shorter one each becomes two.
-  std::int64_t taken = 0;
-  for (size_t l = 1; l <= longest_code; ++l) {
-    taken += static_cast<std::int64_t>(of_length[l]) << (longest_code - l);
-  }
-  for (; taken > 1 << longest_code; --taken) {
-    size_t l = longest_code - 1;
-    while (of_length[l] == 0) --l;
-    --of_length[l];
-    of_length[l + 1] += 2;
-    --of_length[longest_code];
-  }
-  lengths.fill(0);
-  int at = 0;
-  for (size_t l = longest_code; l > 0; --l) {
-    for (int i = 0; i < of_length[l]; ++i) {
-      lengths[static_cast<size_t>(order[static_cast<size_t>(at++)])] = static_cast<Byte>(l);
-    }
-  }
-}
-
-// A code, lowest bit first, above the bits of its length.
-struct Codes {
-  std::array<std::uint16_t, symbols> code;
-  Lengths length;
-};
-Codes codes_of(const Frequencies& frequencies) {
-  Codes codes;
-  code_lengths(frequencies, codes.length);
-  unsigned next = 0;
-  for (int l = 1; l <= longest_code; ++l, next <<= 1) {
-    for (size_t s = 0; s < symbols; ++s) {
-      if (codes.length[s] != l) continue;
-      unsigned reversed = 0;
-      for (int b = 0; b < l; ++b) reversed |= (next >> b & 1U) << (l - 1 - b);
-      codes.code[s] = static_cast<std::uint16_t>(reversed);
-      ++next;
-    }
-  }
-  return codes;
 }
 
 // Bits into memory that has room for them.
@@ -173,19 +97,20 @@ struct BitWriter {
   }
 };
 
-// How often a block has each symbol, a large one by a fourth of it; and once more, since what the
-// rest has needs a code.
-Frequencies count(const Byte* begin, const Byte* end, bool zero_before) {
+// How often a block has each symbol, a large one by one piece of so many; and once more, since
+// what the rest has needs a code.
+template <std::int64_t word>
+SymbolCounts count(const Byte* begin, const Byte* end, bool zero_before, int pieces) {
   constexpr std::int64_t piece = 2048, large = 64 << 10;
-  const std::int64_t step = end - begin > large ? 4 * piece : piece;
+  const std::int64_t step = end - begin > large ? pieces * piece : piece;
   // Four tables: equal bytes one after the other would wait for each other.
   std::array<std::array<std::uint32_t, 256>, 4> tables = {};
-  Frequencies out;
+  SymbolCounts out;
   out.fill(1);
   for (const Byte* from = begin; from < end; from += std::min(step, end - from)) {
-    walk(
+    walk<word>(
         from, from + std::min(piece, end - from),
-        [&](const Byte* at, std::uint64_t) {
+        [&](const Byte* at) {
           for (size_t i = 0; i < word; ++i) ++tables[i % 4][at[i]];
         },
         [&](const Byte* at, std::int64_t n) {
@@ -202,14 +127,14 @@ Frequencies count(const Byte* begin, const Byte* end, bool zero_before) {
 }
 
 // The lengths of the codes, each as it is: by a code of four bits, the longest by one of three.
-void put_header(BitWriter& writer, const Codes& codes, bool last) {
+void put_header(BitWriter& writer, const DeflateCodes& codes, bool last) {
   constexpr std::array<int, 19> order = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                          11, 4,  12, 3, 13, 2, 14, 1, 15};
   const auto bits_of = [](int length) {
     return length > longest_code ? 0 : length == longest_code ? 3 : 4;
   };
   writer.put(last ? 5 : 4, 3);  // codes of its own
-  writer.put(symbols - 257, 5);
+  writer.put(deflate_symbols - 257, 5);
   writer.put(0, 5);  // one distance
   writer.put(order.size() - 4, 4);
   for (const int length : order) {
@@ -235,41 +160,60 @@ void put_header(BitWriter& writer, const Codes& codes, bool last) {
   put_length(1);  // the distance 1, of one bit: 0
 }
 
-IMPIPE_INLINE void write_body(BitWriter& state, const Codes& codes, const Byte* begin,
-                              const Byte* end, bool zero_before) {
-  BitWriter writer = state;
-  // The code of each byte above the bits of its length; sums of lengths stay below it.
-  std::array<std::uint32_t, 256> literal;
-  for (size_t b = 0; b < 256; ++b) {
-    literal[b] = static_cast<std::uint32_t>(codes.code[b]) << 8 | codes.length[b];
+// Puts the codes of bytes, by a table.
+class TableLiterals {
+ public:
+  explicit TableLiterals(const DeflateCodes& codes) {
+    for (size_t b = 0; b < literal_.size(); ++b) {
+      literal_[b] = static_cast<std::uint32_t>(codes.code[b]) << 8 | codes.length[b];
+    }
   }
-  const auto put_literal = [&](Byte b) IMPIPE_ALWAYS_INLINE {
-    writer.put(codes.code[b], codes.length[b]);
-    writer.flush();
-  };
+
+  template <std::int64_t bytes>
+  IMPIPE_INLINE void put(BitWriter& writer, const Byte* at) const {
+    for (std::int64_t i = 0; i < bytes; i += 8) put_eight(writer, at + i);
+  }
+
+ private:
   struct Some {
     std::uint64_t code;
     unsigned bits;
   };
-  const auto four_of = [&](std::uint32_t bytes) IMPIPE_ALWAYS_INLINE {
-    const std::uint64_t a = literal[bytes & 255], b = literal[bytes >> 8 & 255],
-                        c = literal[bytes >> 16 & 255], d = literal[bytes >> 24];
+  IMPIPE_INLINE Some four_of(std::uint32_t bytes) const {
+    const std::uint64_t a = literal_[bytes & 255], b = literal_[bytes >> 8 & 255],
+                        c = literal_[bytes >> 16 & 255], d = literal_[bytes >> 24];
     const std::uint64_t two = a + b;
     const std::uint64_t low = a >> 8 | (b >> 8) << (a & 63);
     const std::uint64_t high = c >> 8 | (d >> 8) << (c & 63);
     return Some{low | high << (two & 63), static_cast<unsigned>((two + c + d) & 63)};
+  }
+  IMPIPE_INLINE void put_eight(BitWriter& writer, const Byte* at) const {
+    std::uint64_t eight;
+    std::memcpy(&eight, at, sizeof(eight));
+    if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+    const Some low = four_of(static_cast<std::uint32_t>(eight));
+    const Some high = four_of(static_cast<std::uint32_t>(eight >> 32));
+    writer.put(low.code, static_cast<int>(low.bits));
+    if (low.bits + high.bits > 56) writer.flush();
+    writer.put(high.code, static_cast<int>(high.bits));
+    writer.flush();
+  }
+
+  // The code of each byte above the bits of its length; sums of lengths stay below it.
+  std::array<std::uint32_t, 256> literal_;
+};
+
+template <std::int64_t word, class Literals>
+IMPIPE_INLINE void write_body(BitWriter& state, const DeflateCodes& codes, const Literals& literals,
+                              const Byte* begin, const Byte* end, bool zero_before) {
+  BitWriter writer = state;
+  const auto put_literal = [&](Byte b) IMPIPE_ALWAYS_INLINE {
+    writer.put(codes.code[b], codes.length[b]);
+    writer.flush();
   };
-  walk(
+  walk<word>(
       begin, end,
-      [&](const Byte*, std::uint64_t eight) IMPIPE_ALWAYS_INLINE {
-        if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
-        const Some low = four_of(static_cast<std::uint32_t>(eight));
-        const Some high = four_of(static_cast<std::uint32_t>(eight >> 32));
-        writer.put(low.code, static_cast<int>(low.bits));
-        if (low.bits + high.bits > 56) writer.flush();
-        writer.put(high.code, static_cast<int>(high.bits));
-        writer.flush();
-      },
+      [&](const Byte* at) IMPIPE_ALWAYS_INLINE { literals.template put<word>(writer, at); },
       [&](const Byte* at, std::int64_t n) IMPIPE_ALWAYS_INLINE {
         cut_run(
             n, at > begin ? at[-1] == 0 : zero_before,
@@ -289,40 +233,137 @@ IMPIPE_INLINE void write_body(BitWriter& state, const Codes& codes, const Byte* 
   state = writer;
 }
 
-using WriteBody = void (*)(BitWriter&, const Codes&, const Byte*, const Byte*, bool);
-void write_baseline(BitWriter& state, const Codes& codes, const Byte* begin, const Byte* end,
+template <std::int64_t word>
+void write_baseline(BitWriter& state, const DeflateCodes& codes, const Byte* begin, const Byte* end,
                     bool zero_before) {
-  write_body(state, codes, begin, end, zero_before);
-}
-// Its shifts leave the flags alone.
-IMPIPE_TARGET_v3 void write_v3(BitWriter& state, const Codes& codes, const Byte* begin,
-                               const Byte* end, bool zero_before) {
-  write_body(state, codes, begin, end, zero_before);
+  write_body<word>(state, codes, TableLiterals(codes), begin, end, zero_before);
 }
 
-WriteBody writer_of_this_machine() {
+#if defined(__x86_64__)
+// Its shifts leave the flags alone.
+IMPIPE_TARGET_v3 void write_v3(BitWriter& state, const DeflateCodes& codes, const Byte* begin,
+                               const Byte* end, bool zero_before) {
+  write_body<word>(state, codes, TableLiterals(codes), begin, end, zero_before);
+}
+
+// Puts the codes of bytes, sixteen at a time, by tables of their halves (codes_by_halves).
+class HalvesLiterals {
+ public:
+  explicit HalvesLiterals(const DeflateCodes& codes) : begin_bits_(codes.length[16] - 4) {
+    const auto take = [&](Part& part, size_t i, size_t symbol) {
+      part.begin[i] = static_cast<Byte>(codes.code[symbol] & ((1U << begin_bits_) - 1));
+      part.end[i] = static_cast<Byte>(codes.code[symbol] >> begin_bits_);
+      part.bits[i] = codes.length[symbol];
+    };
+    for (size_t i = 0; i < 16; ++i) {
+      take(low_, i, i);
+      take(high_, i, 240 + i);
+      if (i > 0 && i < 15) take(middle_, i, 16 * i);
+      middle_.end[i] = static_cast<Byte>(codes.code[16 + i] >> begin_bits_);
+    }
+  }
+
+  template <std::int64_t bytes>
+  IMPIPE_INLINE void put(BitWriter& writer, const Byte* at) const {
+    for (std::int64_t i = 0; i < bytes; i += 16) put_sixteen(writer, at + i);
+  }
+
+ private:
+  using Bytes = Byte __attribute__((vector_size(16)));
+  using Words = std::uint16_t __attribute__((vector_size(16)));
+  using Pairs = std::uint32_t __attribute__((vector_size(16)));
+  using Fours = std::uint64_t __attribute__((vector_size(16)));
+
+  IMPIPE_INLINE void put_sixteen(BitWriter& writer, const Byte* at) const {
+    Bytes all;
+    std::memcpy(&all, at, sizeof(all));
+    const Bytes lower = all & 15, upper = all >> 4;
+    const Bytes is_low = std::bit_cast<Bytes>(upper == 0);
+    const Bytes is_high = std::bit_cast<Bytes>(upper == 15);
+    const Bytes is_middle = ~(is_low | is_high);
+    const auto found = [&](Bytes low, Bytes high, Bytes middle) IMPIPE_ALWAYS_INLINE {
+      return (is_low & __builtin_shuffle(low, lower)) | (is_high & __builtin_shuffle(high, lower)) |
+             middle;
+    };
+    const Bytes begin = found(low_.begin, high_.begin, __builtin_shuffle(middle_.begin, upper));
+    const Bytes bits = found(low_.bits, high_.bits, __builtin_shuffle(middle_.bits, upper));
+    const Bytes end = found(low_.end, high_.end, is_middle & __builtin_shuffle(middle_.end, lower));
+    const Bytes none = {};
+    put_eight(
+        writer,
+        __builtin_shufflevector(begin, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7,
+                                16),
+        __builtin_shufflevector(end, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7, 16),
+        __builtin_shufflevector(bits, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7,
+                                16));
+    put_eight(writer,
+              __builtin_shufflevector(begin, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
+                                      16, 15, 16),
+              __builtin_shufflevector(end, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
+                                      16, 15, 16),
+              __builtin_shufflevector(bits, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
+                                      16, 15, 16));
+  }
+  // Eight codes in words of 16 bits: their first bits, their last, their number.
+  IMPIPE_INLINE void put_eight(BitWriter& writer, Bytes begin, Bytes end, Bytes bits) const {
+    const Words one = std::bit_cast<Words>(begin) | std::bit_cast<Words>(end) << begin_bits_;
+    const Pairs ones = std::bit_cast<Pairs>(one), one_bits = std::bit_cast<Pairs>(bits);
+    const Pairs left_bits = one_bits & 0xffff;
+    const Pairs two = (ones & 0xffff) | (ones >> 16) << left_bits;
+    const Fours twos = std::bit_cast<Fours>(two);
+    const Fours two_bits = std::bit_cast<Fours>(left_bits + (one_bits >> 16));
+    const Fours low_bits = two_bits & 0xffffffff;
+    const Fours four = (twos & 0xffffffff) | (twos >> 32) << low_bits;
+    const Fours four_bits = low_bits + (two_bits >> 32);
+    writer.put(four[0], static_cast<int>(four_bits[0]));
+    if (four_bits[0] + four_bits[1] > 56) writer.flush();
+    writer.put(four[1], static_cast<int>(four_bits[1]));
+    writer.flush();
+  }
+
+  // What the first begin_bits_ of codes are, what follows, and how many both are.
+  struct Part {
+    Bytes begin = {}, end = {}, bits = {};
+  };
+  Part low_, high_, middle_;  // middle_: begin and bits by the upper half
+  int begin_bits_;
+};
+
+IMPIPE_TARGET_v3 void write_halves(BitWriter& state, const DeflateCodes& codes, const Byte* begin,
+                                   const Byte* end, bool zero_before) {
+  write_body<vector_word>(state, codes, HalvesLiterals(codes), begin, end, zero_before);
+}
+#endif
+
+using WriteBody = void (*)(BitWriter&, const DeflateCodes&, const Byte*, const Byte*, bool);
+struct Writers {
+  WriteBody shortest, by_halves;
+};
+Writers writers_of_this_machine() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("fma")) {
-    return write_v3;
+    return {write_v3, write_halves};
   }
 #endif
-  return write_baseline;
+  return {write_baseline<word>, write_baseline<vector_word>};
 }
 
 }  // namespace
 
 void LiteralDeflate::block(std::span<const std::uint8_t> bytes, bool last,
                            std::vector<std::byte>& out) {
-  static const WriteBody write = writer_of_this_machine();
+  static const Writers writers = writers_of_this_machine();
   const Byte* begin = bytes.data();
   const Byte* end = begin + bytes.size();
   const bool zero_before = before_ == 0;
-  const Codes codes = codes_of(count(begin, end, zero_before));
+  const DeflateCodes codes = quick_
+                                 ? codes_by_halves(count<vector_word>(begin, end, zero_before, 16))
+                                 : shortest_codes(count<word>(begin, end, zero_before, 4));
   memory_.resize(std::max(memory_.size(), bytes.size() * longest_code / 8 + 1024));
   BitWriter writer{bits_, count_, memory_.data()};
   put_header(writer, codes, last);
-  write(writer, codes, begin, end, zero_before);
+  (quick_ ? writers.by_halves : writers.shortest)(writer, codes, begin, end, zero_before);
   if (last && writer.count > 0) {
     writer.count = 8;
     writer.flush();

@@ -12,11 +12,15 @@ namespace impipe::io {
 
 class LiteralDeflate {
  public:
+  // quick: with codes_by_halves, which vectors write in less than half of the time.
+  explicit LiteralDeflate(bool quick = false) : quick_(quick) {}
+
   // Appends a block of these bytes to `out`: whole bytes of it; what is left of the last comes with
   // the next. 100 KB and more make the table of its codes worth nothing.
   void block(std::span<const std::uint8_t> bytes, bool last, std::vector<std::byte>& out);
 
  private:
+  bool quick_;
   std::uint64_t bits_ = 0;   // not yet written, the first one lowest
   int count_ = 0;            // of them
   std::uint8_t before_ = 1;  // the byte before the block; at the beginning none that counts

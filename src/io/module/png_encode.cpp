@@ -54,7 +54,9 @@ class StoredRows {
       : image_(image),
         joiner_(image),
         one_bit_(image.type.cls == PixelClass::logical),
-        wide_(image.type.cls == PixelClass::uint16) {}
+        wide_(image.type.cls == PixelClass::uint16) {
+    if (wide_) words_.resize(static_cast<size_t>(row_bytes()) / 2);
+  }
 
   std::int64_t pixel_bytes() const { return one_bit_ ? 1 : stored_bytes(image_.type, 1); }
   std::int64_t row_bytes() const {
@@ -70,11 +72,8 @@ class StoredRows {
       return memory;
     }
     if (wide_) {
-      const auto* from = joiner_.row<std::uint16_t>(y);
-      for (std::int64_t i = 0; i < row_bytes() / 2; ++i) {
-        const auto swapped = static_cast<std::uint16_t>(from[i] << 8 | from[i] >> 8);
-        std::memcpy(memory + 2 * i, &swapped, 2);
-      }
+      to_big_endian(joiner_.row<std::uint16_t>(y), words_.data(), row_bytes() / 2);
+      std::memcpy(memory, words_.data(), static_cast<size_t>(row_bytes()));
       return memory;
     }
     if (stored_channels(image_.type) == 1) return image_.planes.front().row_as<std::uint8_t>(y);
@@ -87,6 +86,7 @@ class StoredRows {
   RowJoiner joiner_;
   bool one_bit_;
   bool wide_;
+  std::vector<std::uint16_t> words_;  // a row, its bytes the other way round
 };
 
 double entropy(const std::array<std::uint32_t, 256>& histogram) {
@@ -150,9 +150,16 @@ class FilteredRows {
   void make_groups(std::int64_t y, std::int64_t y_end, std::uint8_t* to) {
     constexpr std::int64_t group = 64;
     for (std::int64_t next; y < y_end; to += (next - y) * row_bytes(), y = next) {
-      next = std::min(y_end, (y / group + 1) * group);
-      const std::int64_t middle = (y + next) / 2;
-      make(best_filter(middle, middle + 1, 1), y, next, to);
+      const std::int64_t begin = y / group * group;
+      next = std::min(y_end, begin + group);
+      if (begin != group_) {
+        // Not where blocks of a JPEG meet, whose rows differ more.
+        const std::int64_t last = std::min(height_, begin + group) - 1;
+        const std::int64_t middle = std::min((begin + last + 1) / 2 | 3, last);
+        group_filter_ = best_filter(middle, middle + 1, 1);
+        group_ = begin;
+      }
+      make(group_filter_, y, next, to);
     }
   }
 
@@ -181,6 +188,8 @@ class FilteredRows {
   std::vector<std::uint8_t> memory_;  // two rows and what a filter leaves of one
   std::int64_t last_ = -2;            // the row that was joined last
   const std::uint8_t* last_row_ = nullptr;
+  std::int64_t group_ = -1;  // the first row of the group that group_filter_ is of
+  PngFilter group_filter_ = PngFilter::none;
 };
 
 // What Paeth's filter leaves repeats itself less.
@@ -218,27 +227,30 @@ bool repeats_itself(FilteredRows& rows) {
   return static_cast<double>(without) > 1.06 * static_cast<double>(with_matches);
 }
 
-// The rows as codes of their bytes, in chunks of some MiB. filter: of all rows; without it the best
-// of each group.
-void append_literals(FilteredRows& rows, Bytes& out, std::optional<PngFilter> filter = {}) {
+// Makes room for the rest of the rows, if all are like the first so many.
+void reserve_like(Bytes& out, size_t bytes, std::int64_t rows, std::int64_t height) {
+  const double more = static_cast<double>(bytes) * static_cast<double>(height - rows);
+  out.reserve(out.size() + static_cast<size_t>(1.1 * more / static_cast<double>(rows)) + 4096);
+}
+
+// The rows as codes of their bytes, in chunks of some MiB. quick: see LiteralDeflate.
+void append_literals(FilteredRows& rows, Bytes& out, bool quick = false) {
   constexpr std::int64_t block_bytes = 192 << 10;
   constexpr size_t max_in_chunk = size_t{1} << 28;
   const std::int64_t step = std::max<std::int64_t>(1, block_bytes / rows.row_bytes());
   std::vector<std::uint8_t> block(static_cast<size_t>(step * rows.row_bytes()));
-  LiteralDeflate deflate;
+  LiteralDeflate deflate(quick);
   std::uint32_t checksum = 1;
   Chunk chunk(out, "IDAT");
   for (const int v : {0x78, 0x01}) out.push_back(static_cast<std::byte>(v));
   for (std::int64_t y = 0; y < rows.height(); y += step) {
     const std::int64_t y_end = std::min(y + step, rows.height());
     const auto size = static_cast<size_t>((y_end - y) * rows.row_bytes());
-    if (filter) {
-      rows.make(*filter, y, y_end, block.data());
-    } else {
-      rows.make_groups(y, y_end, block.data());
-    }
+    rows.make_groups(y, y_end, block.data());
     checksum = libdeflate_adler32(checksum, block.data(), size);
+    const size_t before = out.size();
     deflate.block({block.data(), size}, y_end == rows.height(), out);
+    if (y == 0) reserve_like(out, out.size() - before, y_end, rows.height());
     if (chunk.size() > max_in_chunk) {
       chunk.end();
       chunk = Chunk(out, "IDAT");
@@ -278,7 +290,7 @@ class WholeRows {
 
 // Of every sixteenth row.
 PngFilter filter_of_all(FilteredRows& rows, int filters) {
-  const std::int64_t first = std::min<std::int64_t>(8, rows.height() - 1);
+  const std::int64_t first = std::min<std::int64_t>(11, rows.height() - 1);
   return rows.best_filter(first, rows.height(), 16, filters);
 }
 
@@ -338,7 +350,7 @@ Bytes encode_png(const HostImage& image, const EncodeOptions& options) {
   Bytes out;
   append_header(image, out);
   if (options.compression == Compression::fast) {
-    append_literals(rows, out, filter_of_all(rows, png_filters));
+    append_literals(rows, out, true);
   } else if (options.compression == Compression::small) {
     append_smallest(rows, out);
   } else if (!repeats_itself(rows) || !append_matches(rows, out)) {

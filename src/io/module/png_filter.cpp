@@ -59,33 +59,48 @@ IMPIPE_INLINE void filter_body(PngFilter filter, const Byte* row, const Byte* ab
   }
 }
 
+IMPIPE_INLINE void swap_body(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<std::uint16_t>(from[i] << 8 | from[i] >> 8);
+  }
+}
+
 using Filter = void (*)(PngFilter, const Byte*, const Byte*, Byte*, std::int64_t, std::int64_t);
 
 #define IMPIPE_FILTER(level)                                                                      \
   IMPIPE_TARGET_##level void filter_##level(PngFilter filter, const Byte* row, const Byte* above, \
                                             Byte* to, std::int64_t count, std::int64_t pixel) {   \
     filter_body(filter, row, above, to, count, pixel);                                            \
+  }                                                                                               \
+  IMPIPE_TARGET_##level void swap_##level(const std::uint16_t* from, std::uint16_t* to,           \
+                                          std::int64_t count) {                                   \
+    swap_body(from, to, count);                                                                   \
   }
 IMPIPE_FILTER(baseline)
 IMPIPE_FILTER(v3)
 #undef IMPIPE_FILTER
 
-Filter filter_of_this_machine() {
+bool has_v3() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
-    return filter_v3;
-  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+  return false;
 #endif
-  return filter_baseline;
 }
 
 }  // namespace
 
 void filter_row(PngFilter filter, const Byte* row, const Byte* above, Byte* to, std::int64_t count,
                 std::int64_t pixel) {
-  static const Filter filter_with = filter_of_this_machine();
+  static const Filter filter_with = has_v3() ? filter_v3 : filter_baseline;
   filter_with(filter, row, above, to, count, pixel);
+}
+
+void to_big_endian(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
+  static const auto swap_with = has_v3() ? swap_v3 : swap_baseline;
+  swap_with(from, to, count);
 }
 
 }  // namespace impipe::io
