@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "core/body.hpp"
@@ -349,6 +350,19 @@ Writers writers_of_this_machine() {
   return {write_baseline<word>, write_baseline<vector_word>};
 }
 
+// Whether codes_by_halves are much longer than codes have to be: bytes of 12 bits that stand in 16
+// have one lower half of each sixteen.
+bool wasteful(const SymbolCounts& counts, const DeflateCodes& codes) {
+  double all = 0, bits = 0, least = 0;
+  for (size_t s = 0; s < counts.size(); ++s) {
+    const double n = counts[s];
+    all += n;
+    bits += n * codes.length[s];
+    least -= n * std::log2(n);
+  }
+  return bits > 1.15 * (least + all * std::log2(all));
+}
+
 }  // namespace
 
 void LiteralDeflate::block(std::span<const std::uint8_t> bytes, bool last,
@@ -357,13 +371,15 @@ void LiteralDeflate::block(std::span<const std::uint8_t> bytes, bool last,
   const Byte* begin = bytes.data();
   const Byte* end = begin + bytes.size();
   const bool zero_before = before_ == 0;
-  const DeflateCodes codes = quick_
-                                 ? codes_by_halves(count<vector_word>(begin, end, zero_before, 16))
-                                 : shortest_codes(count<word>(begin, end, zero_before, 4));
+  const SymbolCounts counts = quick_ ? count<vector_word>(begin, end, zero_before, 16)
+                                     : count<word>(begin, end, zero_before, 4);
+  DeflateCodes codes = quick_ ? codes_by_halves(counts) : shortest_codes(counts);
+  const bool by_halves = quick_ && !wasteful(counts, codes);
+  if (quick_ && !by_halves) codes = shortest_codes(counts);
   memory_.resize(std::max(memory_.size(), bytes.size() * longest_code / 8 + 1024));
   BitWriter writer{bits_, count_, memory_.data()};
   put_header(writer, codes, last);
-  (quick_ ? writers.by_halves : writers.shortest)(writer, codes, begin, end, zero_before);
+  (by_halves ? writers.by_halves : writers.shortest)(writer, codes, begin, end, zero_before);
   if (last && writer.count > 0) {
     writer.count = 8;
     writer.flush();

@@ -12,7 +12,7 @@ namespace impipe::io {
 
 class LiteralDeflate {
  public:
-  // quick: with codes_by_halves, which vectors write in less than half of the time.
+  // quick: with codes_by_halves, which vectors write, where those are not much longer.
   explicit LiteralDeflate(bool quick = false) : quick_(quick) {}
 
   // Appends a block of these bytes to `out`: whole bytes of it; what is left of the last comes with

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "io/bits.hpp"
+#include "io/module/png_filter.hpp"
 #include "io/module/png_unfilter.hpp"
 #include "io/pixel_rows.hpp"
 
@@ -59,14 +60,6 @@ HostImage scratch(MakeImage make_image, std::int64_t bytes) {
                     {bytes, 1});
 }
 
-void swap_words(const std::uint8_t* from, std::uint16_t* to, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::uint16_t word;
-    std::memcpy(&word, from + 2 * i, 2);
-    to[i] = static_cast<std::uint16_t>(word << 8 | word >> 8);
-  }
-}
-
 }  // namespace
 
 std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& info,
@@ -103,7 +96,8 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
     if (one_bit) {
       unpack_bits(row, image.planes.front().row_as<std::uint8_t>(y), width);
     } else if (wide) {
-      swap_words(row, words.data(), row_bytes / 2);
+      std::memcpy(words.data(), row, static_cast<size_t>(row_bytes));
+      swap_word_bytes(words.data(), words.data(), row_bytes / 2);
       splitter.put(words.data(), y);
     } else if (!as_stored) {
       splitter.put(row, y);

@@ -2,6 +2,7 @@
 // that do not repeat themselves, as those of photographs, are compressed by codes of their bytes
 // alone, others by libdeflate, which looks for matches.
 #include <libdeflate.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,7 @@ class StoredRows {
       return memory;
     }
     if (wide_) {
-      to_big_endian(joiner_.row<std::uint16_t>(y), words_.data(), row_bytes() / 2);
+      swap_word_bytes(joiner_.row<std::uint16_t>(y), words_.data(), row_bytes() / 2);
       std::memcpy(memory, words_.data(), static_cast<size_t>(row_bytes()));
       return memory;
     }
@@ -280,6 +281,25 @@ class WholeRows {
                                                 out.data() + begin, bound_));
     chunk.end();
   }
+  // As zlib makes it of differences: it takes short matches only where they are worth it, which
+  // pays for photographs.
+  void append_by_zlib(Bytes& out) {
+    z_stream stream = {};
+    if (deflateInit2(&stream, 9, Z_DEFLATED, 15, 9, Z_FILTERED) != Z_OK) throw std::bad_alloc();
+    Chunk chunk(out, "IDAT");
+    const size_t begin = out.size();
+    const size_t bound = deflateBound(&stream, static_cast<uLong>(bytes_));
+    out.resize(begin + bound);
+    stream.next_in = raw_.get();
+    stream.avail_in = static_cast<uInt>(bytes_);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + begin);
+    stream.avail_out = static_cast<uInt>(bound);
+    const int state = deflate(&stream, Z_FINISH);
+    out.resize(begin + stream.total_out);
+    deflateEnd(&stream);
+    if (state != Z_STREAM_END) fail("zlib did not write a PNG's rows");
+    chunk.end();
+  }
 
  private:
   size_t bytes_;
@@ -324,6 +344,9 @@ void append_smallest(FilteredRows& rows, Bytes& out) {
     try_matches(
         [&] { rows.make(filter_of_all(rows, filters_for_matches), 0, height, whole.data()); });
     try_matches([&] { rows.make_each(0, height, whole.data()); });
+    Bytes tried;
+    whole.append_by_zlib(tried);
+    keep(std::move(tried));
   }
   out.insert(out.end(), best.begin(), best.end());
 }

@@ -98,7 +98,7 @@ void filter_row(PngFilter filter, const Byte* row, const Byte* above, Byte* to, 
   filter_with(filter, row, above, to, count, pixel);
 }
 
-void to_big_endian(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
+void swap_word_bytes(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
   static const auto swap_with = has_v3() ? swap_v3 : swap_baseline;
   swap_with(from, to, count);
 }

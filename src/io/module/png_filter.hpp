@@ -13,7 +13,7 @@ inline constexpr int png_filters = 5;
 void filter_row(PngFilter filter, const std::uint8_t* row, const std::uint8_t* above,
                 std::uint8_t* to, std::int64_t count, std::int64_t pixel);
 
-// The bytes of words the other way round, as a PNG has them.
-void to_big_endian(const std::uint16_t* from, std::uint16_t* to, std::int64_t count);
+// The bytes of words the other way round, as a PNG has them; from may be to.
+void swap_word_bytes(const std::uint16_t* from, std::uint16_t* to, std::int64_t count);
 
 }  // namespace impipe::io
