@@ -69,6 +69,11 @@ TEST(WorkCosts, FilesCostWhatTheirFormatsDo) {
   on_host.images = 16;
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 100), on_host.file_seconds / 16);
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16), on_host.file_seconds / (model.crowd * 16));
+  // Four that are left after a round of sixteen take as long as one.
+  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 4e6, 4);
+  on_host.images = 20;
+  EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16),
+                   on_host.file_seconds / 20 * (1 + 1 / model.crowd));
 }
 
 TEST(LaterDevice, HasTheImagesThatComeWhenItIsThere) {

@@ -2,6 +2,7 @@
 #include "engine/program/work_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/program/program.hpp"
 #include "pipeline/cost.hpp"
@@ -25,9 +26,13 @@ void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
 
 double WorkCost::cpu_seconds(const CostModel& model, int threads) const {
   // An image's tiles are spread over the threads too, so that all of them work in any case; a file
-  // is decoded and encoded by one.
-  const double at_once = std::max(1.0, std::min<double>(model.crowd * threads, images));
-  return units * model.cpu_unit / threads + file_seconds / at_once;
+  // is decoded and encoded by one. Files go in rounds: a few that are left take as long as one.
+  const double all = std::max(1.0, images), a_file = file_seconds / all;
+  const auto round = [&](double files) {
+    return files * a_file / std::max(1.0, std::min(model.crowd * threads, files));
+  };
+  const double full = std::floor(all / threads);
+  return units * model.cpu_unit / threads + full * round(threads) + round(all - full * threads);
 }
 
 double WorkCost::gpu_seconds(const CostModel& model, int threads) const {
