@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "support/pipeline_runner.hpp"
@@ -80,6 +82,12 @@ std::vector<Image> contents(Size size, std::uint64_t seed) {
     out.push_back(scattered(rows, columns, part, ++seed));
   }
   return out;
+}
+
+Image row_of(std::vector<double> values, PixelClass cls = PixelClass::single) {
+  Image image(cls, 1, 1, static_cast<int>(values.size()), 1);
+  image.values = std::move(values);
+  return image;
 }
 
 std::string with(const std::string& name, int conn) { return name + " " + std::to_string(conn); }
@@ -265,6 +273,27 @@ TEST(Imregional, IsTheFloodOnEverySizeAndClass) {
       }
     }
   }
+}
+
+// NaN exceeds nothing and is no way for what spreads; there it stays NaN.
+TEST(Imregional, NanExceedsNothing) {
+  const double nan = std::nan("");
+  const Image image = row_of({1, nan, 3, 2, nan, nan, 2, 0, 2});
+  expect_same(row_of({1, 0, 1, 0, 0, 0, 1, 0, 1}, PixelClass::logical), "imregionalmax", image);
+  expect_same(row_of({1, 0, 0, 1, 0, 0, 0, 1, 0}, PixelClass::logical), "imregionalmin", image);
+}
+
+TEST(Imreconstruct, NanIsAWall) {
+  const double nan = std::nan("");
+  const Image mask = row_of({5, 5, nan, 5, 9, nan, 4, 1});
+  const std::map<std::string, HostImage> named = {{"m", reference::to_host(mask)}};
+  const auto found = [&](std::vector<double> marker) {
+    return run("imreconstruct :m", reference::to_host(row_of(std::move(marker))), named).image;
+  };
+  const HostImage spread = found({3, nan, 9, 0, nan, 9, 0, 0});
+  EXPECT_EQ(test::difference(row_of({3, 3, nan, 0, 0, nan, 0, 0}), spread), "");
+  // A hole behind NaN is one that the border does not reach.
+  expect_same(row_of({5, 5, nan, 5, 9, nan, 4, 1}), "imfill", mask);
 }
 
 // Plateaus of every shape, one of whose pixels may have a larger neighbour far away.

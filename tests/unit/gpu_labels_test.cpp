@@ -2,6 +2,7 @@
 // around their tiles and on contents that wind through many of them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <random>
@@ -116,18 +117,20 @@ void compare_with_cpu(const Backend& backend) {
           drawn(PixelClass::logical, size, [&](auto, auto) { return (*random)() % 90 == 0; }),
           drawn(PixelClass::logical, size, content)};
     });
-    // Plateaus, here and there higher by one.
+    // Plateaus, here and there higher by one, or NaN.
     const auto as_heights = [&](PixelClass cls, int rare) {
       return [&, cls, rare](Size size, const Content& content) {
         return std::vector<Planes>{drawn(cls, size, [&](auto x, auto y) {
+          if (cls == PixelClass::single && (*random)() % 70 == 0) return std::nan("");
           return 100.0 + 50.0 * content(x, y) + ((*random)() % rare == 0 ? 1.0 : 0.0);
         })};
       };
     };
     check(label_case(Kind::maxima, conn, PixelClass::uint8, bits),
           as_heights(PixelClass::uint8, 500));
-    check(label_case(Kind::minima, conn, PixelClass::single, bits),
-          as_heights(PixelClass::single, 50));
+    for (const Kind kind : {Kind::minima, Kind::maxima}) {
+      check(label_case(kind, conn, PixelClass::single, bits), as_heights(PixelClass::single, 50));
+    }
   }
 }
 
@@ -172,9 +175,11 @@ void compare_spreading(const Backend& backend) {
   for (const int conn : {4, 8}) {
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       const int most = cls == PixelClass::uint8 ? 255 : 60000;
-      // Numbers below 0, and 0 of either sign, among those of single.
+      // Numbers below 0, 0 of either sign, and NaN among those of single.
       const auto value = [cls](double v) {
-        return cls == PixelClass::single ? (v - 7) * 0.125 * (static_cast<int>(v) % 2 ? -1 : 1) : v;
+        if (cls != PixelClass::single) return v;
+        const double of_sign = (v - 7) * 0.125 * (static_cast<int>(v) % 2 ? -1 : 1);
+        return static_cast<int>(v) % 50 == 20 ? std::nan("") : of_sign;
       };
       check(label_case(Kind::holes, conn, cls, cls), most, [&](Size size, const Content& content) {
         return std::vector<Planes>{

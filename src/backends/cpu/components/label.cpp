@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -212,6 +213,16 @@ class Peaks {
     if (inside) std::memcpy(row + pixel, in_.row(y), static_cast<std::size_t>(in_.row_bytes()));
     for (std::int64_t x = 0; x < size_.width + 2; x += inside ? size_.width + 1 : 1) {
       put_nothing(row + x * pixel);
+    }
+    if (inside && in_.cls() == PixelClass::single) replace_nan(reinterpret_cast<float*>(row) + 1);
+  }
+
+  // NaN exceeds nothing.
+  void replace_nan(float* values) const {
+    float nothing;
+    put_nothing(reinterpret_cast<std::byte*>(&nothing));
+    for (std::int64_t x = 0; x < size_.width; ++x) {
+      values[x] = std::isnan(values[x]) ? nothing : values[x];
     }
   }
 

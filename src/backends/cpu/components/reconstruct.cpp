@@ -1,8 +1,10 @@
 // Reconstruction by dilation, and canny's hysteresis: values that spread over the image.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <queue>
+#include <type_traits>
 
 #include "backends/cpu/components/label.hpp"
 
@@ -40,10 +42,10 @@ class Falling {
 };
 
 template <>
-class Falling<float> {
+class Falling<std::int32_t> {
  public:
-  void add(float value, Place place) { places_.push({value, place}); }
-  bool take(float& value, Place& place) {
+  void add(std::int32_t value, Place place) { places_.push({value, place}); }
+  bool take(std::int32_t& value, Place& place) {
     if (places_.empty()) return false;
     value = places_.top().value;
     place = places_.top().place;
@@ -53,7 +55,7 @@ class Falling<float> {
 
  private:
   struct Valued {
-    float value;
+    std::int32_t value;
     Place place;
     bool operator<(const Valued& other) const { return value < other.value; }
   };
@@ -173,7 +175,32 @@ class Reconstruction {
   std::int64_t width_, height_;
 };
 
-// Values turned round, so that the smallest becomes the largest; single has one zero.
+// Floats go as whole numbers in their order, with one zero, NaN below all.
+template <class T>
+using Key = std::conditional_t<std::is_same_v<T, float>, std::int32_t, T>;
+template <class T>
+constexpr Key<T> lowest_key = std::numeric_limits<Key<T>>::min();
+
+template <class T>
+Key<T> key_of(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    const auto bits = std::bit_cast<std::int32_t>(value + 0.0f);
+    const std::int32_t key = bits ^ (bits >> 31 & std::numeric_limits<std::int32_t>::max());
+    return value != value ? lowest_key<T> : key;
+  } else {
+    return value;
+  }
+}
+template <class T>
+T value_of(Key<T> key) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(key ^ (key >> 31 & std::numeric_limits<std::int32_t>::max()));
+  } else {
+    return key;
+  }
+}
+
+// Values turned round, so that the smallest becomes the largest.
 template <class T>
 T turned(T value) {
   if constexpr (std::is_same_v<T, float>)
@@ -186,17 +213,26 @@ template <class T>
 void reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
                  ThreadPool& pool) {
   const Size size = mask.size();
+  constexpr bool single = std::is_same_v<T, float>;
+  Plane keys;
+  if constexpr (single) keys = Plane(mask.cls(), size);
   pool.for_each(size.height, [&](std::int64_t y) {
     const T* from = marker.row_as<T>(y);
     const T* most = mask.row_as<T>(y);
-    T* to = out.row_as<T>(y);
-    for (std::int64_t x = 0; x < size.width; ++x) to[x] = std::min(from[x], most[x]);
+    Key<T>* to = out.row_as<Key<T>>(y);
+    for (std::int64_t x = 0; x < size.width; ++x)
+      to[x] = std::min(key_of(from[x]), key_of(most[x]));
+    if constexpr (single) {
+      Key<T>* key = keys.row_as<Key<T>>(y);
+      for (std::int64_t x = 0; x < size.width; ++x) key[x] = key_of(most[x]);
+    }
   });
-  Reconstruction<T>(connectivity, mask, out).run(pool);
-  if constexpr (std::is_same_v<T, float>) {
-    // Which of two equal zeros was taken is nobody's business.
+  Reconstruction<Key<T>>(connectivity, single ? keys : mask, out).run(pool);
+  if constexpr (single) {
     pool.for_each(size.height, [&](std::int64_t y) {
-      for (float* v = out.row_as<T>(y); v < out.row_as<T>(y) + size.width; ++v) *v += 0.0f;
+      const Key<T>* key = out.row_as<Key<T>>(y);
+      T* to = out.row_as<T>(y);
+      for (std::int64_t x = 0; x < size.width; ++x) to[x] = value_of<T>(key[x]);
     });
   }
 }
@@ -204,22 +240,22 @@ void reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane
 template <class T>
 void gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool) {
   const Size size = image.size();
-  constexpr bool single = std::is_same_v<T, float>;
-  constexpr T lowest = single ? static_cast<T>(-std::numeric_limits<float>::infinity()) : T{0};
   Plane mask(image.cls(), size);
   pool.for_each(size.height, [&](std::int64_t y) {
     const T* from = image.row_as<T>(y);
-    T* turn = mask.row_as<T>(y);
-    T* to = out.row_as<T>(y);
+    Key<T>* turn = mask.row_as<Key<T>>(y);
+    Key<T>* to = out.row_as<Key<T>>(y);
     const bool border = y == 0 || y + 1 == size.height;
-    for (std::int64_t x = 0; x < size.width; ++x) turn[x] = turned(from[x]);
-    for (std::int64_t x = 0; x < size.width; ++x) to[x] = border ? turn[x] : lowest;
+    for (std::int64_t x = 0; x < size.width; ++x) turn[x] = key_of(turned(from[x]));
+    for (std::int64_t x = 0; x < size.width; ++x) to[x] = border ? turn[x] : lowest_key<T>;
     to[0] = turn[0];
     to[size.width - 1] = turn[size.width - 1];
   });
-  Reconstruction<T>(connectivity, mask, out).run(pool);
+  Reconstruction<Key<T>>(connectivity, mask, out).run(pool);
   pool.for_each(size.height, [&](std::int64_t y) {
-    for (T* v = out.row_as<T>(y); v < out.row_as<T>(y) + size.width; ++v) *v = turned(*v);
+    const Key<T>* key = out.row_as<Key<T>>(y);
+    T* to = out.row_as<T>(y);
+    for (std::int64_t x = 0; x < size.width; ++x) to[x] = turned(value_of<T>(key[x]));
   });
 }
 

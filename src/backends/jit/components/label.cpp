@@ -150,8 +150,12 @@ class LabelWriter : LabelWriterBase {
     }
   }
 
-  // The value of pixel (x, y), of an image whose peaks are looked for.
-  std::string peak() { return "(" + type() + ")" + to_.value(image_, "(x)", "(y)"); }
+  // The value of pixel (x, y), of an image whose peaks are looked for. NaN exceeds nothing.
+  std::string peak() {
+    const std::string value = to_.value(image_, "(x)", "(y)");
+    if (to_.cls(image_) != PixelClass::single) return "(" + type() + ")" + value;
+    return (is(Kind::maxima) ? "fmax(" + value + ", -INFINITY)" : "fmin(" + value + ", INFINITY)");
+  }
 
   void write_tiles() {
     to_.kernel(name_ + "_tiles", items,

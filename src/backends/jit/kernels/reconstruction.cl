@@ -44,9 +44,9 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
 }
 FUNCTION uint least_of(const uint a, const uint b) { return a < b ? a : b; }
 FUNCTION uint max_of(const uint a, const uint b) { return a > b ? a : b; }
-// What a float is among floats, as a whole number; there is one zero.
+// What a float is among floats, as a whole number; there is one zero, and NaN is below all.
 FUNCTION uint key_of_float(const float v) {
-  const uint bits = FLOAT_BITS(v + 0.0f);
+  const uint bits = v != v ? 0xffffffffu : FLOAT_BITS(v + 0.0f);
   return bits ^ ((bits >> 31) != 0u ? 0xffffffffu : 0x80000000u);
 }
 FUNCTION float float_of_key(const uint key) {
