@@ -23,6 +23,9 @@ constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
 // Of windows of more than max_ranked cells whose ranks are taken.
 constexpr BlockSize ranked_size{.px = 4, .py = 4, .groups = 2};
 constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups = 3};
+// Of a body that goes over its window by itself: pixels it reads for a block, whose text is written
+// out. Longer texts leave a processor's cache of instructions.
+constexpr std::int64_t max_written_out = 128;
 constexpr int max_taps = 49;
 constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
@@ -118,6 +121,7 @@ struct Parts {
   bool packed = true;   // every neighbourhood is of bytes that can be packed
   bool limited = true;  // the registers of a kernel can be
   int ranked = 0;       // most cells of a rank filter
+  bool loops = false;   // a body goes over its window by itself
   int runs = 0;         // most runs of an extremum
   int around_count = 0;
   bool tables = false;  // for codes, made by kernels of their own
@@ -165,6 +169,9 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   if (const auto* e = as<Extremum>(node)) {
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
   }
+  const auto* stencil = as<Stencil>(node);
+  parts.loops = parts.loops || (stencil != nullptr && stencil->body != nullptr &&
+                                !whole_body(stencil->body->text));
   parts.tile = pays_tile(of, node);
   parts.weights = std::max(parts.weights, weight_bytes(node));
   const bool mean = means && can_be_mean(of, planes, operand.index);
@@ -260,7 +267,9 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   else if (parts.ranked > max_ranked)
     sizes = {ranked_size};
   const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
+  const int cells = (f.left + 1 + f.right) * (f.up + 1 + f.down);
   for (const BlockSize size : sizes) {
+    if (parts.loops && std::int64_t{size.px} * size.py * cells > max_written_out) continue;
     if ((size.px + f.left + f.right) * (size.py + f.up + f.down) <= most && has_room(size)) {
       return size;
     }
