@@ -21,7 +21,11 @@ OPERATION = {
     "ceil": "round|rndscale", "trunc": "round|rndscale", "sqrt": "sqrt", "fma": r"fmadd\d+",
     "round_away": "round|rndscale", "to_code": "round|rndscale", "divide": "div",
     "multiply_add": "mul", "choose": r"cmp\w+", "at": r"fmadd\d+",
+    "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
+    "power": r"cmp\w+",
 }
+STENCILS = {"at", "weighted_mean"}
+OF_FLOATS = {"exp", "log", "pow", "power"}  # doubles call the C library
 REGISTER = {"v3": "%ymm", "v4": "%zmm"}
 
 
@@ -53,7 +57,8 @@ def main(compiler, options):
     words = re.findall(r"_BODY\(word_(\w+)", SOURCE.read_text())
     for word in words:
         for level in REGISTER:
-            for real in [""] if word == "at" else ["float", "double"]:
+            reals = [""] if word in STENCILS else ["float"] if word in OF_FLOATS else ["float", "double"]
+            for real in reals:
                 name = "_".join(filter(None, ["word", word, real, level]))
                 wrong = fault(word, real, level, code[name]) if name in code else "not found"
                 if wrong:

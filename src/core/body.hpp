@@ -7,6 +7,7 @@
 //
 //   IMPIPE_POINT_BODY(complement, (x), (white), { return white - x; })
 //   IMPIPE_STENCIL_BODY(forward_difference, (0, 1, 0, 0), (), { return at(1, 0) - at(0, 0); })
+//   IMPIPE_WEIGHTED_MEAN_BODY(mean_of_nine, (1, 1, 1, 1), (), 1, real(dx * dx + dy * dy + 1))
 //   IMPIPE_SCALAR_BODY(mean_of, { out[0] = in[0] / args[0]; })
 //
 // Each defines impipe::bodies::NAME.
@@ -192,6 +193,65 @@ struct ScalarBody {
                          #__VA_ARGS__,                                                            \
                          #PARAMETERS,                                                             \
                          NAME##_footprint,                                                        \
+                         0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                 \
+                         {NAME##_baseline, NAME##_v3, NAME##_v4}};                                \
+  }
+
+// A stencil body whose result is the mean of the square up to LAST pixels away, each value
+// weighted: the expression computes a weight from `value`, the middle's `x`, `dx` and `dy`. Here a
+// row is gone over once for each of the pixels, which compilers vectorise however many they are.
+#define IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...)                         \
+  namespace impipe::bodies {                                                                      \
+  namespace {                                                                                     \
+  template <class real>                                                                           \
+  IMPIPE_INLINE real NAME##_weight(const real value, const real x, const int dx, const int dy,    \
+                                   IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL,                           \
+                                                   IMPIPE_UNWRAP PARAMETERS) int) {               \
+    return __VA_ARGS__;                                                                           \
+  }                                                                                               \
+  IMPIPE_INLINE void NAME##_rows(float* __restrict out, const float* const* rows, std::int64_t n, \
+                                 std::int64_t step, [[maybe_unused]] const float* args) {         \
+    using real = float;                                                                           \
+    constexpr Footprint footprint{IMPIPE_UNWRAP FOOTPRINT};                                       \
+    constexpr std::int64_t chunk = 512;                                                           \
+    float weights[chunk], sum[chunk];                                                             \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                    \
+    for (std::int64_t from = 0; from < n; from += chunk) {                                        \
+      const std::int64_t count = n - from < chunk ? n - from : chunk;                             \
+      const float* const middle = rows[footprint.up] + from;                                      \
+      for (std::int64_t i = 0; i < count; ++i) weights[i] = sum[i] = 0;                           \
+      for (int dy = -LAST; dy <= LAST; ++dy) {                                                    \
+        for (int dx = -LAST; dx <= LAST; ++dx) {                                                  \
+          const float* const values = rows[footprint.up + dy] + from + dx * step;                 \
+          for (std::int64_t i = 0; i < count; ++i) {                                              \
+            const float w =                                                                       \
+                NAME##_weight<real>(values[i], middle[i], dx, dy,                                 \
+                                    IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0);    \
+            weights[i] += w;                                                                      \
+            sum[i] = fma(w, values[i], sum[i]);                                                   \
+          }                                                                                       \
+        }                                                                                         \
+      }                                                                                           \
+      for (std::int64_t i = 0; i < count; ++i) out[from + i] = sum[i] / weights[i];               \
+    }                                                                                             \
+  }                                                                                               \
+  IMPIPE_STENCIL_ROWS(NAME, baseline)                                                             \
+  IMPIPE_STENCIL_ROWS(NAME, v3)                                                                   \
+  IMPIPE_STENCIL_ROWS(NAME, v4)                                                                   \
+  }                                                                                               \
+  extern const StencilBody NAME;                                                                  \
+  const StencilBody NAME{#NAME,                                                                   \
+                         "{ const real x = at(0, 0); real weights = real(0); real sum = real(0);" \
+                         " for (int dy = -" #LAST "; dy <= " #LAST                                \
+                         "; ++dy) {"                                                              \
+                         " for (int dx = -" #LAST "; dx <= " #LAST                                \
+                         "; ++dx) {"                                                              \
+                         " const real value = at(dx, dy); const real w = " #__VA_ARGS__           \
+                         ";"                                                                      \
+                         " weights += w; sum = fma(w, value, sum); } }"                           \
+                         " return sum / weights; }",                                              \
+                         #PARAMETERS,                                                             \
+                         Footprint{IMPIPE_UNWRAP FOOTPRINT},                                      \
                          0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                 \
                          {NAME##_baseline, NAME##_v3, NAME##_v4}};                                \
   }

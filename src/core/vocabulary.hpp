@@ -8,24 +8,29 @@
 
 #include <cstdint>
 
+#include "core/functions.hpp"
+
 #define IMPIPE_INLINE inline __attribute__((always_inline))
 
 // clang-format off
-// Words every dialect has as builtins: word, name of the builtin, number of arguments.
-#define IMPIPE_BUILTIN_WORDS(word) \
-  word(abs, fabs, 1)               \
-  word(floor, floor, 1)            \
-  word(ceil, ceil, 1)              \
-  word(trunc, trunc, 1)            \
-  word(sqrt, sqrt, 1)              \
-  word(fma, fma, 3)                \
-  word(pow, pow, 2)                \
-  word(exp, exp, 1)                \
-  word(log, log, 1)                \
-  word(sin, sin, 1)                \
-  word(cos, cos, 1)                \
-  word(tan, tan, 1)                \
+// Words every dialect has as builtins: word, name of the builtin, number of arguments. Those of
+// FUNCTION_WORDS are core/functions.hpp for floats in C++.
+#define IMPIPE_PLAIN_WORDS(word) \
+  word(abs, fabs, 1)             \
+  word(floor, floor, 1)          \
+  word(ceil, ceil, 1)            \
+  word(trunc, trunc, 1)          \
+  word(sqrt, sqrt, 1)            \
+  word(fma, fma, 3)              \
+  word(sin, sin, 1)              \
+  word(cos, cos, 1)              \
+  word(tan, tan, 1)              \
   word(atan2, atan2, 2)
+#define IMPIPE_FUNCTION_WORDS(word) \
+  word(pow, pow, 2)                 \
+  word(exp, exp, 1)                 \
+  word(log, log, 1)
+#define IMPIPE_BUILTIN_WORDS(word) IMPIPE_PLAIN_WORDS(word) IMPIPE_FUNCTION_WORDS(word)
 
 // Words composed of those: name, number of parameters, their names, text. Each may call the ones
 // above it.
@@ -63,10 +68,17 @@
 #define IMPIPE_ARGUMENTS_1 a
 #define IMPIPE_ARGUMENTS_2 a, b
 #define IMPIPE_ARGUMENTS_3 a, b, c
-#define IMPIPE_BUILTIN_WORD(name, builtin, count)                                                 \
-  IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_ARGUMENTS_##count) {   \
-    return __builtin_##builtin##f(IMPIPE_ARGUMENTS_##count);                                      \
-  }                                                                                               \
+#define IMPIPE_PLAIN_WORD(name, builtin, count)              \
+  IMPIPE_WORD_OF_FLOATS(name, count, __builtin_##builtin##f) \
+  IMPIPE_WORD_OF_DOUBLES(name, builtin, count)
+#define IMPIPE_FUNCTION_WORD(name, builtin, count)    \
+  IMPIPE_WORD_OF_FLOATS(name, count, functions::name) \
+  IMPIPE_WORD_OF_DOUBLES(name, builtin, count)
+#define IMPIPE_WORD_OF_FLOATS(name, count, function)                                            \
+  IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_ARGUMENTS_##count) { \
+    return function(IMPIPE_ARGUMENTS_##count);                                                  \
+  }
+#define IMPIPE_WORD_OF_DOUBLES(name, builtin, count)                                              \
   IMPIPE_INLINE double name IMPIPE_CALL(IMPIPE_TYPED_##count, double, IMPIPE_ARGUMENTS_##count) { \
     return __builtin_##builtin(IMPIPE_ARGUMENTS_##count);                                         \
   }
@@ -82,7 +94,8 @@
 
 // Bodies live in this namespace too, so that these words hide the C library's.
 namespace impipe::bodies {
-IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD)
+IMPIPE_PLAIN_WORDS(IMPIPE_PLAIN_WORD)
+IMPIPE_FUNCTION_WORDS(IMPIPE_FUNCTION_WORD)
 IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
 }  // namespace impipe::bodies
 

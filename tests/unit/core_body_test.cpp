@@ -16,8 +16,8 @@
 namespace impipe::bodies {
 extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
     word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
-    scalar_pow, scalar_exp, scalar_log, scalar_sin, scalar_cos, scalar_tan, scalar_atan2;
-extern const StencilBody word_at;
+    word_pow, word_power, word_exp, word_log, scalar_sin, scalar_cos, scalar_tan, scalar_atan2;
+extern const StencilBody word_at, word_weighted_mean;
 }  // namespace impipe::bodies
 
 namespace impipe {
@@ -26,10 +26,10 @@ namespace {
 using namespace bodies;
 
 const PointBody* const words[] = {
-    &word_min,   &word_max,   &word_clamp,        &word_abs,     &word_floor,  &word_ceil,
-    &word_trunc, &word_sqrt,  &word_fma,          &word_to_code, &word_divide, &word_round_away,
-    &scalar_pow, &scalar_exp, &word_multiply_add, &word_choose,  &scalar_log,  &scalar_sin,
-    &scalar_cos, &scalar_tan, &scalar_atan2,
+    &word_min,   &word_max,   &word_clamp, &word_abs,          &word_floor,  &word_ceil,
+    &word_trunc, &word_sqrt,  &word_fma,   &word_to_code,      &word_divide, &word_round_away,
+    &word_pow,   &word_power, &word_exp,   &word_multiply_add, &word_choose, &word_log,
+    &scalar_sin, &scalar_cos, &scalar_tan, &scalar_atan2,
 };
 
 template <class real>
@@ -178,6 +178,81 @@ void expect_words_as_documented() {
 
 TEST(Vocabulary, AgreesWithTheCLibraryInFloat) { expect_words_as_documented<float>(); }
 TEST(Vocabulary, AgreesWithTheCLibraryInDouble) { expect_words_as_documented<double>(); }
+
+// How many units in the last place of floats near `exact` lie between the two; 0 of the nearest.
+double units_apart(float got, double exact) {
+  const float nearest = static_cast<float>(exact);
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : HUGE_VAL;
+  if (got == nearest) return 0;
+  if (std::isinf(got) || std::isinf(nearest)) return HUGE_VAL;
+  int power = 0;
+  static_cast<void>(std::frexp(nearest, &power));
+  return std::abs(got - exact) / std::ldexp(1.0, std::max(power - 24, -149));
+}
+
+TEST(Vocabulary, ExpLogAndPowOfFloatsAreTheNearestOrHardlyMore) {
+  const std::vector<float> x = awkward_values<float>(400000, 7),
+                           y = awkward_values<float>(400000, 8);
+  double exp_apart = 0, log_apart = 0, pow_apart = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i];
+    exp_apart = std::max(exp_apart, units_apart(bodies::exp(x[i]), std::exp(v)));
+    log_apart = std::max(log_apart, units_apart(bodies::log(x[i]), std::log(v)));
+    const double power = std::pow(v, static_cast<double>(y[i]));
+    pow_apart = std::max(pow_apart, units_apart(bodies::pow(x[i], y[i]), power));
+  }
+  EXPECT_LE(exp_apart, 1);
+  EXPECT_LE(log_apart, 1);
+  EXPECT_LE(pow_apart, 0.51);
+}
+
+TEST(Vocabulary, PowOfZerosInfinitiesNanAndNegativeNumbersIsTheCLibrarys) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {0.0f, -0.0f, 1,    -1,       2,         -2,  0.5f,     -0.5f, 3,
+                          -3,   2.5f,  1e30, infinity, -infinity, nan, 16777216, 1e-40f};
+  for (const float x : values) {
+    for (const float y : values) {
+      const float got = bodies::pow(x, y), expected = std::pow(x, y);
+      EXPECT_LE(units_apart(got, expected), 1) << x << ", " << y << ": " << got;
+      if (std::isnan(got)) continue;
+      EXPECT_EQ(std::signbit(got), std::signbit(expected)) << x << ", " << y;
+    }
+  }
+}
+
+TEST(Body, WeightedMeanIsTheSumInTheOrderOfItsText) {
+  constexpr std::int64_t count = 1203;  // more than two chunks
+  constexpr int last = 3;
+  const float args[] = {-0.02f, -0.003f, last};
+  std::vector<std::vector<float>> image;
+  std::vector<const float*> rows;
+  std::mt19937 random(9);
+  for (int k = 0; k < 2 * last + 1; ++k) {
+    image.emplace_back(count + 2 * last);
+    for (float& v : image.back()) v = static_cast<float>(random() % 1000) / 4;
+  }
+  for (const auto& row : image) rows.push_back(row.data() + last);
+  std::vector<float> expected(count), got(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    float weights = 0, sum = 0;
+    for (int dy = -last; dy <= last; ++dy) {
+      for (int dx = -last; dx <= last; ++dx) {
+        const float value = rows[last + dy][i + dx], apart = value - rows[last][i];
+        const float distance = static_cast<float>(dx * dx + dy * dy);
+        const float w = bodies::exp(std::fma(apart * apart, args[1], distance * args[0]));
+        weights += w;
+        sum = std::fma(w, value, sum);
+      }
+    }
+    expected[i] = sum / weights;
+  }
+  for (const CpuLevel level : {CpuLevel::baseline, CpuLevel::v3, CpuLevel::v4}) {
+    if (!processor_has(level)) continue;
+    word_weighted_mean.rows[static_cast<int>(level)](got.data(), rows.data(), count, 1, args);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(bits(got[i]), bits(expected[i])) << i;
+  }
+}
 
 TEST(Vocabulary, MinAndMaxTakeTheSecondUnlessTheComparisonHolds) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -8,23 +8,10 @@
 
 // near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
 // side.
-#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST)           \
-  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, PARAMETERS, {                       \
-    const real x = at(0, 0);                                               \
-    real weights = real(0);                                                \
-    real sum = real(0);                                                    \
-    for (int dy = -LAST; dy <= LAST; ++dy) {                               \
-      for (int dx = -LAST; dx <= LAST; ++dx) {                             \
-        const real value = at(dx, dy);                                     \
-        const real apart = value - x;                                      \
-        const real distance = (real)(dx * dx + dy * dy);                   \
-        const real w = exp(fma(apart * apart, alike, distance * near_by)); \
-        weights += w;                                                      \
-        sum = fma(w, value, sum);                                          \
-      }                                                                    \
-    }                                                                      \
-    return sum / weights;                                                  \
-  })
+#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST) \
+  IMPIPE_WEIGHTED_MEAN_BODY(                                     \
+      NAME, FOOTPRINT, PARAMETERS, LAST,                         \
+      exp(fma((value - x) * (value - x), alike, (real)(dx * dx + dy * dy) * near_by)))
 // Small squares, whose loops are written out so that registers hold the window.
 IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
 IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)

@@ -44,7 +44,7 @@ void look_up_places(real* values, std::int64_t n, std::span<const double> table)
   }
 }
 
-// Functions that are computed one value after another, as powers are.
+// Functions that take longer than a table, as powers do.
 bool calls_functions(const Point& point) {
   if (point.body != nullptr) return traits_of(*point.body).functions;
   return std::ranges::any_of(point.expression->nodes(), [](const ExpressionNode& node) {
