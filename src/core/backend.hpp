@@ -202,7 +202,7 @@ class Device {
 // How a node of a kernel is made, in words.
 struct NodeForm {
   std::string form;    // "blocks of 8x16 packed, 4 groups at once"
-  std::string reason;  // "it leaves the kernel: registers hold the bytes that it reads"
+  std::string reason;  // "it leaves the kernel: registers hold the codes that it reads"
 };
 
 // What a device makes of kernels, for people (`impipe plan --device`), found without opening it.

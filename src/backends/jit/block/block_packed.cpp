@@ -1,4 +1,4 @@
-// Extrema and ranks of packed bytes.
+// Extrema and ranks of packed codes.
 #include <algorithm>
 #include <map>
 
@@ -88,13 +88,15 @@ MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
   const Node& node = block.to.node(n);
   const Rank& rank = *as<Rank>(node);
   const std::string own = Builder::name({false, n});
-  const std::string fill = "((uint)" + outside_rank(block.to, n, rank) + " * 0x1010101u)";
+  const bool halves = node.cls == PixelClass::uint16;
+  const std::string fill =
+      "((uint)" + outside_rank(block.to, n, rank) + (halves ? " * 0x10001u)" : " * 0x1010101u)");
   auto [w, text] =
       packed_window(block, windows, node.images[0], rank.mask.footprint(), rank.border, fill, own);
-  text.pairs = ranks_of_row(
-      block, rank, w,
-      {"uint", "order_packed", "packed_min", "packed_max", "mean_packed", "order_three_packed"},
-      "made_" + own + "[k]", own);
+  text.pairs = ranks_of_row(block, rank, w,
+                            {"uint", "order_packed", "packed_min", "packed_max",
+                             halves ? "mean_packed_halves" : "mean_packed", "order_three_packed"},
+                            "made_" + own + "[k]", own);
   return {{name}, std::move(text)};
 }
 
@@ -111,7 +113,9 @@ MadeRow packed_row(const Block& block, KnownWindows& windows, int n, const std::
   const MadeRow made = row_of_packed(block, n, name);
   row.text += made.text;
   row.places = made.places;
-  row.places.packed = "(made_" + own + "[k] & 0xff00ffu)";
+  if (bytes_of(block.to.node(n).cls) == 1) {
+    row.places.packed = "(made_" + own + "[k] & 0xff00ffu)";
+  }
   return row;
 }
 
@@ -127,8 +131,11 @@ MadeRow row_of_packed(const Block& block, int n, const std::string& name) {
                                                        {"name", name},
                                                        {"px", number(px)}});
   };
-  return {{name, "(word_" + own + " + two * " + number(px / 4) + ")"},
-          {.pairs = text("words_of_packed"), .rows = text("row_of_packed")}};
+  const bool halves = bytes_of(block.to.node(n).cls) == 2;
+  const int words = halves ? px / 2 : px / 4;
+  return {{name, "(word_" + own + " + two * " + number(words) + ")"},
+          {.pairs = text(halves ? "words_of_packed_halves" : "words_of_packed"),
+           .rows = text("row_of_packed")}};
 }
 
 }  // namespace impipe::jit

@@ -25,6 +25,7 @@ RowStore store_of(const Block& block, const BlockText& text, const StoredRow& st
   // Sums of a tile fill the registers by themselves.
   const bool bytes =
       bytes_of(stored.cls) == 1 && px % 4 == 0 && (block.size.packed || text.has_window);
+  const bool halves = bytes_of(stored.cls) == 2 && !words.empty();
   const bool skips = text.reads_rows || (!block.size.packed && !bytes);
   if (bytes && !skips) {
     std::string of_words = words, packing;
@@ -37,9 +38,15 @@ RowStore store_of(const Block& block, const BlockText& text, const StoredRow& st
         packing + word_access(false, "row", of_words, 0, px, px, widest, "y < " + stored.height),
         false};
   }
+  if (halves && !skips) {
+    return {word_access(false, "((GLOBAL uchar*)row)", words, 0, 2 * px, 2 * px, widest,
+                        "y < " + stored.height),
+            false};
+  }
   // Padding ends every row, so that whole blocks fit.
-  const std::string whole = !words.empty() ? word_access(false, "row", words, 0, px, px, widest)
-                                           : wide_store(stored.cls, "row", array, px, widest);
+  const std::string whole = !words.empty() && !halves
+                                ? word_access(false, "row", words, 0, px, px, widest)
+                                : wide_store(stored.cls, "row", array, px, widest);
   if (skips) return {whole, true};
   return {filled(part(kernels::block, "store_inside"),
                  {{"to_height", stored.height}, {"store", whole}}),

@@ -1,8 +1,9 @@
-// Windows of packed bytes: rows r and r + py/2 of a block are the halves of 32-bit words, so an
+// Windows of packed codes: rows r and r + py/2 of a block are the halves of 32-bit words, so an
 // instruction orders two pixels.
 #include <algorithm>
 
 #include "backends/jit/block/windows.hpp"
+#include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -15,7 +16,8 @@ namespace {
 struct WordRows {
   std::string array;
   int rows = 0, width = 0;  // in words
-  int first = 0;            // the byte of a row that is the block's first
+  int first = 0;            // the pixel of a row that is the block's first
+  int per_word = 4;         // pixels
   // Where the array is in local memory: of the first word of `row`, and words from row to row.
   std::string place = {};
   int apart = 0;
@@ -36,16 +38,16 @@ void load_words_of_points(const Block& block, const Operand& operand, const Foot
   words.apart = tile.width / 4;
 }
 
-// Bytes [begin, end) of each row of words, each from where the border's rule says.
-std::string gathered_words(const Substitutions& shared, const std::string& row, int begin,
-                           int end) {
+// Pixels [begin, end) of each row of words, each from where the border's rule says.
+std::string gathered_words(const Substitutions& shared, const std::string& row, int per_word,
+                           int begin, int end) {
   if (begin == end) return "";  // nothing on that side
   std::string gather;
-  for (int w = begin / 4; w < end / 4; ++w) {
+  for (int w = begin / per_word; w < end / per_word; ++w) {
     std::vector<std::string> parts;
-    for (int k = 0; k < 4; ++k) {
-      parts.push_back("(uint)row[at_" + number(begin) + "[" + number(4 * w - begin + k) + "]] << " +
-                      number(8 * k));
+    for (int k = 0; k < per_word; ++k) {
+      parts.push_back("(uint)row[at_" + number(begin) + "[" + number(per_word * w - begin + k) +
+                      "]] << " + number(32 / per_word * k));
     }
     gather += assigned(row + "[" + number(w) + "]", joined(parts, " | "));
   }
@@ -58,9 +60,10 @@ WordRows words_around(const Block& block, const Operand& operand, const Footprin
                       const std::string& fill, const std::string& own) {
   Builder& to = block.to;
   const int px = block.size.px;
-  const auto aligned = [&](int pixels) { return (pixels + 3) / 4 * 4; };
-  const int first = aligned(f.left), bytes = first + px + aligned(f.right);
-  WordRows words{"words_" + own, block.size.py + f.up + f.down, bytes / 4, first};
+  const int pixel = bytes_of(to.cls(operand)), per_word = 4 / pixel;
+  const auto aligned = [&](int pixels) { return (pixels + per_word - 1) / per_word * per_word; };
+  const int first = aligned(f.left), pixels = first + px + aligned(f.right);
+  WordRows words{"words_" + own, block.size.py + f.up + f.down, pixels / per_word, first, per_word};
   if (block.plan.in_groups(operand)) {
     load_words_of_points(block, operand, f, border, fill, own, words);
     return words;
@@ -72,37 +75,56 @@ WordRows words_around(const Block& block, const Operand& operand, const Footprin
   const std::string edge_y = "y0 + r - " + number(f.up);
   const std::string row = "(" + words.array + " + r * " + number(words.width) + ")";
   const int widest = to.tuning().load_bytes;
+  // Places in a row, in bytes.
+  const auto in_bytes = [&](const std::string& place) {
+    return pixel == 1 ? place : number(pixel) + " * " + place;
+  };
+  const auto row_of_bytes = [&](const std::string& y) {
+    return pixel == 1 ? plane.row(y) : "(GLOBAL const uchar*)(" + plane.row(y) + ")";
+  };
+  const std::string at_edge_y = rule + "(" + edge_y + ", " + height + ")";
   const Substitutions shared(Substitutions::Map{
       {"words_array", [&] { return words.array; }},
       {"words_count", [&] { return number(words.rows * words.width); }},
       {"row_words", [&] { return number(words.width); }},
       {"word_rows", [&] { return number(words.rows); }},
-      {"top_row", [&] { return plane.row("(y0 - " + number(f.up) + ")"); }},
-      {"edge_row", [&] { return plane.row(rule + "(" + edge_y + ", " + height + ")"); }},
+      {"top_row", [&] { return row_of_bytes("(y0 - " + number(f.up) + ")"); }},
+      {"edge_row", [&] { return row_of_bytes(at_edge_y); }},
+      {"edge_pixels", [&] { return plane.row(at_edge_y); }},
+      {"pixel", [&] { return std::string(type_of(to.cls(operand))); }},
+      {"own_byte", [&] { return in_bytes("x0"); }},
+      {"row_bytes", [&] { return in_bytes(width); }},
+      {"first_at", [&] { return pixel == 1 ? "at" : "at / " + number(pixel); }},
+      {"repeated",
+       [&] { return std::string(pixel == 1 ? "places_repeated" : "places_of_halves_repeated"); }},
       {"word_y", [&] { return edge_y; }},
       {"fill", [&] { return fill; }},
-      {"stride", [&] { return plane.stride; }},
+      {"stride", [&] { return in_bytes(plane.stride); }},
       {"width", [&] { return width; }},
       {"height", [&] { return height; }},
-      {"first_byte", [&] { return number(first); }},
+      {"first_byte", [&] { return number(pixel * first); }},
       {"rule", [&] { return rule; }},
       {"unroll", [&] { return to.unroll(); }},
       {"load_word_row",
-       [&] { return word_access(true, "row", row, -first, bytes - first, px, widest); }},
+       [&] {
+         return word_access(true, "row", row, -pixel * first, pixel * (pixels - first), pixel * px,
+                            widest);
+       }},
       {"load_own_words",
        [&] {
-         return word_access(true, "row", "(" + row + " + " + number(first / 4) + ")", 0, px, px,
-                            widest);
+         return word_access(true, "row", "(" + row + " + " + number(first / per_word) + ")", 0,
+                            pixel * px, pixel * px, widest);
        }},
   });
   const std::string at_edge =
       filled_outside ? shared.filled(part(kernels::block, "words_filled"))
       : border == Border::replicate
           ? shared.filled(part(kernels::block, "words_repeated"))
-          : shared.filled(part(kernels::block, "words_by_rule"),
-                          {{"gather_left", gathered_words(shared, row, 0, first)},
-                           {"gather_right", gathered_words(shared, row, first + px, bytes)},
-                           {"gather_all", gathered_words(shared, row, 0, bytes)}});
+          : shared.filled(
+                part(kernels::block, "words_by_rule"),
+                {{"gather_left", gathered_words(shared, row, per_word, 0, first)},
+                 {"gather_right", gathered_words(shared, row, per_word, first + px, pixels)},
+                 {"gather_all", gathered_words(shared, row, per_word, 0, pixels)}});
   words.text = {
       .windows = shared.filled(part(kernels::block, "words_window"), {{"words_at_edge", at_edge}}),
       .has_window = true,
@@ -127,12 +149,12 @@ LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operan
   const int half = block.size.py / 2;
   const Window w{"packed_" + own, half + f.up + f.down, f.left + block.size.px + f.right, f.left};
   known.packed.push_back({operand, kind, f, w});
-  const std::string byte = "(e + " + number(words.first - f.left) + ")";
+  const std::string code = "(e + " + number(words.first - f.left) + ")",
+                    of_word = code + " / " + number(words.per_word);
   const bool in_local = !words.place.empty();
   const auto word = [&](const char* which, const std::string& row) {
-    return in_local
-               ? std::string(which) + "_" + own + "[" + byte + " / 4]"
-               : words.array + "[" + row + " * " + number(words.width) + " + " + byte + " / 4]";
+    return in_local ? std::string(which) + "_" + own + "[" + of_word + "]"
+                    : words.array + "[" + row + " * " + number(words.width) + " + " + of_word + "]";
   };
   // A row of results is made as soon as its last packed row is there: few values live at once.
   LoadedWindow loaded{w, std::move(words.text)};
@@ -147,10 +169,13 @@ LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operan
                   {"local_word", words.place},
                   {"half_apart", number(half * words.apart)},
                   {"packed_width", number(w.width)},
-                  {"packed_bytes", clean ? "CLEAN_PACKED_BYTES" : "PACKED_BYTES"},
+                  {"packed_bytes", words.per_word == 2 ? "PACKED_HALVES"
+                                   : clean             ? "CLEAN_PACKED_BYTES"
+                                                       : "PACKED_BYTES"},
+                  {"per_word", number(words.per_word)},
                   {"first_word", word("first", "row")},
                   {"second_word", word("second", "(row + " + number(half) + ")")},
-                  {"byte", byte}})});
+                  {"byte", code}})});
   return loaded;
 }
 

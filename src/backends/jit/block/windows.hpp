@@ -1,5 +1,5 @@
 // Windows around blocks, in registers: of a plane, or of what points make in the group's local
-// memory; a pixel an element, or packed bytes.
+// memory; a pixel an element, or packed codes.
 #pragma once
 
 #include <string>
@@ -25,8 +25,9 @@ LoadedWindow loaded_window(const Block& block, const Operand& operand, const Foo
                            Border border, const std::string& type, const std::string& outside,
                            const std::string& own);
 
-// Bytes of rows r and r + py/2 in 16 bits each, the halves of a word; row after row is made in
-// `packed_rows`, whose last one is this window's. clean: the upper eight bits of each half are 0.
+// Codes of rows r and r + py/2 in 16 bits each, the halves of a word; row after row is made in
+// `packed_rows`, whose last one is this window's. clean: bytes whose upper eight bits of each half
+// are 0.
 LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operand& operand,
                            const Footprint& f, Border border, const std::string& fill,
                            const std::string& own, bool clean = false);

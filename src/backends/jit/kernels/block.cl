@@ -41,6 +41,11 @@
 #define $column replicate(x, $width)
 #define $moved_row $image + (long)(y0 + r) * $stride
 #define $per_word 4
+#define $own_byte x0       // of the block in its row
+#define $row_bytes $width
+#define $first_at at       // of the window's first pixel
+#define $edge_pixels $image
+#define $repeated places_repeated
 #define $moved_pixel (uint)line[place]
 #define $bits 8
 #define $words words_a
@@ -857,14 +862,14 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
   // Rows of bytes around the block as words.
   uint $words_array[$words_count];
   if (interior) {
-    GLOBAL const uchar* row = $top_row + x0;
+    GLOBAL const uchar* row = $top_row + $own_byte;
     $unroll
     for (int r = 0; r < $word_rows; ++r) {
       $load_word_row
       row += $stride;
     }
   } else {
-    const int count = $width, at = x0 - $first_byte;
+    const int count = $row_bytes, at = $own_byte - $first_byte;
     $words_at_edge
   }
   // -- end
@@ -901,7 +906,7 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
     $unroll
     for (int w = 0; w < $row_words; ++w) {
       from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);
-      places[w] = places_repeated(at + 4 * w, count);
+      places[w] = $repeated(at + 4 * w, count);
     }
     $unroll
     for (int r = 0; r < $word_rows; ++r) {
@@ -918,7 +923,7 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
   if (whole) {
     $unroll
     for (int r = 0; r < $word_rows; ++r) {
-      GLOBAL const uchar* const row = $edge_row + x0;
+      GLOBAL const uchar* const row = $edge_row + $own_byte;
       $load_own_words
     }
     $gather_left
@@ -928,13 +933,13 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
   }
   // -- end
   // -- part: words_gathered
-  // Words of single bytes, by the border's rule.
+  // Words of single pixels, by the border's rule.
   int at_$begin[$gathered];
   $unroll
-  for (int k = 0; k < $gathered; ++k) at_$begin[k] = $rule(at + k + $begin, $width);
+  for (int k = 0; k < $gathered; ++k) at_$begin[k] = $rule($first_at + k + $begin, $width);
   $unroll
   for (int r = 0; r < $word_rows; ++r) {
-    GLOBAL const uchar* const row = $edge_row;
+    GLOBAL const $pixel* const row = $edge_pixels;
     $gather
   }
   // -- end
@@ -944,7 +949,7 @@ FUNCTION void packed_windows(const int row) {
   uint words[64], packed_$own[64], shorter[64];
   for (int i = 0; i < 64; ++i) words[i] = shorter[i] = (uint)i;
   // -- part: packed_window_row
-  // Bytes of two rows in the halves of words.
+  // Codes of two rows in the halves of words.
 #if $in_local
   uint first_$own[$row_words], second_$own[$row_words];
   $unroll
@@ -955,7 +960,7 @@ FUNCTION void packed_windows(const int row) {
 #endif
   $unroll
   for (int e = 0; e < $packed_width; ++e)
-    packed_$own[row * $packed_width + e] = $packed_bytes($first_word, $second_word, $byte % 4);
+    packed_$own[row * $packed_width + e] = $packed_bytes($first_word, $second_word, $byte % $per_word);
   // -- end
   // -- part: packed_run
   // Runs of elements side by side.
@@ -1102,11 +1107,22 @@ FUNCTION uchar rows_of_sums(const int r) {
     rows_of_packed(made_$own + 4 * q, &word_$own[q], &word_$own[$quarter + q]);
   // -- end
   {
+    // -- part: words_of_packed_halves
+    // Both rows as words of two pixels.
+    uint word_$own[$px];
+    $unroll
+    for (int q = 0; q < $half_px; ++q) {
+      word_$own[q] = LOW_HALVES(made_$own[2 * q], made_$own[2 * q + 1]);
+      word_$own[$half_px + q] = HIGH_HALVES(made_$own[2 * q], made_$own[2 * q + 1]);
+    }
+    // -- end
+  }
+  {
     // -- part: row_of_packed
     // One of the two rows.
     $pixel $name[$px];
     $unroll
-    for (int k = 0; k < $px; ++k) $name[k] = (uchar)(made_$own[k] >> (16 * two));
+    for (int k = 0; k < $px; ++k) $name[k] = ($pixel)(made_$own[k] >> (16 * two));
     // -- end
   }
   return $name[0] + (uchar)both[0] + (uchar)word_$own[0];

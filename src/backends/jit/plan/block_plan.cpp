@@ -29,6 +29,8 @@ constexpr std::int64_t max_written_out = 128;
 constexpr int max_taps = 49;
 constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
+// Of lines of bytes at an angle whose window registers hold.
+constexpr int max_line_side = 15;
 constexpr int max_ranked = 25;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
@@ -69,7 +71,9 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
     const auto runs = static_cast<int>(runs_of(e->mask).size());
-    if (runs <= max_runs || runs > max_tile_runs || e->mask.full()) return false;
+    const int side = std::max(e->mask.width, e->mask.height);
+    const bool line = bytes_of(node.cls) == 1 && is_sparse(e->mask) && side > max_line_side;
+    if ((runs <= max_runs && !line) || runs > max_tile_runs || e->mask.full()) return false;
     f = e->mask.footprint();
   } else {
     return false;
@@ -118,11 +122,12 @@ struct Parts {
   int stored_bytes = 1;  // of the widest class in memory
   Footprint reach;       // of all neighbourhoods
   bool around = false;
-  bool packed = true;   // every neighbourhood is of bytes that can be packed
-  bool limited = true;  // the registers of a kernel can be
-  int ranked = 0;       // most cells of a rank filter
-  bool loops = false;   // a body goes over its window by itself
-  int runs = 0;         // most runs of an extremum
+  bool packed = true;    // every neighbourhood is of codes that can be packed
+  int packed_bytes = 1;  // the widest of those
+  bool limited = true;   // the registers of a kernel can be
+  int ranked = 0;        // most cells of a rank filter
+  bool loops = false;    // a body goes over its window by itself
+  int runs = 0;          // most runs of an extremum
   int around_count = 0;
   bool tables = false;  // for codes, made by kernels of their own
   bool moved = false;   // pixels come from other places
@@ -176,6 +181,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   parts.weights = std::max(parts.weights, weight_bytes(node));
   const bool mean = means && can_be_mean(of, planes, operand.index);
   parts.packed = parts.packed && (mean || takes_packed(of, planes, operand.index));
+  parts.packed_bytes = std::max(parts.packed_bytes, bytes_of(of.cls(image)));
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
@@ -188,9 +194,9 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   }
 }
 
-// The words around a block of bytes.
+// The words around a block of packed codes.
 int words_of(const BlockSize& size, const Parts& parts) {
-  const auto words = [&](int pixels) { return (pixels + 3) / 4; };
+  const auto words = [&](int pixels) { return (pixels * parts.packed_bytes + 3) / 4; };
   const Footprint& f = parts.reach;
   return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
 }
@@ -230,7 +236,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   };
   if (!parts.around) return block_of_points(of, parts);
   if (parts.tile && parts.around_count == 1) {
-    const bool packed = parts.packed && parts.runs > 0;
+    const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, f, parts.weights);
     return packed ? packed_tile_size : tile_size;
@@ -416,6 +422,10 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
   return found.sums.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
+bool is_sparse(const Mask& mask) {
+  return !mask.full() && mask.count() <= 2 * static_cast<int>(runs_of(mask).size());
+}
+
 bool takes_sorted_columns(const Mask& mask) {
   return mask.full() && mask.width >= 3 && mask.width <= 7 && mask.height >= 2 && mask.height <= 7;
 }
@@ -430,13 +440,16 @@ bool orders_keys(const Mask& mask) { return mask.count() > max_ranked; }
 bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);
   const Operand& image = node.images[0];
+  const bool ordered = as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr;
+  // Codes of 16 bits fill the halves, which orders them as well, but leaves no room for sums.
+  if (of.cls(image) == PixelClass::uint16) return ordered && planes.has(image);
   if (bytes_of(of.cls(image)) != 1 || !only_points(of, planes, image)) return false;
   if (const auto* stencil = as<Stencil>(node)) {
     const bool known = stencil->border != Border::constant || node.arguments.empty() ||
                        node.arguments.back().source == Argument::Source::constant;
     return known && sums_of_body(*stencil).has_value();
   }
-  return as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr;
+  return ordered;
 }
 
 int rounded_by(const KernelContext& of, const Planes& planes, int n) {

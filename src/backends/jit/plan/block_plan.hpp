@@ -23,6 +23,11 @@ std::vector<Run> runs_of(const Mask& mask);
 // The same of its columns, downward.
 std::vector<Run> columns_of(const Mask& mask);
 
+// Whether the rows of a mask have hardly more than a cell each, as those of a line at an angle.
+bool is_sparse(const Mask& mask);
+// The sides up to which tiles of bytes take such masks.
+inline constexpr int max_sparse_side = 47;
+
 // Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
 bool takes_sorted_columns(const Mask& mask);
 // Whether the rows of a weighted sum's mask are a loop: its weights are too many to be written out.
@@ -67,8 +72,8 @@ bool passes_in_block(const KernelContext& of, int n);
 // The block of the kernel of separable node n's row pass, if it can be one.
 std::optional<BlockSize> row_block_of(const KernelContext& of, int n);
 
-// Whether node n is made of packed bytes: it orders a plane's pixels, or makes sums
-// of them first.
+// Whether node n is made of packed codes: it orders a plane's pixels, of one or two bytes, or makes
+// sums of bytes first.
 bool takes_packed(const KernelContext& of, const Planes& planes, int n);
 // Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it
 // is: is_mean.

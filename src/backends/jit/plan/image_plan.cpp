@@ -13,7 +13,8 @@ namespace {
 // Masks that blocks take, as measured on one H200 (docs/benchmarks/h200.md): of bytes, of which a
 // register has two, by their cells and sides; of other classes by their sides; those of many runs,
 // which make tiles of blocks, too.
-constexpr int max_packed_cells = 130, max_packed_side = 15, max_block_side = 7, max_tile_side = 13;
+constexpr int max_packed_cells = 130, max_packed_side = 15, max_halves_side = 9, max_block_side = 7,
+              max_tile_side = 13;
 constexpr std::size_t max_block_runs = 24;
 constexpr int max_flat_rows = 32;    // of a rectangle that van Herk's row pass alone is made for
 constexpr int max_mask_items = 128;  // of a group that goes by the rows of a mask
@@ -59,8 +60,10 @@ bool fits_mask_runs(const KernelContext& of, int n) {
   const int side = std::max(mask.width, mask.height);
   const bool large = runs > max_block_runs ? side > max_tile_side
                      : packed ? mask.count() > max_packed_cells || side > max_packed_side
-                              : side > max_block_side;
+                     : of.node(n).cls == PixelClass::uint16 ? side > max_halves_side
+                                                            : side > max_block_side;
   const Footprint f = mask.footprint();
+  if (packed && is_sparse(mask) && side <= max_sparse_side) return false;
   if (!large || std::min({f.left, f.right, f.up, f.down}) < 0) return false;
   const std::int64_t widest = std::int64_t{4} * (max_mask_items + f.left + f.right);
   const int levels = std::bit_width(static_cast<unsigned>(mask.width));

@@ -353,6 +353,12 @@ class Chooser {
     return passes_in_block(of_, n) && planes.stored(n) && fits_block(of_, planes, n);
   }
 
+  // Whether the blocks of node n share what they read between rows.
+  bool makes_several_rows(const Planes& planes, int n) const {
+    const std::optional<Blocks> blocks = blocks_of(of_, planes, n);
+    return blocks && blocks->size.py > 1;
+  }
+
   // The two passes inside stored node n, if its kernel is to make both.
   std::optional<TwoPasses> tiled(const Chosen& chosen, const Planes& planes, int n) const {
     Planes others = planes;
@@ -365,7 +371,7 @@ class Chooser {
     if (!two) return std::nullopt;
     if (several) two->beside = beside->second;
     const int inner = two->inners[0];
-    const bool small = is<Extremum>(inner) && fits_block(of_, planes, n) &&
+    const bool small = is<Extremum>(inner) && makes_several_rows(planes, n) &&
                        (!is_rectangle(of_, inner) || is_flat_rectangle(of_, inner));
     return small || in_block(planes, n) ? std::nullopt : two;
   }
@@ -486,7 +492,7 @@ class Chooser {
   static std::string why_block(const BlockSize& size) {
     if (size.points) return "nothing is read around its pixels";
     if (size.tile) return "local memory holds what it reads";
-    return size.packed ? "registers hold the bytes that it reads" : "registers hold what it reads";
+    return size.packed ? "registers hold the codes that it reads" : "registers hold what it reads";
   }
 
   RowPass row_pass(int n, const Form& form) const {
