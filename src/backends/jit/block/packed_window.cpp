@@ -56,81 +56,116 @@ std::string gathered_words(const Substitutions& shared, const std::string& row, 
       {{"begin", number(begin)}, {"gathered", number(end - begin)}, {"gather", gather}});
 }
 
+// The rows of a plane around a block, loaded as words. Places in a row are in bytes.
+class PlaneWords {
+ public:
+  PlaneWords(const Block& block, const Operand& operand, Border border, std::string fill,
+             const WordRows& words, int up)
+      : to_(block.to),
+        px_(block.size.px),
+        words_(words),
+        filled_(border == Border::constant || border == Border::absent),
+        rule_(name_of(filled_ ? Border::replicate : border)),
+        fill_(std::move(fill)),
+        pixel_(type_of(to_.cls(operand))),
+        bytes_(4 / words.per_word),
+        plane_(to_.plane(operand)),
+        width_(to_.width(operand)),
+        height_(to_.height(operand)),
+        top_("(y0 - " + number(up) + ")"),
+        word_y_("y0 + r - " + number(up)),
+        edge_y_(rule_ + "(" + word_y_ + ", " + height_ + ")"),
+        row_("(" + words.array + " + r * " + number(words.width) + ")") {}
+
+  std::string text() const {
+    const Substitutions shared = substitutions();
+    const int last = words_.width * words_.per_word;
+    const std::string at_edge =
+        filled_ ? shared.filled(part(kernels::block, "words_filled"))
+        : rule_ == name_of(Border::replicate)
+            ? shared.filled(part(kernels::block, "words_repeated"))
+            : shared.filled(part(kernels::block, "words_by_rule"),
+                            {{"gather_left", gathered(shared, 0, words_.first)},
+                             {"gather_right", gathered(shared, words_.first + px_, last)},
+                             {"gather_all", gathered(shared, 0, last)}});
+    return shared.filled(part(kernels::block, "words_window"), {{"words_at_edge", at_edge}});
+  }
+
+ private:
+  std::string in_bytes(const std::string& place) const {
+    return bytes_ == 1 ? place : number(bytes_) + " * " + place;
+  }
+  std::string row_of_bytes(const std::string& y) const {
+    return bytes_ == 1 ? plane_.row(y) : "(GLOBAL const uchar*)(" + plane_.row(y) + ")";
+  }
+  // Of pixels from `begin` of the window's on, into the words from `from` on.
+  std::string loaded(const std::string& from, int begin, int end) const {
+    return word_access(true, "row", from, bytes_ * begin, bytes_ * end, bytes_ * px_,
+                       to_.tuning().load_bytes);
+  }
+  std::string gathered(const Substitutions& shared, int begin, int end) const {
+    return gathered_words(shared, row_, words_.per_word, begin, end);
+  }
+
+  Substitutions substitutions() const {
+    const int before = words_.first, after = words_.width * words_.per_word - before;
+    return Substitutions(Substitutions::Map{
+        {"words_array", [this] { return words_.array; }},
+        {"words_count", [this] { return number(words_.rows * words_.width); }},
+        {"row_words", [this] { return number(words_.width); }},
+        {"word_rows", [this] { return number(words_.rows); }},
+        {"top_row", [this] { return row_of_bytes(top_); }},
+        {"edge_row", [this] { return row_of_bytes(edge_y_); }},
+        {"edge_pixels", [this] { return plane_.row(edge_y_); }},
+        {"pixel", [this] { return pixel_; }},
+        {"own_byte", [this] { return in_bytes("x0"); }},
+        {"row_bytes", [this] { return in_bytes(width_); }},
+        {"first_at", [this] { return bytes_ == 1 ? "at" : "at / " + number(bytes_); }},
+        {"repeated",
+         [this] {
+           return std::string(bytes_ == 1 ? "places_repeated" : "places_of_halves_repeated");
+         }},
+        {"word_y", [this] { return word_y_; }},
+        {"fill", [this] { return fill_; }},
+        {"stride", [this] { return in_bytes(plane_.stride); }},
+        {"width", [this] { return width_; }},
+        {"height", [this] { return height_; }},
+        {"first_byte", [this] { return number(bytes_ * words_.first); }},
+        {"rule", [this] { return rule_; }},
+        {"unroll", [this] { return to_.unroll(); }},
+        {"load_word_row", [=, this] { return loaded(row_, -before, after); }},
+        {"load_own_words",
+         [=, this] {
+           return loaded("(" + row_ + " + " + number(before / words_.per_word) + ")", 0, px_);
+         }},
+    });
+  }
+
+  Builder& to_;
+  int px_;
+  const WordRows& words_;
+  bool filled_;  // what lies outside has a value
+  std::string rule_, fill_, pixel_;
+  int bytes_;  // of a pixel
+  PlaneText plane_;
+  std::string width_, height_, top_, word_y_, edge_y_, row_;
+};
+
 WordRows words_around(const Block& block, const Operand& operand, const Footprint& f, Border border,
                       const std::string& fill, const std::string& own) {
-  Builder& to = block.to;
-  const int px = block.size.px;
-  const int pixel = bytes_of(to.cls(operand)), per_word = 4 / pixel;
+  const int per_word = 4 / bytes_of(block.to.cls(operand));
   const auto aligned = [&](int pixels) { return (pixels + per_word - 1) / per_word * per_word; };
-  const int first = aligned(f.left), pixels = first + px + aligned(f.right);
+  const int first = aligned(f.left), pixels = first + block.size.px + aligned(f.right);
   WordRows words{"words_" + own, block.size.py + f.up + f.down, pixels / per_word, first, per_word};
   if (block.plan.in_groups(operand)) {
     load_words_of_points(block, operand, f, border, fill, own, words);
     return words;
   }
-  const PlaneText plane = to.plane(operand);
-  const std::string width = to.width(operand), height = to.height(operand);
-  const bool filled_outside = border == Border::constant || border == Border::absent;
-  const std::string rule(name_of(filled_outside ? Border::replicate : border));
-  const std::string edge_y = "y0 + r - " + number(f.up);
-  const std::string row = "(" + words.array + " + r * " + number(words.width) + ")";
-  const int widest = to.tuning().load_bytes;
-  // Places in a row, in bytes.
-  const auto in_bytes = [&](const std::string& place) {
-    return pixel == 1 ? place : number(pixel) + " * " + place;
-  };
-  const auto row_of_bytes = [&](const std::string& y) {
-    return pixel == 1 ? plane.row(y) : "(GLOBAL const uchar*)(" + plane.row(y) + ")";
-  };
-  const std::string at_edge_y = rule + "(" + edge_y + ", " + height + ")";
-  const Substitutions shared(Substitutions::Map{
-      {"words_array", [&] { return words.array; }},
-      {"words_count", [&] { return number(words.rows * words.width); }},
-      {"row_words", [&] { return number(words.width); }},
-      {"word_rows", [&] { return number(words.rows); }},
-      {"top_row", [&] { return row_of_bytes("(y0 - " + number(f.up) + ")"); }},
-      {"edge_row", [&] { return row_of_bytes(at_edge_y); }},
-      {"edge_pixels", [&] { return plane.row(at_edge_y); }},
-      {"pixel", [&] { return std::string(type_of(to.cls(operand))); }},
-      {"own_byte", [&] { return in_bytes("x0"); }},
-      {"row_bytes", [&] { return in_bytes(width); }},
-      {"first_at", [&] { return pixel == 1 ? "at" : "at / " + number(pixel); }},
-      {"repeated",
-       [&] { return std::string(pixel == 1 ? "places_repeated" : "places_of_halves_repeated"); }},
-      {"word_y", [&] { return edge_y; }},
-      {"fill", [&] { return fill; }},
-      {"stride", [&] { return in_bytes(plane.stride); }},
-      {"width", [&] { return width; }},
-      {"height", [&] { return height; }},
-      {"first_byte", [&] { return number(pixel * first); }},
-      {"rule", [&] { return rule; }},
-      {"unroll", [&] { return to.unroll(); }},
-      {"load_word_row",
-       [&] {
-         return word_access(true, "row", row, -pixel * first, pixel * (pixels - first), pixel * px,
-                            widest);
-       }},
-      {"load_own_words",
-       [&] {
-         return word_access(true, "row", "(" + row + " + " + number(first / per_word) + ")", 0,
-                            pixel * px, pixel * px, widest);
-       }},
-  });
-  const std::string at_edge =
-      filled_outside ? shared.filled(part(kernels::block, "words_filled"))
-      : border == Border::replicate
-          ? shared.filled(part(kernels::block, "words_repeated"))
-          : shared.filled(
-                part(kernels::block, "words_by_rule"),
-                {{"gather_left", gathered_words(shared, row, per_word, 0, first)},
-                 {"gather_right", gathered_words(shared, row, per_word, first + px, pixels)},
-                 {"gather_all", gathered_words(shared, row, per_word, 0, pixels)}});
-  words.text = {
-      .windows = shared.filled(part(kernels::block, "words_window"), {{"words_at_edge", at_edge}}),
-      .has_window = true,
-      .tests_interior = true,
-      .reach = f,
-      .reach_left = first};
+  words.text = {.windows = PlaneWords(block, operand, border, fill, words, f.up).text(),
+                .has_window = true,
+                .tests_interior = true,
+                .reach = f,
+                .reach_left = first};
   return words;
 }
 
