@@ -262,7 +262,7 @@ class StepRun {
                                      const std::vector<const Plane*>& images) const {
     if (is<Objects>(node)) return records_of(node, images);
     if (const auto* tiles = std::get_if<TileHistogram>(&node.primitive)) {
-      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool);
+      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool, runs_.level);
     }
     return select_values(*images.front(), arguments, runs_.pool);
   }
