@@ -128,8 +128,19 @@ class StepRun {
     run.arguments = arguments_of(plane.node, plane.channel);
     if (is<Point>(*run.node)) prepare_point(p);
     if (!is<Reduce>(*run.node) && !is<Histogram>(*run.node)) return;
-    run.sink_images =
-        counts_pairs(spec_, *run.node) ? runs_.images_of(plane.images[0].index) : plane.images;
+    const bool of_two = counts_pairs(spec_, *run.node) || squares_differences(run, plane.images[0]);
+    run.sink_images = of_two ? runs_.images_of(plane.images[0].index) : plane.images;
+  }
+
+  // Whether it is the sum of the squares of how far apart the bytes of two planes are.
+  bool squares_differences(const PlaneRun& run, const Operand& image) const {
+    const auto* reduce = std::get_if<Reduce>(&run.node->primitive);
+    if (reduce == nullptr || reduce->kind != ReduceKind::squared_deviation || image.external) {
+      return false;
+    }
+    const PlaneRun& from = runs_.nodes[image.index];
+    return from.point != nullptr && from.point->is_byte_difference() &&
+           run.arguments.in_double.at(0) == 0;
   }
 
   void prepare_point(std::size_t p) {
