@@ -382,6 +382,11 @@ BodyTraits traits_of(const PointBody& body) {
   if (!trees) return traits;
   for (const auto& [name, tree] : trees->locals) look_at(tree, traits);
   look_at(trees->result, traits);
+  const std::vector<std::string> inputs = names_in(body.input_names);
+  const auto copied = std::find(inputs.begin(), inputs.end(), trees->result.name);
+  if (trees->result.kind == BodyTree::Kind::name && copied != inputs.end()) {
+    traits.copied = static_cast<int>(copied - inputs.begin());
+  }
   return traits;
 }
 

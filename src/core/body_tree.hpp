@@ -70,6 +70,7 @@ struct BodyTraits {
   bool quotients = false;           // it divides
   bool differences = false;         // it subtracts
   bool divides_by_uniform = false;  // by what is the same for every pixel: the word `over`
+  int copied = -1;                  // the input that is its result; -1: none is
 };
 BodyTraits traits_of(const PointBody& body);
 

@@ -2,11 +2,13 @@
 #include "backends/cpu/step.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/measure/select.hpp"
 #include "backends/cpu/measure/tile_tables.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
+#include "core/body_tree.hpp"
 #include "core/error.hpp"
 #include "core/object_table.hpp"
 #include "core/plane_kernel.hpp"
@@ -47,6 +49,7 @@ class StepRun {
   void run(const std::vector<StepValue>& outputs) {
     find_sizes();
     for (std::size_t p = 0; p < runs_.nodes.size(); ++p) prepare(p);
+    for (std::size_t p = 0; p < runs_.nodes.size(); ++p) hand_on_output(p);
     if (spec_.nodes.size() == 1 && stands_alone(spec_.nodes[0].primitive) &&
         !spec_.nodes[0].is_measure) {
       return run_whole_images();
@@ -120,6 +123,22 @@ class StepRun {
 
   // --- before there are tiles
 
+  // What a point would copy to where it leaves the kernel is made there.
+  void hand_on_output(std::size_t p) {
+    PlaneRun& run = runs_.nodes[p];
+    const auto* point = std::get_if<Point>(&run.node->primitive);
+    if (run.output == nullptr || point == nullptr || point->body == nullptr || point->in_table) {
+      return;
+    }
+    const int copied = traits_of(*point->body).copied;
+    if (copied < 0) return;
+    const Operand& image = runs_.images_of(p)[static_cast<std::size_t>(copied)];
+    if (image.external) return;
+    PlaneRun& from = runs_.nodes[image.index];
+    if (from.output != nullptr || from.node->cls != run.node->cls) return;
+    std::swap(from.output, run.output);
+  }
+
   void prepare(std::size_t p) {
     const PlaneNode& plane = runs_.graph.nodes[p];
     PlaneRun& run = runs_.nodes[p];
@@ -128,8 +147,19 @@ class StepRun {
     run.arguments = arguments_of(plane.node, plane.channel);
     if (is<Point>(*run.node)) prepare_point(p);
     if (!is<Reduce>(*run.node) && !is<Histogram>(*run.node)) return;
-    run.sink_images =
-        counts_pairs(spec_, *run.node) ? runs_.images_of(plane.images[0].index) : plane.images;
+    const bool of_two = counts_pairs(spec_, *run.node) || squares_differences(run, plane.images[0]);
+    run.sink_images = of_two ? runs_.images_of(plane.images[0].index) : plane.images;
+  }
+
+  // Whether it is the sum of the squares of how far apart the bytes of two planes are.
+  bool squares_differences(const PlaneRun& run, const Operand& image) const {
+    const auto* reduce = std::get_if<Reduce>(&run.node->primitive);
+    if (reduce == nullptr || reduce->kind != ReduceKind::squared_deviation || image.external) {
+      return false;
+    }
+    const PlaneRun& from = runs_.nodes[image.index];
+    return from.point != nullptr && from.point->is_byte_difference() &&
+           run.arguments.in_double.at(0) == 0;
   }
 
   void prepare_point(std::size_t p) {
@@ -262,7 +292,7 @@ class StepRun {
                                      const std::vector<const Plane*>& images) const {
     if (is<Objects>(node)) return records_of(node, images);
     if (const auto* tiles = std::get_if<TileHistogram>(&node.primitive)) {
-      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool);
+      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool, runs_.level);
     }
     return select_values(*images.front(), arguments, runs_.pool);
   }

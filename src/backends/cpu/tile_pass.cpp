@@ -88,7 +88,9 @@ class TilePass {
       if (!run.is_sink() || !is_wanted(n)) continue;
       const Operand& image = runs_.images_of(n)[0];
       const SinkImage what{runs_.class_of(image), size_, runs_.white_of(image)};
-      if (std::holds_alternative<Reduce>(run.node->primitive)) {
+      if (std::holds_alternative<Reduce>(run.node->primitive) && run.sink_images.size() == 2) {
+        run.sink = make_difference_squares(grid_.count(), runs_.level);
+      } else if (std::holds_alternative<Reduce>(run.node->primitive)) {
         run.sink = make_reduce(*run.node, run.arguments, what, grid_.count(), runs_.level);
       } else if (run.sink_images.size() == 2) {
         run.sink = make_pair_histogram(*run.node, runs_.nodes[image.index].arguments, workers);

@@ -9,7 +9,7 @@
 #include "backends/cpu/components/label.hpp"
 #include "backends/cpu/components/morph.hpp"
 #include "backends/cpu/geometry/resample.hpp"
-#include "backends/cpu/measure/tile_tables.hpp"
+#include "backends/cpu/measure/between_tables.hpp"
 #include "backends/cpu/neighbourhood/entropy.hpp"
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
@@ -50,7 +50,7 @@ struct WholeImage {
   void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
   void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
   void operator()(const BetweenTables& b) const {
-    run_between_tables(b, arguments.table, node.white, in, out, pool);
+    run_between_tables(b, arguments.table, node.white, in, out, pool, level);
   }
   void operator()(const Resample&) const {
     run_resample(node, in, arguments.last(), out, pool, level);

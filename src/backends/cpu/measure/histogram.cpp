@@ -1,8 +1,8 @@
 // Histograms: integer images count their codes, and the bins are made of those at the end.
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "backends/cpu/measure/byte_counts.hpp"
 #include "backends/cpu/tile/code_table.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/sink.hpp"
@@ -64,26 +64,6 @@ void count_codes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) ++counts[in[i]];
 }
 
-// Tables in turn: equal neighbours don't wait for each other's count. Eight bytes are read at once.
-constexpr int byte_tables = 8;
-void count_bytes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
-  const std::uint8_t* in = reinterpret_cast<const std::uint8_t*>(row);
-  std::int64_t i = 0;
-  for (; i + byte_tables <= n; i += byte_tables) {
-    std::uint64_t codes;
-    std::memcpy(&codes, in + i, sizeof codes);
-    ++counts[codes & 255];
-    ++counts[256 + (codes >> 8 & 255)];
-    ++counts[512 + (codes >> 16 & 255)];
-    ++counts[768 + (codes >> 24 & 255)];
-    ++counts[1024 + (codes >> 32 & 255)];
-    ++counts[1280 + (codes >> 40 & 255)];
-    ++counts[1536 + (codes >> 48 & 255)];
-    ++counts[1792 + (codes >> 56)];
-  }
-  for (; i < n; ++i) ++counts[in[i]];
-}
-
 class CodeHistogram final : public Sink {
   // One thread's, of all its tiles: 32 bits a count until those could be full.
   struct Counts {
@@ -113,7 +93,7 @@ class CodeHistogram final : public Sink {
       if (bytes() == 2) {
         count_codes<std::uint16_t>(of.now.data(), row, rows.width());
       } else {
-        count_bytes(of.now.data(), row, rows.width());
+        count_bytes(of.now.data(), reinterpret_cast<const std::uint8_t*>(row), rows.width());
       }
     }
   }

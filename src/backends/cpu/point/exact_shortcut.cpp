@@ -2,6 +2,7 @@
 #include "backends/cpu/point/exact_shortcut.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -38,8 +39,9 @@ ExactShortcut try_all(const Trial& trial) {
   };
   ExactShortcut out{.fixed = std::nullopt, .single = true};
   std::vector<FixedSum> sums;  // those that were right so far
-  if (trial.result == PixelClass::uint8 && trial.first == PixelClass::uint8 &&
-      trial.second == PixelClass::uint8) {
+  out.difference = trial.result == PixelClass::uint8 && trial.first == PixelClass::uint8 &&
+                   trial.second == PixelClass::uint8;
+  if (out.difference) {
     in_double(255);
     const double at_first = exact[0];
     in_double(0);
@@ -52,7 +54,8 @@ ExactShortcut try_all(const Trial& trial) {
       }
     }
   }
-  for (std::int64_t k = 0; k < codes_of(trial.first) && (out.single || !sums.empty()); ++k) {
+  for (std::int64_t k = 0;
+       k < codes_of(trial.first) && (out.single || out.difference || !sums.empty()); ++k) {
     in_double(k);
     store_row(codes.data(), exact.data(), trial.result, n, trial.level);
     if (out.single) {
@@ -60,6 +63,9 @@ ExactShortcut try_all(const Trial& trial) {
       trial.body->rows_float[level](fast.data(), rows_float, n, args.data());
       store_row(fast_codes.data(), fast.data(), trial.result, n, trial.level);
       out.single = codes == fast_codes;
+    }
+    for (std::int64_t i = 0; i < n && out.difference; ++i) {
+      out.difference = static_cast<std::int64_t>(codes[i]) == std::abs(k - i);
     }
     std::erase_if(sums, [&](const FixedSum& sum) {
       for (std::int64_t i = 0; i < n; ++i) {

@@ -14,7 +14,8 @@ namespace impipe::cpu {
 // What gives the same codes as double for every pair of codes.
 struct ExactShortcut {
   std::optional<FixedSum> fixed;
-  bool single = false;  // float32 does
+  bool single = false;      // float32 does
+  bool difference = false;  // |first - second| of bytes does
 };
 
 // For a body of two inputs of these classes. Nothing when they have too many pairs of codes to

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/point/exact_shortcut.hpp"
 #include "backends/cpu/point/luminance.hpp"
+#include "backends/cpu/tile/byte_difference.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "core/body_tree.hpp"
 #include "core/expression.hpp"
@@ -95,6 +96,7 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
                        cls_, size.pixels(), level_);
     in_double_ = !shortcut.single;
     fixed_ = shortcut.fixed;
+    difference_ = shortcut.difference;
   }
   if (!point_->in_double && !point_->in_table && inputs.classes.size() == 3) {
     mean_ = mean_weights(*point_->body, inputs.classes, cls_, arguments.in_double, level_);
@@ -198,10 +200,11 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
 
 void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
                        std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
-  if (fixed_) {
-    run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out),
-                  reinterpret_cast<const std::uint8_t*>(in[0]),
-                  reinterpret_cast<const std::uint8_t*>(in[1]), n, level_);
+  const auto bytes = [&](std::size_t i) { return reinterpret_cast<const std::uint8_t*>(in[i]); };
+  if (difference_) {
+    byte_differences(reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
+  } else if (fixed_) {
+    run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
   } else if (mean_) {
     run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
   } else if (in_double_) {

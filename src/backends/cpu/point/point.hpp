@@ -40,6 +40,9 @@ class PointProgram {
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
            std::int64_t n, State& state, Scratch& scratch) const;
 
+  // Whether it makes |a - b| of two planes of bytes.
+  bool is_byte_difference() const { return difference_; }
+
   // The table over all codes of the only input, when there can be one: one integer input, computed
   // in double, nothing that depends on the place.
   std::optional<CodeTable> table(State& state, Scratch& scratch) const;
@@ -73,6 +76,7 @@ class PointProgram {
   CpuLevel level_;
   std::vector<Binding> bindings_;
   bool in_double_ = false;
+  bool difference_ = false;          // |a - b| of bytes gives the same codes
   std::optional<FixedSum> fixed_;    // gives the same codes
   std::optional<MeanWeights> mean_;  // likewise
 };

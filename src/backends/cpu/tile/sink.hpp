@@ -42,6 +42,9 @@ std::unique_ptr<Sink> make_code_spread(const SinkImage& image, std::int64_t tile
 std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
                                      CpuLevel level);
 
+// Takes two planes of bytes: the sum of the squares of how far apart they are.
+std::unique_ptr<Sink> make_difference_squares(std::int64_t tiles, CpuLevel level);
+
 // Whether the node counts codes that an earlier one makes of two bytes each: its histogram can then
 // count pairs of that node's two images.
 bool counts_pairs(const KernelSpec& spec, const Node& node);

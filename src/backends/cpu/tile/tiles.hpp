@@ -7,7 +7,7 @@ namespace impipe::cpu {
 
 struct TileGrid {
   Size image;
-  std::int64_t width = 0, height = 0;  // of a tile, multiples of a cell of float reductions
+  std::int64_t width = 0, height = 0;  // of a tile; where cells are summed, multiples of one
   std::int64_t across() const { return (image.width + width - 1) / width; }
   std::int64_t count() const { return across() * ((image.height + height - 1) / height); }
   Region region(std::int64_t tile) const;
