@@ -68,6 +68,16 @@ class Codecs(ProgramTest):
                             lambda a, b: ("avifenc", "--lossless", a, b),
                             lambda a, b: ("avifdec", a, b))
 
+    def test_avif_of_writers_that_say_less(self):
+        # Libheif before 1.12 left out how many bits a channel has.
+        Image.fromarray(CLEAR).save(self.path("in.png"))
+        self.impipe(IDENTITY, "in.png", "-o", "a.avif")
+        with open(self.path("a.avif"), "rb") as file:
+            data = file.read()
+        self.assertIn(b"pixi", data)
+        self.write("b.avif", data.replace(b"pixi", b"free"))
+        self.equal(self.read("b.avif"), CLEAR)
+
     def test_qoi(self):
         convert = lambda a, b: ("ffmpeg", "-v", "error", "-y", "-i", a, b)
         self.goes_both_ways("qoi", ["colour", "clear"], convert, convert)

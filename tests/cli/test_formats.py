@@ -427,6 +427,24 @@ class Pages(Formats):
         self.has_pages("in.npy", data.getvalue(), 2)
 
 
+class Kinds(Formats):
+    def test_jpegs_that_are_not_read_are_not_called_damaged(self):
+        out = io.BytesIO()
+        Image.fromarray(numbers(3, 255, np.uint8)).save(out, "JPEG")
+        data = out.getvalue()
+        frame = data.index(b"\xff\xc0")
+        self.refuses(data[:frame + 4] + b"\x0c" + data[frame + 5:],
+                     "JPEG of 12 bits is not supported", "in.jpg")
+        for code, kind in [(0xc3, "lossless"), (0xcb, "lossless"), (0xc5, "hierarchical")]:
+            self.refuses(data[:frame + 1] + bytes([code]) + data[frame + 2:],
+                         f"{kind} JPEG is not supported", "in.jpg")
+
+    def test_comments_right_behind_a_word(self):
+        gray = numbers(1, 255, np.uint8)
+        head = b"P5#made by hand\n%d# wide\n%d#high\n255#white\n" % (W, H)
+        self.equal(self.read(head + gray.tobytes(), name="in.pgm"), gray)
+
+
 class Claims(Formats):
     """What a header claims is compared with the file before memory is taken."""
     MOST = 120 * 1024  # KiB; the program itself with a codec module needs some 40 MiB
