@@ -330,6 +330,13 @@ class OneHeaderTwoReaders(Formats):
                              f"damaged TIFF: tag {tag} stands twice in its directory")
         self.equal(self.read(tiff(gray, twice=[(258, 3, [8])])), numbers(1, 255, np.uint8))
 
+    def test_a_tag_that_libtiff_passes_over(self):
+        data = tiff(page(numbers(1, 255, np.uint8)), twice=[(0, 4, [1])])
+        entry = struct.pack("<HHI", 0, 4, 1)
+        self.write("in.tif", data.replace(entry, bytes(8)))  # as some old scanners leave room
+        self.impipe(IDENTITY, "in.tif", "-o", "out.npy")
+        self.equal(np.load(self.path("out.npy")), numbers(1, 255, np.uint8))
+
     def test_a_webp_whose_canvas_is_not_its_picture(self):
         data = io.BytesIO()
         Image.fromarray(numbers(3, 255, np.uint8)).save(data, "WEBP", lossless=True)
