@@ -205,6 +205,17 @@ class OtherKinds(MetadataTest):
             self.assertEqual(picture.info["dpi"], (72, 300))
             self.assertEqual(picture.info["comment"], b"Words")
 
+    def test_png_chunks_of_a_wrong_length_are_named(self):
+        kinds = [b"gAMA", b"cHRM", b"sRGB", b"bKGD", b"tIME", b"pHYs", b"oFFs", b"cICP"]
+        self.write("a.png", b"\x89PNG\r\n\x1a\n"
+                   + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 2, 0, 0, 0))
+                   + b"".join(png_chunk(kind, b"\0\0\0") for kind in kinds)
+                   + png_chunk(b"IDAT", zlib.compress(b"\0abcdef")) + png_chunk(b"IEND", b""))
+        run = self.impipe("imcomplement", "a.png", "-o", "b.png")
+        self.assertEqual(run.err, "impipe: a.png: the result is without " + ", ".join(
+            f"chunk {kind.decode()} that cannot be read" for kind in kinds) + "\n")
+        self.assertEqual([kind for kind, _ in self.chunks("b.png") if kind in kinds], [])
+
     def test_resolutions_find_their_way_between_all_formats(self):
         pixels = ramp()
         for first in ("jpg", "png", "tif", "bmp"):
