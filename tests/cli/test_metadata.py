@@ -130,6 +130,28 @@ class Kinds(MetadataTest):
             self.assertEqual(small.getpixel((7, 9)), (200, 200, 200))
         self.assertEqual(body.count(b"\xff\xd8\xff"), 1)  # nothing is left of the old one
 
+    def test_tags_of_cameras_makers_stay_where_they_are(self):
+        # Panasonic's titles; a block that was made anew would move what maker notes point at.
+        small = jpeg_of(colour(20, 30))
+        block = exif_block("<", small)
+        title = struct.pack("<HHI4s", 50898, 7, 4, b"Tour")
+        make = struct.pack("<HHI", 271, 2, 4) + b"Cam\0"
+        self.assertIn(make, block)
+        block = block.replace(make, title)
+        self.write("a.jpg", with_segments(jpeg_of(colour(40, 60)),
+                                          segment(0xE1, b"Exif\0\0" + block)))
+        for ext in ("jpg", "png", "webp", "jxl"):
+            with self.subTest(ext):
+                run = self.impipe("imcomplement", "a.jpg", "-o", "b." + ext)
+                self.assertEqual(run.err, "")
+                with open(self.path("b." + ext), "rb") as file:
+                    data = file.read()
+                at = data.index(b"NOTE")
+                begin = data.rindex(b"II*\0", 0, at)
+                self.assertEqual(struct.unpack("<I", data[at + 4:at + 8])[0], at - begin)
+                self.assertIn(title, data)
+                self.assertEqual(data[begin:].count(b"\xff\xd8\xff"), 1)  # the thumbnail
+
     def test_to_every_format(self):
         jpeg, icc = self.full_jpeg()
         self.write("a.jpg", jpeg)
