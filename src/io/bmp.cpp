@@ -116,11 +116,12 @@ class RunReader {
         rows_(rows),
         size_(header.info.stored),
         pixel_bytes_(header.coding == BmpCoding::rle24 ? 3 : 1),
-        row_(static_cast<size_t>(size_.width) * pixel_bytes_) {}
+        packed_width_(packed_width(header)),
+        row_(static_cast<size_t>(packed_width_) * pixel_bytes_) {}
 
   void read() {
     for (;;) {
-      if (at_ + 2 > codes_.size() && y_ + (x_ == size_.width ? 1 : 0) >= size_.height) break;
+      if (at_ + 2 > codes_.size() && y_ + (x_ >= size_.width ? 1 : 0) >= size_.height) break;
       const unsigned count = next();
       if (count > 0) {
         read_run(count);
@@ -141,6 +142,14 @@ class RunReader {
   }
 
  private:
+  // GraphicsMagick and others pack what fills a row up to a multiple of four bytes as well.
+  static std::int64_t packed_width(const BmpHeader& header) {
+    const std::int64_t width = header.info.stored.width;
+    if (header.coding == BmpCoding::rle24) return width;
+    const std::int64_t step = header.coding == BmpCoding::rle4 ? 8 : 4;
+    return (width + step - 1) / step * step;
+  }
+
   unsigned next() {
     if (at_ >= codes_.size()) fail("truncated BMP: its runs end before the last pixel");
     return static_cast<unsigned>(codes_[at_++]);
@@ -162,7 +171,7 @@ class RunReader {
   }
 
   void put(const std::uint8_t* pixel) {
-    if (x_ >= size_.width || y_ >= size_.height) {
+    if (x_ >= packed_width_ || y_ >= size_.height) {
       fail("damaged BMP: a run goes past the " +
            std::string(y_ < size_.height ? "end of row " + std::to_string(y_) : "last row"));
     }
@@ -204,6 +213,7 @@ class RunReader {
   const RowReader& rows_;
   Size size_;
   size_t pixel_bytes_;
+  std::int64_t packed_width_;  // pixels that the codes of a row may make
   std::vector<std::uint8_t> row_;
   size_t at_ = 0;
   std::int64_t x_ = 0, y_ = 0;

@@ -109,13 +109,24 @@ Bytes read_irregular(int file) {
   return read_picture(file, no_limit);
 }
 
+// Of formats whose headers only their libraries read.
+ImageInfo probe_by_module(const ByteSource& source, Format format, int page) {
+  const std::string file = source.read(0, source.size());
+  const CodecModule& module = codec_module(format);
+  ImageInfo info = from_module([&] { return module.probe(std::as_bytes(std::span(file)), page); });
+  info.format = format;
+  if (format == Format::jp2) info.orientation = jp2_orientation(source);
+  return info;
+}
+
 ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
                        const std::vector<std::string>& channels) {
   int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
-  Format format = sniff_or_fail(std::as_bytes(std::span(head)));
-  if (format == Format::tiff && is_camera_raw(source)) format = Format::camera;
+  const Format sniffed = sniff_or_fail(std::as_bytes(std::span(head)));
+  const bool is_raw = sniffed == Format::tiff && is_camera_raw(source);
+  const Format format = is_raw ? Format::camera : sniffed;
   try {
     switch (format) {
       case Format::png: info = png_header(source); break;
@@ -139,13 +150,9 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::heif:
       case Format::fits:
       case Format::camera:
-      case Format::jp2: {
-        const std::string file = source.read(0, source.size());
-        const CodecModule& module = codec_module(format);
-        info = from_module([&] { return module.probe(std::as_bytes(std::span(file)), page); });
-        info.format = format;
-        if (format == Format::jp2) info.orientation = jp2_orientation(source);
-      }
+      case Format::jp2:
+        if (sniffed == Format::tiff) check_dng(source);
+        info = probe_by_module(source, format, page);
     }
   } catch (const Error& error) {
     const std::string_view what = error.what();

@@ -70,6 +70,13 @@ void follow_pixels(Metadata& m, Format format, const PictureOfFile& picture, Los
   }
 }
 
+// Blocks of EXIF that are made anew lose the places that maker notes point at, and thumbnails: only
+// those of a TIFF, which were made by reading it.
+void drop_tiff_tags(Metadata& metadata, Lost& lost) {
+  if (!metadata.exif_of_tiff || metadata.exif.empty()) return;
+  metadata.exif = bytes_of_text(exif_of_photographs(std::string(text_of(metadata.exif)), lost));
+}
+
 }  // namespace
 
 bool wants_thumbnail(const Metadata& metadata) {
@@ -186,7 +193,7 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
   const bool has_unit = ready.resolution && ready.resolution->unit != Resolution::Unit::none;
   const bool boxes = format == Format::jp2;  // for resolution and comments too
   if (!ready.exif.empty()) {
-    ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
+    drop_tiff_tags(ready, lost);
   } else if (has_unit && !boxes) {
     ready.exif = bytes_of_text(exif_of_resolution(*ready.resolution));
   }
@@ -213,9 +220,7 @@ Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
   Metadata ready = metadata;
   drop_foreign_profile(ready, picture.image.type.channels, lost);
   follow_pixels(ready, format, picture, lost);
-  if (format != Format::tiff && !ready.exif.empty()) {
-    ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
-  }
+  if (format != Format::tiff) drop_tiff_tags(ready, lost);
   switch (format) {
     case Format::jpeg: return with_jpeg_metadata(file, ready, lost);
     case Format::png: return with_png_metadata(file, ready, lost);

@@ -34,6 +34,11 @@ void visit_gif_blocks(const ByteSource& source, Visit visit) {
     const std::string block = source.read_some(at, 10);
     const std::uint64_t kind = big_at(block, 0, 1);
     if (kind == gif_trailer) return;
+    // Some writers end sub-blocks twice.
+    if (kind == 0) {
+      ++at;
+      continue;
+    }
     if (kind == gif_extension) {
       visit(kind, block, at);
       at = behind_gif_blocks(source, at + 2);

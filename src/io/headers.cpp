@@ -198,6 +198,19 @@ std::optional<std::int64_t> next_jpeg_marker(const ByteSource& source, std::int6
   }
 }
 
+// What libjpeg does not decode is no damage.
+void check_jpeg_kind(int code, int bits) {
+  constexpr int baseline = 0xc0, extended = 0xc1, progressive = 0xc2, arithmetic = 0xc9,
+                arithmetic_progressive = 0xca;
+  const bool lossless = code == 0xc3 || code == 0xc7 || code == 0xcb || code == 0xcf;
+  const bool known = code == baseline || code == extended || code == progressive ||
+                     code == arithmetic || code == arithmetic_progressive;
+  if (!known) {
+    fail(std::string(lossless ? "lossless" : "hierarchical") + " JPEG is not supported");
+  }
+  if (bits != 8) fail("JPEG of " + std::to_string(bits) + " bits is not supported");
+}
+
 }  // namespace
 
 ImageInfo jpeg_header(const ByteSource& source) {
@@ -220,6 +233,7 @@ ImageInfo jpeg_header(const ByteSource& source) {
     const auto length = static_cast<std::int64_t>(big_at(size, 0, 2));
     if (code >= 0xc0 && code <= 0xcf && code != 0xc4 && code != 0xc8 && code != 0xcc) {
       const std::string frame = source.read(at + 2, 6);
+      check_jpeg_kind(code, static_cast<int>(big_at(frame, 0, 1)));
       const auto components = static_cast<int>(big_at(frame, 5, 1));
       info.stored = {static_cast<std::int64_t>(big_at(frame, 3, 2)),
                      static_cast<std::int64_t>(big_at(frame, 1, 2))};

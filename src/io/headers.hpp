@@ -50,6 +50,8 @@ struct TgaHeader {
   int map_first = 0, map_count = 0;
   bool top_down = false, right_to_left = false;
   bool premultiplied = false;
+  bool fourth_left_out =
+      false;  // a byte a pixel that differs, and is no alpha by the extension area
   std::int64_t map = 0, data = 0;  // offsets
 };
 TgaHeader tga_header(const ByteSource& source);

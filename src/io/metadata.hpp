@@ -103,10 +103,11 @@ struct Piece {
 };
 
 struct Metadata {
-  std::vector<std::byte> exif;   // a TIFF structure ("II*\0…"), orientation already reset to 1
-  std::vector<std::byte> icc;    // an ICC profile
-  std::string icc_name = "icc";  // as PNG has it
-  std::string xmp;               // an XMP packet
+  std::vector<std::byte> exif;  // a TIFF structure ("II*\0…"), orientation already reset to 1
+  bool exif_of_tiff = false;    // it has what a TIFF said beside its pixels, foreign to photographs
+  std::vector<std::byte> icc;   // an ICC profile
+  std::string icc_name = "icc";      // as PNG has it
+  std::string xmp;                   // an XMP packet
   std::vector<std::byte> photoshop;  // image resources ("8BIM…"), IPTC among them
   std::optional<Resolution> resolution;
   std::vector<std::string> comments;

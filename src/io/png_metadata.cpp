@@ -1,6 +1,7 @@
 // Chunks of a PNG file: metadata taken out of them and put in.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "io/byte_source.hpp"
 #include "io/exif.hpp"
@@ -148,12 +149,27 @@ class Reader {
     if (end > 0) out_.metadata.icc_name = data.substr(0, end);
   }
 
+  // Bytes of a chunk that has always as many; 0 for others.
+  size_t bytes_of_kind(std::string_view kind) const {
+    static constexpr std::pair<std::string_view, size_t> known[] = {
+        {"gAMA", 4}, {"cHRM", 32}, {"sRGB", 1}, {"cICP", 4}, {"mDCV", 24}, {"mDCv", 24},
+        {"cLLI", 8}, {"cLLi", 8},  {"tIME", 7}, {"oFFs", 9}, {"pHYs", 9}};
+    if (kind == "bKGD") return file_[25] == 3 ? 1 : (file_[25] & 2) != 0 ? 6 : 2;
+    for (const auto& [name, bytes] : known) {
+      if (kind == name) return bytes;
+    }
+    return 0;
+  }
+
   void take_other(std::string_view kind, std::string_view data, std::string_view chunk) {
     const std::string bytes(data);
+    if (const size_t wanted = bytes_of_kind(kind); wanted > 0 && data.size() != wanted) {
+      return out_.lost.push_back("chunk " + std::string(kind) + " that cannot be read");
+    }
     const auto keep = [&](std::string name) {
       out_.metadata.pieces.push_back({std::move(name), std::string(chunk)});
     };
-    if (kind == "pHYs" && data.size() == 9) {
+    if (kind == "pHYs") {
       out_.metadata.resolution = Resolution{
           static_cast<double>(big_at(bytes, 0, 4)), static_cast<double>(big_at(bytes, 4, 4)),
           bytes[8] == 1 ? Resolution::Unit::metre : Resolution::Unit::none};
@@ -166,7 +182,7 @@ class Reader {
       keep(big_at(bytes, 0, 4) == srgb ? "" : "gamma");
     } else if (kind == "cHRM") {
       constexpr std::uint64_t srgb[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
-      bool usual = data.size() == 32;
+      bool usual = true;
       for (size_t i = 0; i < 8; ++i) usual = usual && big_at(bytes, 4 * i, 4) == srgb[i];
       keep(usual ? "" : "primary colours");
     } else if (kind == "sRGB") {

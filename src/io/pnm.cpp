@@ -12,7 +12,8 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The words of a header: separated by white space, '#' begins a comment up to the end of the line.
+// The words of a header: separated by white space; '#' begins a comment up to the end of the line,
+// also right behind a word.
 class Words {
  public:
   explicit Words(std::string text) : text_(std::move(text)), at_(2) {}
@@ -23,9 +24,13 @@ class Words {
       if (at_ < text_.size()) ++at_;
     }
     const size_t begin = at_;
-    while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
-    if (begin == at_) fail(std::string("truncated PNM: its header has no ") + what);
-    return text_.substr(begin, at_ - begin);
+    while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != '#') ++at_;
+    const size_t end = at_;
+    if (begin == end) fail(std::string("truncated PNM: its header has no ") + what);
+    // A comment right behind a word stands for the white space that ends it.
+    if (at_ < text_.size() && text_[at_] == '#')
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    return text_.substr(begin, end - begin);
   }
 
   std::int64_t next_number(const char* what) {

@@ -4,6 +4,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/file_metadata.hpp"
+#include "io/headers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -73,6 +74,8 @@ MetadataRead read_tga_metadata(std::span<const std::byte> file) {
   const auto area = static_cast<std::int64_t>(little_at(footer, 0, 4));
   if (area > 0) read_tga_extension(source.read_some(area, area_bytes), out);
   if (little_at(footer, 4, 4) != 0) out.lose("its developer's area");
+  if (tga_header(source).fourth_left_out)
+    out.lose("a fourth byte a pixel that it says is no alpha");
   return out;
 }
 

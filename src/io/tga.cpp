@@ -91,6 +91,29 @@ int attributes_of(const ByteSource& source) {
   return kind.empty() ? -1 : static_cast<int>(big_at(kind, 0, 1));
 }
 
+// Whether the fourth bytes of the pixels are not all alike: many writers have alpha there and say
+// nothing of it, and others leave it 0 or 255.
+bool fourth_bytes_differ(const ByteSource& source, const TgaHeader& header, std::int64_t pixels) {
+  constexpr size_t pixel_bytes = 4;
+  const std::string data = source.read_some(header.data, source.size() - header.data);
+  std::int64_t known = 0;
+  for (size_t at = 0; at < data.size() && known < pixels;) {
+    size_t count = 1;
+    if (header.packed) {
+      const unsigned packet = static_cast<unsigned char>(data[at++]);
+      known += (packet & 127) + 1;
+      if ((packet & 128) == 0) count = packet + 1;
+    } else {
+      ++known;
+    }
+    for (; count > 0 && at + pixel_bytes <= data.size(); --count, at += pixel_bytes) {
+      if (data[at + 3] != data[static_cast<size_t>(header.packed ? 4 : 3)]) return true;
+    }
+    if (count > 0) break;
+  }
+  return false;
+}
+
 // Colours that were multiplied with their alpha become straight.
 void divide_by_alpha(std::vector<std::uint8_t>& row) {
   for (size_t at = 0; at < row.size(); at += 4) {
@@ -100,6 +123,19 @@ void divide_by_alpha(std::vector<std::uint8_t>& row) {
           static_cast<std::uint8_t>(std::min((row[at + c] * 255 + alpha / 2) / alpha, 255));
     }
   }
+}
+
+// The extension area knows best, then the header's number of attribute bits, then the pixels.
+bool has_alpha(const ByteSource& source, TgaHeader& header, int bits, int attribute_bits) {
+  const int attributes = attributes_of(source);
+  header.premultiplied = attributes == 4;
+  if (bits == 16) return attribute_bits != 0 && (attributes < 0 || attributes >= 3);
+  if (bits != 32 || attributes >= 3) return bits == 32;
+  if (attributes < 0 && attribute_bits != 0) return true;
+  const bool differ =
+      header.kind == 2 && fourth_bytes_differ(source, header, header.info.stored.pixels());
+  header.fourth_left_out = differ && attributes >= 0;
+  return differ && attributes < 0;
 }
 
 }  // namespace
@@ -121,15 +157,11 @@ TgaHeader tga_header(const ByteSource& source) {
   header.top_down = (flags & 0x20) != 0;
   header.map = header_bytes + number(0, 1);
   header.data = header.map + std::int64_t{header.map_count} * ((header.map_bits + 7) / 8);
-  const int bits = header.kind == 1 ? header.map_bits : header.bits;
-  // Attribute bits are opacity; without any the fourth byte means nothing.
-  const int attributes = attributes_of(source);
-  header.premultiplied = attributes == 4;
-  const bool alpha =
-      (flags & 15) != 0 && (bits == 16 || bits == 32) && (attributes < 0 || attributes >= 3);
   ImageInfo& info = header.info;
   info.format = Format::tga;
   info.stored = {number(12, 2), number(14, 2)};
+  const int bits = header.kind == 1 ? header.map_bits : header.bits;
+  const bool alpha = has_alpha(source, header, bits, flags & 15);
   info.type = {.cls = PixelClass::uint8,
                .channels = header.kind == 3 ? 1 : 3,
                .alpha = alpha || (header.kind == 3 && bits == 16),

@@ -143,6 +143,7 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page) {
       append_directory(exif, {.big_endian = order.big_endian}, std::move(fields));
   put_number(exif, 4, begin, 4, order.big_endian);
   m.resolution = exif_resolution(exif);
+  m.exif_of_tiff = !only_resolution;
   if (!only_resolution) m.exif = bytes_of_text(exif);
   return out;
 }

@@ -227,13 +227,23 @@ class Reading(ProgramTest):
         huffman = struct.pack("<I", 64) + windows_header(7, 5, 1, 3, size=64)[4:]
         self.refused(file_of(huffman, palette, pixels),
                      "BMP with Huffman codes is not supported")
-        runs = {b"\x08\x01": "damaged BMP: a run goes past the end of row 0",
+        runs = {b"\x09\x01": "damaged BMP: a run goes past the end of row 0",
                 b"\x07\x01\0\0" * 5 + b"\x01\x01": "damaged BMP: a run goes past the last row",
                 b"\x07\x01\0\0": "truncated BMP: its runs end before the last pixel"}
         for codes, message in runs.items():
             self.refused(file_of(windows_header(7, 5, 8, 1, used=4), palette, codes), message)
         self.refused(file_of(windows_header(30000, 30000, 8, 1, used=4), palette, b"\0\x01"),
                      "truncated BMP: 2 bytes of runs for 900000000 pixels")
+
+
+    def test_runs_that_fill_rows_up(self):
+        # GraphicsMagick packs the bytes that make a row a multiple of four as well.
+        palette = bytes(4) + b"\1\1\1\0"
+        wide = b"\x08\x01\0\0" * 4 + b"\0\x08" + b"\x01" * 7 + b"\0" + b"\0\x01"
+        ones = np.ones((5, 7), np.uint8)
+        self.check(file_of(windows_header(7, 5, 8, 1, used=2), palette, wide), ones)
+        narrow = b"\x08\x11\0\0" * 4 + b"\0\x08\x11\x11\x11\x10" + b"\0\x01"
+        self.check(file_of(windows_header(7, 5, 4, 2, used=2), palette, narrow), ones)
 
 
 class Writing(ProgramTest):

@@ -70,6 +70,36 @@ class CameraRaw(ProgramTest):
         self.assertEqual((exif[271], exif[272], exif[306]), ("Maker", "Camera 1", "2026:11:25 12:00:00"))
         self.assertEqual(exif.get(274, 1), 1)
 
+    def test_pixels_that_are_not_in_the_file(self):
+        # LibRaw makes black or noise of them without a word.
+        whole = dng(mosaic(120, 160))
+        offset = struct.pack("<HHI", 273, 4, 1)
+        at = whole.index(offset) + len(offset)
+        self.write("a.dng", whole[:at] + struct.pack("<I", len(whole) - 40) + whole[at + 4:])
+        self.assertEqual(self.impipe("mean2", "a.dng", code=1).err,
+                         "impipe: a.dng: decode: truncated camera raw: strip 1 of 1 is not in the "
+                         "file\n")
+        self.write("a.dng", dng(mosaic(120, 160), tags=[(322, 4, [16]), (323, 4, [16]),
+                                                        (324, 4, [8]), (325, 4, [8])]))
+        self.assertEqual(self.impipe("mean2", "a.dng", code=1).err,
+                         "impipe: a.dng: decode: damaged camera raw: 1 tiles of 80\n")
+        panasonic = [(1, 1, [*b"0330"]), (2, 3, [200]), (3, 3, [150]), (4, 3, [0]), (5, 3, [0]),
+                     (6, 3, [150]), (7, 3, [200]), (8, 3, [1]), (9, 3, [4]), (10, 3, [12]),
+                     (11, 3, [34316]), (13, 3, [1]), (23, 3, [80]), (36, 3, [570]), (37, 3, [263]), (38, 3, [438]),
+                     (45, 3, [4]), (271, 2, [*b"Panasonic\0"]), (272, 2, [*b"DMC-LX3\0"]),
+                     (273, 4, [0xffffffff]), (278, 4, [150]), (279, 4, [45000]), (280, 4, [600])]
+        self.write("b.rw2", self.rw2(panasonic, b""))
+        size = len(self.rw2(panasonic, b""))
+        self.assertEqual(self.impipe("mean2", "b.rw2", code=1).err,
+                         f"impipe: b.rw2: decode: truncated camera raw: it ends at byte {size}\n")
+        self.write("b.rw2", self.rw2(panasonic, bytes(60000)))
+        self.assertIn("200x150", self.impipe("info", "b.rw2").out)
+        self.impipe("mean2", "b.rw2")
+
+    def rw2(self, tags, data):
+        picture = tiff({"tags": tags, "data": [], "places": (273, 279), "order": "<"})
+        return b"IIU\0" + picture[4:] + bytes(max(0, 600 - len(picture))) + data
+
     def test_damaged_files(self):
         data = dng(mosaic(120, 160))
         for cut in (len(data) - 100, 20000, 300):

@@ -68,6 +68,16 @@ class Codecs(ProgramTest):
                             lambda a, b: ("avifenc", "--lossless", a, b),
                             lambda a, b: ("avifdec", a, b))
 
+    def test_avif_of_writers_that_say_less(self):
+        # Libheif before 1.12 left out how many bits a channel has.
+        Image.fromarray(CLEAR).save(self.path("in.png"))
+        self.impipe(IDENTITY, "in.png", "-o", "a.avif")
+        with open(self.path("a.avif"), "rb") as file:
+            data = file.read()
+        self.assertIn(b"pixi", data)
+        self.write("b.avif", data.replace(b"pixi", b"free"))
+        self.equal(self.read("b.avif"), CLEAR)
+
     def test_qoi(self):
         convert = lambda a, b: ("ffmpeg", "-v", "error", "-y", "-i", a, b)
         self.goes_both_ways("qoi", ["colour", "clear"], convert, convert)
@@ -202,6 +212,31 @@ class Codecs(ProgramTest):
                     self.equal(self.read("in.tga"), PICTURES[name])
                     self.impipe(IDENTITY, "in.tga", "-o", "out.tga")
                     self.equal(self.png("out.tga"), PICTURES[name])
+    def test_a_fourth_byte_of_a_tga_that_its_header_does_not_tell_of(self):
+        area = bytes(494) + b"\0"
+        for packed in (None, "tga_rle"):
+            with self.subTest(compression=packed):
+                for fill, expected in ((None, CLEAR), (0, COLOUR), (255, COLOUR)):
+                    picture = CLEAR.copy()
+                    if fill is not None:
+                        picture[..., 3] = fill
+                    Image.fromarray(picture).save(self.path("in.tga"), compression=packed)
+                    with open(self.path("in.tga"), "rb") as file:
+                        data = file.read()[:-26]
+                    data = data[:17] + bytes([data[17] & 0xf0]) + data[18:]
+                    self.write("in.tga", data)
+                    self.equal(self.read("in.tga"), expected)
+                Image.fromarray(CLEAR).save(self.path("in.tga"), compression=packed)
+                with open(self.path("in.tga"), "rb") as file:
+                    data = file.read()[:-26]
+                self.write("in.tga", data + area + struct.pack("<II", len(data), 0)
+                           + b"TRUEVISION-XFILE.\0")
+                run = self.impipe(IDENTITY, "in.tga", "-o", "out.png")
+                self.assertEqual(run.err, "impipe: in.tga: the result is without a fourth byte a "
+                                          "pixel that it says is no alpha\n")
+                self.equal(self.png("out.png"), COLOUR)
+
+    def test_tga_palettes(self):
         palette = Image.fromarray(COLOUR).quantize(40)
         palette.save(self.path("in.tga"))
         self.equal(self.read("in.tga"), np.asarray(palette.convert("RGB")))
@@ -246,6 +281,19 @@ class Codecs(ProgramTest):
         self.assertIn("nothing here writes .gif", run.err)
         self.impipe(IDENTITY, "one.gif", "-o", "folder/")
         self.assertIn("folder/one.png", self.tree())
+
+    def test_blocks_of_a_gif_that_end_twice(self):
+        frames = [Image.fromarray(COLOUR).quantize(40), Image.fromarray(255 - COLOUR).quantize(40)]
+        frames[0].save(self.path("in.gif"), save_all=True, append_images=frames[1:],
+                       duration=50)
+        self.impipe(IDENTITY, "in.gif", "-o", "whole-{page}.png")
+        with open(self.path("in.gif"), "rb") as file:
+            data = file.read()
+        self.assertEqual(data.count(b"\x21\xf9\4"), 2)
+        self.write("in.gif", data.replace(b"\x21\xf9\4", b"\0\0\x21\xf9\4"))
+        self.impipe(IDENTITY, "in.gif", "-o", "{page}.png")
+        for page in (1, 2):
+            self.equal(self.png(f"{page}.png"), self.png(f"whole-{page}.png"))
 
     def test_metadata(self):
         profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

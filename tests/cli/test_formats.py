@@ -330,6 +330,13 @@ class OneHeaderTwoReaders(Formats):
                              f"damaged TIFF: tag {tag} stands twice in its directory")
         self.equal(self.read(tiff(gray, twice=[(258, 3, [8])])), numbers(1, 255, np.uint8))
 
+    def test_a_tag_that_libtiff_passes_over(self):
+        data = tiff(page(numbers(1, 255, np.uint8)), twice=[(0, 4, [1])])
+        entry = struct.pack("<HHI", 0, 4, 1)
+        self.write("in.tif", data.replace(entry, bytes(8)))  # as some old scanners leave room
+        self.impipe(IDENTITY, "in.tif", "-o", "out.npy")
+        self.equal(np.load(self.path("out.npy")), numbers(1, 255, np.uint8))
+
     def test_a_webp_whose_canvas_is_not_its_picture(self):
         data = io.BytesIO()
         Image.fromarray(numbers(3, 255, np.uint8)).save(data, "WEBP", lossless=True)
@@ -425,6 +432,24 @@ class Pages(Formats):
         np.save(data, gray)
         np.save(data, colour)
         self.has_pages("in.npy", data.getvalue(), 2)
+
+
+class Kinds(Formats):
+    def test_jpegs_that_are_not_read_are_not_called_damaged(self):
+        out = io.BytesIO()
+        Image.fromarray(numbers(3, 255, np.uint8)).save(out, "JPEG")
+        data = out.getvalue()
+        frame = data.index(b"\xff\xc0")
+        self.refuses(data[:frame + 4] + b"\x0c" + data[frame + 5:],
+                     "JPEG of 12 bits is not supported", "in.jpg")
+        for code, kind in [(0xc3, "lossless"), (0xcb, "lossless"), (0xc5, "hierarchical")]:
+            self.refuses(data[:frame + 1] + bytes([code]) + data[frame + 2:],
+                         f"{kind} JPEG is not supported", "in.jpg")
+
+    def test_comments_right_behind_a_word(self):
+        gray = numbers(1, 255, np.uint8)
+        head = b"P5#made by hand\n%d# wide\n%d#high\n255#white\n" % (W, H)
+        self.equal(self.read(head + gray.tobytes(), name="in.pgm"), gray)
 
 
 class Claims(Formats):

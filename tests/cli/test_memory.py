@@ -2,6 +2,8 @@
 without."""
 import os
 import random
+import resource
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -103,6 +105,20 @@ class Memory(ProgramTest):
                 self.assertEqual(result.code, 1)
                 self.assertIn("out of memory", result.err)
                 self.assertEqual(self.tree("out") if os.path.isdir(self.path("out")) else [], [])
+
+    def test_a_library_that_ends_the_process_without_memory_is_not_asked(self):
+        y, x = np.mgrid[0:3000, 0:3000]
+        self.picture("a.png", np.dstack([x // 12, y // 12, (x ^ y) % 256]).astype(np.uint8))
+        self.impipe("rot90 0", "a.png", "-o", "a.jxl")
+        codes = set()
+        for limit in (180, 186, 192, 198, 204, 210, 800):  # MiB of addresses
+            run = subprocess.run(
+                [PROGRAM, "rot90 0", self.path("a.jxl"), "-o", self.path("b.png"), "-j", "1",
+                 "--device", "cpu"], capture_output=True, text=True, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 20,) * 2))
+            self.assertIn(run.returncode, (0, 1), (limit, run.stderr))
+            codes.add(run.returncode)
+        self.assertEqual(codes, {0, 1})
 
     def test_threads_that_cannot_start_are_done_without(self):
         for i in range(6):

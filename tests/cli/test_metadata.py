@@ -130,6 +130,28 @@ class Kinds(MetadataTest):
             self.assertEqual(small.getpixel((7, 9)), (200, 200, 200))
         self.assertEqual(body.count(b"\xff\xd8\xff"), 1)  # nothing is left of the old one
 
+    def test_tags_of_cameras_makers_stay_where_they_are(self):
+        # Panasonic's titles; a block that was made anew would move what maker notes point at.
+        small = jpeg_of(colour(20, 30))
+        block = exif_block("<", small)
+        title = struct.pack("<HHI4s", 50898, 7, 4, b"Tour")
+        make = struct.pack("<HHI", 271, 2, 4) + b"Cam\0"
+        self.assertIn(make, block)
+        block = block.replace(make, title)
+        self.write("a.jpg", with_segments(jpeg_of(colour(40, 60)),
+                                          segment(0xE1, b"Exif\0\0" + block)))
+        for ext in ("jpg", "png", "webp", "jxl"):
+            with self.subTest(ext):
+                run = self.impipe("imcomplement", "a.jpg", "-o", "b." + ext)
+                self.assertEqual(run.err, "")
+                with open(self.path("b." + ext), "rb") as file:
+                    data = file.read()
+                at = data.index(b"NOTE")
+                begin = data.rindex(b"II*\0", 0, at)
+                self.assertEqual(struct.unpack("<I", data[at + 4:at + 8])[0], at - begin)
+                self.assertIn(title, data)
+                self.assertEqual(data[begin:].count(b"\xff\xd8\xff"), 1)  # the thumbnail
+
     def test_to_every_format(self):
         jpeg, icc = self.full_jpeg()
         self.write("a.jpg", jpeg)
@@ -204,6 +226,17 @@ class OtherKinds(MetadataTest):
         with Image.open(self.path("b.jpg")) as picture:
             self.assertEqual(picture.info["dpi"], (72, 300))
             self.assertEqual(picture.info["comment"], b"Words")
+
+    def test_png_chunks_of_a_wrong_length_are_named(self):
+        kinds = [b"gAMA", b"cHRM", b"sRGB", b"bKGD", b"tIME", b"pHYs", b"oFFs", b"cICP"]
+        self.write("a.png", b"\x89PNG\r\n\x1a\n"
+                   + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 2, 0, 0, 0))
+                   + b"".join(png_chunk(kind, b"\0\0\0") for kind in kinds)
+                   + png_chunk(b"IDAT", zlib.compress(b"\0abcdef")) + png_chunk(b"IEND", b""))
+        run = self.impipe("imcomplement", "a.png", "-o", "b.png")
+        self.assertEqual(run.err, "impipe: a.png: the result is without " + ", ".join(
+            f"chunk {kind.decode()} that cannot be read" for kind in kinds) + "\n")
+        self.assertEqual([kind for kind, _ in self.chunks("b.png") if kind in kinds], [])
 
     def test_resolutions_find_their_way_between_all_formats(self):
         pixels = ramp()

@@ -182,8 +182,10 @@ class WrittenPng(ProgramTest):
         pixels = photograph(700, 900, 3)
         rng = np.random.default_rng(5)
         wide = pixels.astype(np.uint16) * 257 + rng.integers(0, 600, pixels.shape).astype(np.uint16)
+        widened = pixels.astype(np.uint16) * 257
         # Of 12 bits in 16 half of each word's bytes have one lower half: see `wasteful`.
-        for name, picture in (("8", pixels), ("16", wide), ("12", wide & 0xfff0)):
+        for name, picture in (("8", pixels), ("16", wide), ("12", wide & 0xfff0),
+                              ("8 in 16", widened)):
             with self.subTest(bits=name):
                 np.save("in.npy", picture)
                 sizes = {}

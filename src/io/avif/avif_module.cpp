@@ -39,6 +39,9 @@ class Decoder {
       : decoder_(avifDecoderCreate()), size_(bytes.size()) {
     if (decoder_ == nullptr) throw std::bad_alloc();
     decoder_->maxThreads = 1;
+    // Older writers (libheif before 1.12) leave out the property of bits a channel, and others the
+    // size of the alpha; what an invalid clean aperture says is refused by the probe.
+    decoder_->strictFlags = AVIF_STRICT_CLAP_VALID;
     constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels, for whole blocks
     if (pixels > 0) {
       const std::int64_t limit =

@@ -43,6 +43,7 @@ class Screen {
   void next() {
     GifRecordType record = UNDEFINED_RECORD_TYPE;
     for (;;) {
+      skip_zeros();
       check(DGifGetRecordType(file_, &record));
       if (record == IMAGE_DESC_RECORD_TYPE) break;
       if (record != EXTENSION_RECORD_TYPE) fail("damaged GIF: a frame is missing");
@@ -57,6 +58,11 @@ class Screen {
   }
 
  private:
+  // Zeros between blocks, which giflib minds and viewers do not.
+  void skip_zeros() const {
+    auto& cursor = *static_cast<Cursor*>(file_->UserData);
+    while (cursor.at < cursor.bytes.size() && cursor.bytes[cursor.at] == std::byte{0}) ++cursor.at;
+  }
   void check(int result) const {
     if (result != GIF_OK) fail_gif(file_, file_->Error);
   }

@@ -1,6 +1,7 @@
 // The codec module for JPEG XL, through libjxl: lossless unless asked otherwise.
 #include <jxl/decode.h>
 #include <jxl/encode.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,18 @@ namespace impipe::io {
 namespace {
 
 using InputBytes = std::span<const std::byte>;
+
+// libjxl ends the process where it gets no memory: an Error before it begins, where there is
+// clearly too little for the pixels as it holds them.
+void check_room(const ImageInfo& info) {
+  constexpr std::int64_t sample_bytes = 4 + 4, rest = std::int64_t{64} << 20;
+  const auto bytes =
+      static_cast<size_t>(info.stored.pixels() * stored_channels(info.type) * sample_bytes + rest);
+  void* room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, bytes);
+}
 
 // A decoder that has been given the whole of a file.
 class Decoder {
@@ -211,6 +224,7 @@ class Libjxl final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    check_room(info);
     Decoder decoder(bytes, JXL_DEC_FULL_IMAGE);
     JxlDecoderSkipFrames(decoder.get(), static_cast<size_t>(info.page));
     const JxlPixelFormat format = pixel_format(info.type);

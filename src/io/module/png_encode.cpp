@@ -228,6 +228,20 @@ bool repeats_itself(FilteredRows& rows) {
   return static_cast<double>(without) > 1.06 * static_cast<double>(with_matches);
 }
 
+// Whether words of 16 bits repeat one byte, as those of 8-bit pictures that were made 16-bit ones:
+// only matches find that. By every 16th row.
+bool was_8_bits(const HostImage& image) {
+  if (image.type.cls != PixelClass::uint16) return false;
+  for (const Plane& plane : image.planes) {
+    for (std::int64_t y = 0; y < image.size().height; y += 16) {
+      const auto* row = plane.row_as<std::uint16_t>(y);
+      const auto repeats = [](std::uint16_t v) { return v >> 8 == (v & 255); };
+      if (!std::all_of(row, row + image.size().width, repeats)) return false;
+    }
+  }
+  return true;
+}
+
 // Makes room for the rest of the rows, if all are like the first so many.
 void reserve_like(Bytes& out, size_t bytes, std::int64_t rows, std::int64_t height) {
   const double more = static_cast<double>(bytes) * static_cast<double>(height - rows);
@@ -373,7 +387,7 @@ Bytes encode_png(const HostImage& image, const EncodeOptions& options) {
   Bytes out;
   append_header(image, out);
   if (options.compression == Compression::fast) {
-    append_literals(rows, out, true);
+    if (!was_8_bits(image) || !append_matches(rows, out)) append_literals(rows, out, true);
   } else if (options.compression == Compression::small) {
     append_smallest(rows, out);
   } else if (!repeats_itself(rows) || !append_matches(rows, out)) {

@@ -101,8 +101,11 @@ int on_error(TIFF*, void* user, const char*, const char* format, va_list argumen
   // After such an error libtiff goes on with null pointers: out through its frames, as in png.cpp.
   if (errno == ENOMEM) throw std::bad_alloc();
   auto& complaint = static_cast<Memory*>(user)->complaint;
-  // The first is the cause.
-  if (complaint[0] == '\0') std::vsnprintf(complaint, sizeof complaint, format, arguments);
+  // The first is the cause; a tag that is passed over harms no pixel.
+  const bool is_of_tag = std::string_view(format).find("tag is not read from") != std::string::npos;
+  if (complaint[0] == '\0' && !is_of_tag) {
+    std::vsnprintf(complaint, sizeof complaint, format, arguments);
+  }
   return 1;
 }
 // Some warnings say that pixels were made up: of JPEG and CCITT data that ends early or is damaged.

@@ -23,11 +23,33 @@ void check(int status, size_t file_bytes) {
   fail(std::string("damaged camera raw: ") + libraw_strerror(status));
 }
 
+// The file, and how many bytes were asked for beyond its end: not every loader of LibRaw minds.
+class FileBytes final : public LibRaw_buffer_datastream {
+ public:
+  explicit FileBytes(InputBytes bytes)
+      : LibRaw_buffer_datastream(const_cast<std::byte*>(bytes.data()), bytes.size()) {}
+  int read(void* to, size_t bytes, size_t count) override {
+    const auto left = static_cast<size_t>(std::max<INT64>(size() - tell(), 0));
+    missing_ += bytes * count - std::min(bytes * count, left);
+    return LibRaw_buffer_datastream::read(to, bytes, count);
+  }
+  int get_char() override {
+    const int byte = LibRaw_buffer_datastream::get_char();
+    if (byte < 0) ++missing_;
+    return byte;
+  }
+  size_t missing() const { return missing_; }
+
+ private:
+  size_t missing_ = 0;
+};
+
 // Colours as dcraw makes them with the camera's white balance, in sRGB, of 16 bits; how bright one
 // picture is says nothing about the next.
 class Camera {
  public:
-  explicit Camera(InputBytes bytes) : bytes_(bytes.size()), raw_(new LibRaw(LIBRAW_OPTIONS_NONE)) {
+  explicit Camera(InputBytes bytes)
+      : bytes_(bytes.size()), file_(bytes), raw_(new LibRaw(LIBRAW_OPTIONS_NONE)) {
     constexpr double srgb_exponent = 1 / 2.4, srgb_slope = 12.92;
     constexpr int srgb = 1, adaptive_homogeneity = 3;
     libraw_output_params_t& how = raw_->imgdata.params;
@@ -39,13 +61,23 @@ class Camera {
     how.gamm[0] = srgb_exponent;
     how.gamm[1] = srgb_slope;
     raw_->set_dataerror_handler(nullptr, nullptr);
-    check(raw_->open_buffer(const_cast<std::byte*>(bytes.data()), bytes.size()), bytes_);
+    check(raw_->open_datastream(&file_), bytes_);
   }
   LibRaw* operator->() const { return raw_.get(); }
   size_t bytes() const { return bytes_; }
+  // Reads the sensor's values. Panasonic's last block may go on beyond the end of the file.
+  void unpack() {
+    constexpr size_t block = 0x4000;
+    const size_t before = file_.missing();
+    check(raw_->unpack(), bytes_);
+    // LibRaw goes on with what it has.
+    if (file_.missing() - before > block) check(LIBRAW_IO_ERROR, bytes_);
+    if (raw_->error_count() > 0) fail("truncated or damaged camera raw");
+  }
 
  private:
   size_t bytes_;
+  FileBytes file_;
   std::unique_ptr<LibRaw> raw_;
 };
 
@@ -86,11 +118,9 @@ class Raw final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const Camera camera(bytes);
+    Camera camera(bytes);
     check_filters(camera);
-    check(camera->unpack(), camera.bytes());
-    // LibRaw goes on with what it has.
-    if (camera->error_count() > 0) fail("truncated or damaged camera raw");
+    camera.unpack();
     check(camera->dcraw_process(), camera.bytes());
     int width = 0, height = 0, colours = 0, bits = 0;
     camera->get_mem_image_format(&width, &height, &colours, &bits);
