@@ -26,7 +26,7 @@ std::vector<Run> columns_of(const Mask& mask);
 // Whether the rows of a mask have hardly more than a cell each, as those of a line at an angle.
 bool is_sparse(const Mask& mask);
 // The sides up to which tiles of bytes take such masks.
-inline constexpr int max_sparse_side = 47;
+inline constexpr int max_sparse_side = 28;
 
 // Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
 bool takes_sorted_columns(const Mask& mask);
