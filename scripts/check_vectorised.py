@@ -22,10 +22,10 @@ OPERATION = {
     "round_away": "round|rndscale", "to_code": "round|rndscale", "divide": "div",
     "multiply_add": "mul", "choose": r"cmp\w+", "at": r"fmadd\d+",
     "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
-    "power": r"cmp\w+",
+    "power": r"cmp\w+", "cube_root": r"fn?madd\d+",
 }
 STENCILS = {"at", "weighted_mean"}
-OF_FLOATS = {"exp", "log", "pow", "power"}  # doubles call the C library
+OF_FLOATS = {"exp", "log", "pow", "power", "cube_root"}  # doubles call the C library
 REGISTER = {"v3": "%ymm", "v4": "%zmm"}
 
 

@@ -252,7 +252,8 @@ const char* sign_of(Kind kind) {
 void look_at(const BodyTree& tree, BodyTraits& traits) {
   const bool over = tree.kind == Kind::call && tree.name == "over";
   traits.powers = traits.powers || (tree.kind == Kind::call && tree.name == "pow");
-  constexpr std::string_view functions[] = {"pow", "exp", "log", "sin", "cos", "tan", "atan2"};
+  constexpr std::string_view functions[] = {"pow", "exp", "log", "cube_root",
+                                            "sin", "cos", "tan", "atan2"};
   traits.functions =
       traits.functions || (tree.kind == Kind::call && std::ranges::count(functions, tree.name) > 0);
   traits.quotients = traits.quotients || over || tree.kind == Kind::quotient;

@@ -1,6 +1,7 @@
-// exp, log and pow of single numbers as the CPU computes them: without branches, tables or calls,
-// so that compilers vectorise the loops of bodies that use them. Within a unit in the last place of
-// exp and log, and half of one, or hardly more, of pow. Every instruction set gives the same bits.
+// exp, log, pow and cube_root of single numbers as the CPU computes them: without branches, tables
+// or calls, so that compilers vectorise the loops of bodies that use them. Within a unit in the
+// last place of exp, log and cube_root, and half of one, or hardly more, of pow. Every instruction
+// set gives the same bits, and GPUs compute cube_root alike (backends/jit/kernels/common.clh).
 #pragma once
 
 #include <cstdint>
@@ -122,6 +123,22 @@ IMPIPE_FUNCTION float pow(float x, float y) {
   result = x == x ? result : of_nan;
   result = y == 0.0f ? 1.0f : result;
   return x == 1.0f ? 1.0f : result;
+}
+
+// Of infinity and of normal numbers above 0. y is near x^(-1/3): its bits begin with a third of x's
+// exponent, a parabola makes it 15 bits, and what is missing from x y^3 = 1 corrects x y^2.
+IMPIPE_FUNCTION float cube_root(float x) {
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
+  const auto third = static_cast<std::uint32_t>(std::uint64_t{bits} * 0x55555556u >> 32);
+  const float seed = __builtin_bit_cast(float, 0x548e4000u - third);
+  const float cube = x * seed * (seed * seed);
+  const float p =
+      __builtin_fmaf(cube, __builtin_fmaf(cube, 0.46726536f, -1.19075005f), 1.73084233f);
+  const float y = seed * p;
+  const float root = x * y * y;
+  const float missing = __builtin_fmaf(-root, y, 1.0f);
+  const float result = __builtin_fmaf(root * missing, 0.6666667f, root);
+  return x < infinite ? result : x;
 }
 
 #undef IMPIPE_FUNCTION

@@ -197,7 +197,9 @@ std::string KernelSpec::key() const {
     out += "] -> ";
     out +=
         node.is_measure ? "measure " + std::to_string(node.values) : std::string(name_of(node.cls));
-    out += " x" + std::to_string(node.channels) + "\n";
+    out += " x" + std::to_string(node.channels);
+    if (node.alike >= 0) out += " as n" + std::to_string(node.alike);
+    out += "\n";
   }
   out += "out:";
   for (size_t i = 0; i < outputs.size(); ++i) {

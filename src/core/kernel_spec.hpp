@@ -349,6 +349,9 @@ struct Node {
   int channels = 1;
   std::int64_t values = 0;
   double white = 255;  // of the result, a launch argument; 0 when there is none
+  // In a kernel for planes: an earlier node that is the same point of another channel, with the
+  // same arguments; -1 where there is none.
+  int alike = -1;
 };
 
 // Which channel of an image or measurement a kernel for planes reads or writes (plane_kernel.hpp).

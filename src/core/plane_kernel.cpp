@@ -108,6 +108,7 @@ class Splitter {
     if (std::holds_alternative<Scalar>(old.primitive)) {
       for (const Operand& operand : old.measures) one.measures.push_back(taken(old, operand, c));
     }
+    one.alike = alike(n, c);
     for (Argument& argument : one.arguments) {
       if (argument.source == Argument::Source::measured) point_at(argument, old, one, c);
     }
@@ -115,6 +116,19 @@ class Splitter {
     made_.spec.nodes.push_back(std::move(one));
     nodes_[{n, c}] = made;
     return made;
+  }
+
+  // The plane of point n that is made already and has the arguments of channel c's; else -1.
+  int alike(int n, int c) const {
+    const Node& node = from_.nodes[static_cast<std::size_t>(n)];
+    const bool apart = std::any_of(node.arguments.begin(), node.arguments.end(),
+                                   [](const Argument& a) { return a.per_channel; });
+    if (apart || mixes(node) || !std::holds_alternative<Point>(node.primitive)) return -1;
+    for (int other = 0; other < c; ++other) {
+      const auto known = nodes_.find({n, other});
+      if (known != nodes_.end()) return known->second;
+    }
+    return -1;
   }
 
   // What a scalar node takes of a measurement: its own channel's values, or those of all channels

@@ -3,7 +3,8 @@
 // and not the latter. docs/decisions/0001-one-body-every-backend.md has the numbers.
 //
 // One NaN is as good as another: which NaN (sign, payload) comes out is not promised, everything
-// else is, bit for bit, on every backend (but for pow, exp, log and the trigonometric words).
+// else is, bit for bit, on every backend (but for pow, exp, log, the trigonometric words, and
+// cube_root in double).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 // clang-format off
 // Words every dialect has as builtins: word, name of the builtin, number of arguments. Those of
-// FUNCTION_WORDS are core/functions.hpp for floats in C++.
+// FUNCTION_WORDS are core/functions.hpp for floats in C++; cube_root, of infinity and of normal
+// numbers above 0 alone, is so for floats in kernels, too.
 #define IMPIPE_PLAIN_WORDS(word) \
   word(abs, fabs, 1)             \
   word(floor, floor, 1)          \
@@ -29,7 +31,8 @@
 #define IMPIPE_FUNCTION_WORDS(word) \
   word(pow, pow, 2)                 \
   word(exp, exp, 1)                 \
-  word(log, log, 1)
+  word(log, log, 1)                 \
+  word(cube_root, cbrt, 1)
 #define IMPIPE_BUILTIN_WORDS(word) IMPIPE_PLAIN_WORDS(word) IMPIPE_FUNCTION_WORDS(word)
 
 // Words composed of those: name, number of parameters, their names, text. Each may call the ones

@@ -21,6 +21,15 @@ IMPIPE_POINT_BODY(pointed_stretch, (x), (low, high, from, to, white), {
   return (from + (to - from) * over(v - low, high - low)) * white;
 })
 IMPIPE_POINT_BODY(pointed_line, (x), (k, a, b), { return b - over(a + x * k, b - a); })
+IMPIPE_POINT_BODY(pointed_quotients, (r, g, b), (white), {
+  const real most = max(max(r, g), b);
+  const real apart = most - min(min(r, g), b);
+  const real part = (g - b) / apart / real(6);
+  const real more = real(1) - b / (r + real(0.25)) + (b - r) / -g;
+  return apart == real(0) ? more : part + over(most, white) + more;
+})
+IMPIPE_POINT_BODY(pointed_sum, (r, g, b), (k1, k2, k3, add),
+                  { return k1 * r + k2 * g + k3 * b + add; })
 IMPIPE_STENCIL_BODY(pointed_gradient, (1, 1, 1, 0), (), {
   const real a = (real(3) * at(1, 0) + at(0, -1)) - at(-1, 0);
   const real b = at(0, -1) - at(0, 0) - at(-1, -1);
@@ -180,6 +189,37 @@ std::vector<SpecCase> stored_point_specs() {
 
 namespace {
 
+// Planes of bytes in which every two of the first two meet, and a third.
+std::vector<Planes> three_of_bytes() {
+  std::vector<Planes> out;
+  for (int plane = 0; plane < 3; ++plane) {
+    Plane bytes(PixelClass::uint8, {512, 256});
+    for (std::int64_t y = 0; y < 256; ++y) {
+      for (std::int64_t x = 0; x < 512; ++x) {
+        const std::int64_t third = x < 256 ? (x * 37 + y * 11) / 3 : x == 511 ? y : 255 - x / 2;
+        bytes.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(plane == 0   ? y
+                                                                     : plane == 1 ? x
+                                                                                  : third);
+      }
+    }
+    Planes planes;
+    planes.push_back(std::move(bytes));
+    out.push_back(std::move(planes));
+  }
+  return out;
+}
+
+SpecCase of_three_bytes(const PointBody& body, const std::vector<double>& arguments,
+                        PixelClass cls) {
+  const KernelInput input{.cls = PixelClass::uint8, .channels = 1};
+  const Node node{.primitive = Point{.body = &body},
+                  .images = {{true, 0}, {true, 1}, {true, 2}},
+                  .arguments = numbers(arguments),
+                  .cls = cls,
+                  .white = class_max(cls)};
+  return {body.name, {{input, input, input}, {node}, {0}}, 1};
+}
+
 Plane all_codes() {
   Plane codes(PixelClass::uint16, {256, 256});
   for (std::int64_t y = 0; y < 256; ++y) {
@@ -253,6 +293,46 @@ void expect_lines_of_codes(Device& device) {
       EXPECT_EQ(Comparison(spec, *cpu, device).difference({{codes}}), "")
           << row.body.name << " " << &row - rows << " " << name_of(cls);
     }
+  }
+}
+
+void expect_quotients_of_codes(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const std::vector<Planes> bytes = three_of_bytes();
+  for (const double white : {255.0, 200.0, 1.0}) {
+    const SpecCase spec = of_three_bytes(bodies::pointed_quotients, {white}, PixelClass::single);
+    EXPECT_EQ(Comparison(spec, *cpu, device).difference(bytes), "") << white;
+  }
+}
+
+SpecCase spec_of_sums() {
+  return of_three_bytes(bodies::pointed_sum, {0.25, 0.5, 0.25, 0.5}, PixelClass::uint8);
+}
+
+void expect_sums_of_bytes(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const std::vector<Planes> bytes = three_of_bytes();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> rows[] = {
+      // Colours; halves everywhere; far outside; the same for all.
+      {65.481 / 255, 128.553 / 255, 24.966 / 255, 16},
+      {1.164, -0.392, -0.813, 135.576},
+      {0.5, 0.5, 0, 0},
+      {0.25, -0.5, 0.25, 0.5},
+      {1.0 / 3, 1.0 / 3, 1.0 / 3, -0.5},
+      {40, -30, 7.25, -900.5},
+      {0, 0, 0, 127.5},
+      // Near halves, by less than whole numbers tell; too large for them; no numbers.
+      {0.5 + 1e-12, 0.5, -1e-11, 1e-12},
+      {1e9, -1e9, 1, 0},
+      {1e300, 1e300, -1e300, 0},
+      {nan, 0, 0, 0},
+  };
+  for (const auto& row : rows) {
+    const SpecCase spec = of_three_bytes(bodies::pointed_sum, row, PixelClass::uint8);
+    EXPECT_EQ(Comparison(spec, *cpu, device).difference(bytes), "") << &row - rows;
   }
 }
 

@@ -16,7 +16,8 @@
 namespace impipe::bodies {
 extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
     word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
-    word_pow, word_power, word_exp, word_log, scalar_sin, scalar_cos, scalar_tan, scalar_atan2;
+    word_pow, word_power, word_exp, word_log, word_cube_root, scalar_sin, scalar_cos, scalar_tan,
+    scalar_atan2;
 extern const StencilBody word_at, word_weighted_mean;
 }  // namespace impipe::bodies
 
@@ -26,10 +27,10 @@ namespace {
 using namespace bodies;
 
 const PointBody* const words[] = {
-    &word_min,   &word_max,   &word_clamp, &word_abs,          &word_floor,  &word_ceil,
-    &word_trunc, &word_sqrt,  &word_fma,   &word_to_code,      &word_divide, &word_round_away,
-    &word_pow,   &word_power, &word_exp,   &word_multiply_add, &word_choose, &word_log,
-    &scalar_sin, &scalar_cos, &scalar_tan, &scalar_atan2,
+    &word_min,   &word_max,   &word_clamp, &word_abs,          &word_floor,     &word_ceil,
+    &word_trunc, &word_sqrt,  &word_fma,   &word_to_code,      &word_divide,    &word_round_away,
+    &word_pow,   &word_power, &word_exp,   &word_multiply_add, &word_choose,    &word_log,
+    &scalar_sin, &scalar_cos, &scalar_tan, &scalar_atan2,      &word_cube_root,
 };
 
 template <class real>
@@ -204,6 +205,23 @@ TEST(Vocabulary, ExpLogAndPowOfFloatsAreTheNearestOrHardlyMore) {
   EXPECT_LE(exp_apart, 1);
   EXPECT_LE(log_apart, 1);
   EXPECT_LE(pow_apart, 0.51);
+}
+
+TEST(Vocabulary, CubeRootOfFloatsIsWithinAUnit) {
+  double apart = 0;
+  const auto look_at = [&](std::uint32_t bits) {
+    const float x = std::bit_cast<float>(bits);
+    apart = std::max(apart, units_apart(bodies::cube_root(x), std::cbrt(double{x})));
+  };
+  // Three exponents closely, as a third of an exponent leaves three rests; all others.
+  const std::uint32_t first = std::bit_cast<std::uint32_t>(0.125f),
+                      end = std::bit_cast<std::uint32_t>(1.0f);
+  for (std::uint32_t bits = first; bits < end; bits += 7) look_at(bits);
+  for (std::uint32_t bits = 0x00800000; bits < 0x7f800000; bits += 10007) look_at(bits);
+  EXPECT_LE(apart, 1);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(bodies::cube_root(infinity), infinity);
+  EXPECT_EQ(bodies::cube_root(27.0), 3.0);
 }
 
 TEST(Vocabulary, PowOfZerosInfinitiesNanAndNegativeNumbersIsTheCLibrarys) {

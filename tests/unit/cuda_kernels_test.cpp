@@ -123,6 +123,20 @@ TEST(CudaPoints, LinesOfCodesAreThoseOfTheirBodies) {
   expect_lines_of_codes(*device);
 }
 
+TEST(CudaPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_quotients_of_codes(*device);
+}
+
+TEST(CudaPoints, SumsOfBytesAreThoseOfTheirBodies) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_sums_of_bytes(*device);
+}
+
 TEST(CudaTransfers, BringBackWhatWasSent) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);

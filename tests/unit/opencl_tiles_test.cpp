@@ -47,6 +47,20 @@ TEST(OpenClPoints, LinesOfCodesAreThoseOfTheirBodies) {
   expect_lines_of_codes(*device);
 }
 
+TEST(OpenClPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_quotients_of_codes(*device);
+}
+
+TEST(OpenClPoints, SumsOfBytesAreThoseOfTheirBodies) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_sums_of_bytes(*device);
+}
+
 TEST(OpenClMoves, HaveTheBitsOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);

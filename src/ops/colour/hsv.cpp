@@ -7,9 +7,9 @@
 IMPIPE_POINT_BODY(hue, (r, g, b), (), {
   const real v = max(max(r, g), b);
   const real d = v - min(min(r, g), b);
-  const real h = v == r   ? (g - b) / d / real(6)
-                 : v == g ? real(1.0 / 3.0) + (b - r) / d / real(6)
-                          : real(2.0 / 3.0) + (r - g) / d / real(6);
+  const real apart = v == r ? g - b : v == g ? b - r : r - g;
+  const real part = apart / d / real(6);
+  const real h = v == r ? part : v == g ? real(1.0 / 3.0) + part : real(2.0 / 3.0) + part;
   return d == real(0) ? real(0) : h < real(0) ? h + real(1) : h;
 })
 IMPIPE_POINT_BODY(saturation, (r, g, b), (), {

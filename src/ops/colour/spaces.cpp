@@ -8,10 +8,13 @@
 // sRGB's curve (IEC 61966-2-1), from the value on the unit scale to light and back.
 IMPIPE_POINT_BODY(srgb_to_light, (x), (white), {
   const real u = over(x, white);
-  return u > real(0.04045) ? pow((u + real(0.055)) / real(1.055), real(2.4)) : u / real(12.92);
+  return u > real(0.04045) ? pow(real(1.0 / 1.055) * (u + real(0.055)), real(2.4))
+                           : real(1.0 / 12.92) * u;
 })
+// The power of 1 / 2.4 is that of 5/4 of the cube root.
 IMPIPE_POINT_BODY(light_to_srgb, (l), (), {
-  return l > real(0.0031308) ? real(1.055) * pow(l, real(1.0 / 2.4)) - real(0.055)
+  const real root = cube_root(l);
+  return l > real(0.0031308) ? real(1.055) * (root * sqrt(sqrt(root))) - real(0.055)
                              : real(12.92) * l;
 })
 // The same curves, odd: the sign stays.
@@ -30,26 +33,34 @@ IMPIPE_POINT_BODY(lin2rgb, (x), (white), {
 
 // CIE's f and its inverse; the line below (6/29)^3 has the slope (29/3)^3 / 116.
 IMPIPE_POINT_BODY(lab_curve, (t), (), {
-  return t > real(216.0 / 24389.0) ? exp(real(1.0 / 3.0) * log(t))
-                                   : real(24389.0 / 27.0 / 116.0) * t + real(16.0 / 116.0);
+  const real root = cube_root(t);
+  return t > real(216.0 / 24389.0) ? root
+                                   : fma(real(24389.0 / 27.0 / 116.0), t, real(16.0 / 116.0));
 })
 IMPIPE_POINT_BODY(lab_curve_back, (f), (), {
   const real cube = f * f * f;
-  return cube > real(216.0 / 24389.0) ? cube
-                                      : (f - real(16.0 / 116.0)) / real(24389.0 / 27.0 / 116.0);
+  return cube > real(216.0 / 24389.0) ? cube : real(108.0 / 841.0) * (f - real(16.0 / 116.0));
 })
+
+// Light of three colours together, and what is made of f of X, Y and Z, and back.
+IMPIPE_POINT_BODY(sum_of_light, (r, g, b), (k1, k2, k3), { return fma(k3, b, fma(k2, g, k1 * r)); })
+IMPIPE_POINT_BODY(lab_lightness, (x, y, z), (), { return fma(real(116), y, -real(16)); })
+IMPIPE_POINT_BODY(lab_red_green, (x, y, z), (), { return real(500) * (x - y); })
+IMPIPE_POINT_BODY(lab_yellow_blue, (x, y, z), (), { return real(200) * (y - z); })
+IMPIPE_POINT_BODY(lab_curved, (l, a, b), (ka, kb),
+                  { return fma(kb, b, fma(ka, a, fma(real(1.0 / 116.0), l, real(16.0 / 116.0)))); })
 
 namespace impipe::ops {
 namespace {
 
-using Rows = std::array<Weights, 3>;
+using Three = std::array<std::array<double, 3>, 3>;
 
-constexpr Rows xyz_of_light{{{{0.412453, 0.357580, 0.180423}, 0},
-                             {{0.212671, 0.715160, 0.072169}, 0},
-                             {{0.019334, 0.119193, 0.950227}, 0}}};
-constexpr Rows light_of_xyz{{{{3.240479, -1.537150, -0.498535}, 0},
-                             {{-0.969256, 1.875992, 0.041556}, 0},
-                             {{0.055648, -0.204043, 1.057311}, 0}}};
+constexpr Three xyz_of_light{{{0.412453, 0.357580, 0.180423},
+                              {0.212671, 0.715160, 0.072169},
+                              {0.019334, 0.119193, 0.950227}}};
+constexpr Three light_of_xyz{{{3.240479, -1.537150, -0.498535},
+                              {-0.969256, 1.875992, 0.041556},
+                              {0.055648, -0.204043, 1.057311}}};
 constexpr std::array<double, 3> d65{0.95047, 1, 1.08883};
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
@@ -57,37 +68,62 @@ ImageValue light_of(PlanBuilder& plan, const ImageValue& image) {
   return plan.point(bodies::srgb_to_light, {image}, {image.type.white}, unit_single);
 }
 
+// A channel of `image`'s three by each body, with its parameters.
+struct Mixed {
+  const PointBody* body;
+  std::vector<Arg> arguments;
+};
+ImageValue mixed(PlanBuilder& plan, const ImageValue& image, const std::array<Mixed, 3>& channels,
+                 Result result) {
+  result.channels = 1;
+  std::vector<ImageValue> made;
+  for (const Mixed& one : channels) {
+    made.push_back(plan.point(Point{.body = one.body, .mixes_channels = true}, {image},
+                              one.arguments, result));
+  }
+  return joined_channels(plan, made);
+}
+
+ImageValue mixed_light(PlanBuilder& plan, const ImageValue& image, const Three& rows,
+                       Result result) {
+  const auto row = [&](std::size_t r) {
+    return Mixed{&bodies::sum_of_light, {rows[r][0], rows[r][1], rows[r][2]}};
+  };
+  return mixed(plan, image, {row(0), row(1), row(2)}, result);
+}
+
 // From XYZ, each channel in these units.
 ImageValue rgb_of_xyz(PlanBuilder& plan, const ImageValue& xyz,
                       const std::array<double, 3>& units) {
-  Rows rows = light_of_xyz;
-  for (Weights& row : rows) {
-    for (std::size_t c = 0; c < 3; ++c) row.k[c] *= units[c];
+  Three rows = light_of_xyz;
+  for (auto& row : rows) {
+    for (std::size_t c = 0; c < 3; ++c) row[c] *= units[c];
   }
-  return plan.point(bodies::light_to_srgb, {mixed_channels(plan, xyz, rows, unit_single)}, {},
+  return plan.point(bodies::light_to_srgb, {mixed_light(plan, xyz, rows, unit_single)}, {},
                     unit_single);
 }
 
 }  // namespace
 
 ImageValue to_lab(PlanBuilder& plan, const ImageValue& image) {
-  Rows relative = xyz_of_light;
+  Three relative = xyz_of_light;
   for (std::size_t c = 0; c < 3; ++c) {
-    for (double& k : relative[c].k) k /= d65[c];
+    for (double& k : relative[c]) k /= d65[c];
   }
   const ImageValue f =
-      plan.point(bodies::lab_curve,
-                 {mixed_channels(plan, light_of(plan, image), relative, numbers)}, {}, numbers);
-  constexpr Rows lab{{{{0, 116, 0}, -16}, {{500, -500, 0}, 0}, {{0, 200, -200}, 0}}};
-  return mixed_channels(plan, f, lab, numbers);
+      plan.point(bodies::lab_curve, {mixed_light(plan, light_of(plan, image), relative, numbers)},
+                 {}, numbers);
+  return mixed(plan, f,
+               {{{&bodies::lab_lightness, {}},
+                 {&bodies::lab_red_green, {}},
+                 {&bodies::lab_yellow_blue, {}}}},
+               numbers);
 }
 
 ImageValue from_lab(PlanBuilder& plan, const ImageValue& lab) {
-  constexpr double l = 1.0 / 116, offset = 16.0 / 116;
-  constexpr Rows curves{
-      {{{l, 1.0 / 500, 0}, offset}, {{l, 0, 0}, offset}, {{l, 0, -1.0 / 200}, offset}}};
-  const ImageValue xyz =
-      plan.point(bodies::lab_curve_back, {mixed_channels(plan, lab, curves, numbers)}, {}, numbers);
+  const auto f = [](double a, double b) { return Mixed{&bodies::lab_curved, {a, b}}; };
+  const ImageValue curved = mixed(plan, lab, {f(1.0 / 500, 0), f(0, 0), f(0, -1.0 / 200)}, numbers);
+  const ImageValue xyz = plan.point(bodies::lab_curve_back, {curved}, {}, numbers);
   return rgb_of_xyz(plan, xyz, d65);
 }
 
@@ -110,7 +146,7 @@ const RegisterOperator rgb2xyz_operator{{
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           need_white(call, plan.current());
-          return mixed_channels(plan, light_of(plan, plan.current()), xyz_of_light, unit_single);
+          return mixed_light(plan, light_of(plan, plan.current()), xyz_of_light, unit_single);
         },
 }};
 
@@ -178,8 +214,6 @@ struct Standard {
 constexpr Standard standards[] = {
     {"601", 0.299, 0.114}, {"709", 0.2126, 0.0722}, {"2020", 0.2627, 0.0593}};
 
-using Three = std::array<std::array<double, 3>, 3>;
-
 Three ycbcr_matrix(const Standard& s) {
   const double kg = 1 - s.kr - s.kb, b = 2 - 2 * s.kb, r = 2 - 2 * s.kr;
   return {{{s.kr, kg, s.kb}, {-s.kr / b, -kg / b, 0.5}, {0.5, -kg / r, -s.kb / r}}};
@@ -208,7 +242,7 @@ ImageValue lower_ycbcr(const Call& call, PlanBuilder& plan, bool back) {
   while (standard->name != call.word("standard")) ++standard;
   const Three forward = ycbcr_matrix(*standard);
   const Three m = back ? inverse(forward) : forward;
-  Rows rows;
+  std::array<Weights, 3> rows;
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t c = 0; c < 3; ++c) {
       rows[r].k[c] = back ? m[r][c] / ycbcr_scale[c] : m[r][c] * ycbcr_scale[r];

@@ -1,10 +1,12 @@
 // Rows of points, and of all that they are made of.
 #include "backends/jit/block/block_parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/plan/packed_arithmetic.hpp"
+#include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -12,6 +14,27 @@
 #include "core/text.hpp"
 
 namespace impipe::jit {
+
+namespace {
+
+// An earlier point whose table has the entries of node n's, which is of the codes of `source`; -1
+// where there is none.
+int table_alike(const Block& block, int n, const Operand& source) {
+  const int first = block.to.node(n).alike;
+  if (first < 0 || !block.plan.node(first).codes) return -1;
+  for (int a = n, b = first;;) {
+    const Node &one = block.to.node(a), &other = block.to.node(b);
+    if (one.alike != b || one.images.size() != other.images.size()) return -1;
+    if (!std::equal(one.images.begin() + 1, one.images.end(), other.images.begin() + 1)) return -1;
+    const Operand &from = one.images[0], &other_from = other.images[0];
+    if (from == source) return other_from == block.plan.node(first).codes ? first : -1;
+    if (from.external || other_from.external) return -1;
+    a = from.index;
+    b = other_from.index;
+  }
+}
+
+}  // namespace
 
 std::string row_name(const Operand& operand) { return "b_" + Builder::name(operand); }
 
@@ -63,7 +86,12 @@ MadeRow BlockParts::point_row(int n, const std::string& name, const Reading& rea
     const std::string codes = row_of(node.images[0], of_codes).array;
     return {{name}, {.rows = ramp->row(name, block_.size.px, codes)}};
   }
+  if (passes_on(to.context(), n)) return {row_of(node.images[0], reading), {}};
   for (const Operand& image : pixel_images(node)) row_of(image, reading);
+  if (const auto sum = block_.size.px % 4 == 0 ? sum_of_bytes(to, n) : std::nullopt) {
+    const auto pixel = [&](const Operand& image) { return row_of(image, reading).array + "[k]"; };
+    return {{name, "words_" + name}, {.rows = sum->row(name, block_.size.px, pixel)}};
+  }
   const std::string value = point_value(
       to, n, [&](const Operand& image) { return row_of(image, reading).array + "[k]"; },
       quotients_);
@@ -72,9 +100,12 @@ MadeRow BlockParts::point_row(int n, const std::string& name, const Reading& rea
 }
 
 std::string BlockParts::table_of(int n, const Operand& source) {
+  Builder& to = block_.to;
+  if (const int first = table_alike(block_, n, source); first >= 0) {
+    return table_of(first, block_.plan.node(first).codes.value());
+  }
   std::string name = "table_" + Builder::name({false, n});
   if (!tables_.insert(n).second) return name;
-  Builder& to = block_.to;
   const std::string type = type_of(to.node(n).cls);
   // What lies between the end of a row and the next may be any code.
   const int codes = to.cls(source) == PixelClass::logical ? 2 : 256;

@@ -139,16 +139,34 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
 }
 
 // -- part: in_global
-// Counts in global memory.
+// Counts in global memory, which adds to one place at a time.
 #define $place ((x ^ y) & 255)
+#define $runs 1  // whether equal places one after the other are added at once
 KERNEL($items) void in_global(GLOBAL uint* $counts) {
   {
+#if $runs
+    int last = -1;
+    uint count = 0;
+    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
+      for (int x = ITEM; x < $width; x += $items) {
+        const int place = $place;
+        if (place != last) {
+          if (last >= 0) ADD_GLOBAL(&$counts[last], count);
+          last = place;
+          count = 0;
+        }
+        ++count;
+      }
+    }
+    if (last >= 0) ADD_GLOBAL(&$counts[last], count);
+#else
     for (int y = GROUP_X; y < $height; y += GROUPS_X) {
       for (int x = ITEM; x < $width; x += $items) {
         const int place = $place;
         if (place >= 0) ADD_GLOBAL(&$counts[place], 1u);
       }
     }
+#endif
   }
 }
 

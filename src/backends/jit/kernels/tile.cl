@@ -42,6 +42,7 @@
 #define $rows_a_turn 64
 #define $load_ahead ahead[u] = ((GLOBAL const uint*)from)[0];
 #define $ahead_pixel (ahead[u] >> 8 * (k % 4) & 255u)
+#define $code uchar       // how a pixel is taken from a word
 #define $element (float)code
 #define $load raw_$plane[0] = from_raw_$plane[0];
 #define $vector uint      // what points have made, four pixels each
@@ -99,7 +100,7 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
           float w_$own[$wide];
           $unroll
           for (int k = 0; k < $wide; ++k) {
-            const $pixel code = ($pixel)$ahead_pixel;
+            const $code code = ($code)$ahead_pixel;
             w_$own[k] = $element;
           }
           $pass
@@ -133,7 +134,7 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
           $load
           $unroll
           for (int k = 0; k < $wide; ++k) {
-            const $pixel code = raw_$plane[k];
+            const $code code = raw_$plane[k];
             w_$own[k] = $element;
           }
         } else {

@@ -215,12 +215,14 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
 void write_global(Builder& to, const Operand& image, const std::string& name,
                   const std::string& place, int counters, const std::string& counts) {
   const int most = to.tuning().groups_at_once();
+  const bool runs = to.tuning().variant.counts == KernelVariant::Counts::usual;
   to.kernel(name + "_counts_of_groups", items,
             filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
                                                            {"items", std::to_string(items)},
                                                            {"width", to.width(image)},
                                                            {"height", to.height(image)},
                                                            {"place", place},
+                                                           {"runs", runs ? "1" : "0"},
                                                            {"counts", counts}}),
             [image, most](const LaunchContext& at) {
               return LaunchShape{

@@ -12,6 +12,7 @@
 #include "backends/jit/block/block_parts.hpp"
 #include "backends/jit/block/windows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -41,10 +42,11 @@ Operand read_of(const KernelPlan& plan, const Operand& image) {
 // Both passes of one node.
 class PassesWriter {
  public:
-  // self: the node that the kernel stores. table: of what points make of the codes of the plane
-  // that the row pass reads, in local memory; empty where there is none.
+  // self: the node that the kernel stores. value: of `code`, a pixel of the plane that the row pass
+  // reads, by the points on the way; by_table: as a byte, which it is the place of, not as a
+  // number.
   PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
-               const Operand& self, std::string table)
+               const Operand& self, std::string value, bool by_table)
       : to_(to),
         plan_(plan),
         inner_(inner),
@@ -53,7 +55,8 @@ class PassesWriter {
         passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
         read_(read_of(plan, image_)),
-        table_(std::move(table)),
+        value_(std::move(value)),
+        takes_numbers_(!by_table && bytes_of(to.cls(read_)) == 1),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
     window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
@@ -135,7 +138,7 @@ class PassesWriter {
     return largest() ? "-INFINITY" : "INFINITY";
   }
   // Pixel `code` of that plane as the window has it.
-  std::string element() const { return "(float)" + (table_.empty() ? "code" : table_ + "[code]"); }
+  std::string element() const { return "(float)" + value_; }
   bool constant_outside() const {
     return passes_.border == Border::constant || passes_.border == Border::absent;
   }
@@ -253,8 +256,9 @@ class PassesWriter {
     const int in_word = 4 / bytes_of(cls), words = window_.width / in_word;
     const std::string row = "(ahead + u * " + number(words) + ")";
     const std::string word = "ahead[u * " + number(words) + " + k";
-    const std::string pixel = in_word == 1
-                                  ? word + "]"
+    const std::string pixel = in_word == 1 ? word + "]"
+                              : takes_numbers_
+                                  ? "FLOAT_OF_BYTE(" + word + " / 4], k % 4)"
                                   : "((" + word + " / " + number(in_word) + "] >> (" +
                                         number(32 / in_word) + " * (k % " + number(in_word) +
                                         "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
@@ -381,7 +385,8 @@ class PassesWriter {
   TileSize size_;
   Passes passes_;
   Operand image_, read_;  // of the row pass
-  std::string table_;
+  std::string value_;
+  bool takes_numbers_;  // bytes become floats as they leave their words
   std::string own_;
   Window window_;               // of a work-item's pixels of a row
   std::string rows_, columns_;  // both passes
@@ -389,6 +394,7 @@ class PassesWriter {
   const Substitutions words_{{
       {"own", [this] { return own_; }},
       {"pixel", [this] { return type_of(to_.cls(read_)); }},
+      {"code", [this] { return takes_numbers_ ? "float" : type_of(to_.cls(read_)); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
       {"to_width", [this] { return to_.width(self_); }},
@@ -430,8 +436,15 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   std::string points;
   for (const int inner : inners) {
     const Operand image = to.node(inner).images[0], read = read_of(plan, image);
-    const std::string table = read == image ? "" : parts.table_of(image.index, read);
-    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self, table);
+    std::string value = "code";
+    const bool made = read != image;
+    const bool by_table = made && !takes_less_than_a_table(to.context(), image.index);
+    if (by_table) {
+      value = parts.table_of(image.index, read) + "[code]";
+    } else if (made) {
+      value = point_value(to, image.index, [](const Operand&) { return std::string("code"); });
+    }
+    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self, value, by_table);
     writer.write();
     points += writer.points();
     parts.add({false, inner},

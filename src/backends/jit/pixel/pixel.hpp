@@ -70,6 +70,13 @@ struct RampText {
 };
 std::optional<RampText> ramp_text(Builder& to, int n);
 
+// The text of rows of point node n's pixels where they are sums of bytes by a launch's weights.
+struct SumText {
+  // The array `name` of so many pixels, and words_NAME of their bytes. pixel: of k.
+  std::function<std::string(const std::string& name, int count, const PixelText& pixel)> row;
+};
+std::optional<SumText> sum_of_bytes(Builder& to, int n);
+
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& to, int n, Border border);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.

@@ -93,6 +93,17 @@ PointCall call_of_expression(Builder& to, int n, const std::string& real, const 
   return call;
 }
 
+// The reciprocal of argument `white` of node n, rounded once.
+std::string reciprocal_of_white(Builder& to, int n, int white, const std::string& real) {
+  const bool single = real == "float";
+  return to.parameter(single ? ParameterType::float32 : ParameterType::float64,
+                      Builder::name({false, n}) + "_white_reciprocal",
+                      [n, white, single](const LaunchContext& at, int) {
+                        const double value = at.argument(n, white);
+                        return single ? double{1.0f / static_cast<float>(value)} : 1 / value;
+                      });
+}
+
 PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelText& pixel) {
   const Node& node = to.node(n);
   const PointBody& body = *std::get<Point>(node.primitive).body;
@@ -108,16 +119,19 @@ PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelT
     call.parameters.push_back(label);
     call.arguments.push_back(to.argument(n, index++, label, real));
   }
-  const auto white = real == "double" ? known_white(node, body) : std::nullopt;
-  const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
-  if (!by_reciprocal) return call;
-  call.text = *by_reciprocal;
+  const auto white = known_white(node, body);
+  if (real == "float") {
+    const CodeQuotients quotients = quotients_of_codes(to.context(), node);
+    if (!quotients.found || !quotients.all) return call;
+    call.text = quotients.text;
+    if (!quotients.by_white) return call;
+  } else {
+    const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
+    if (!by_reciprocal) return call;
+    call.text = *by_reciprocal;
+  }
   call.parameters.emplace_back("white_reciprocal");
-  call.arguments.push_back(
-      to.parameter(ParameterType::float64, name + "_white_reciprocal",
-                   [n, own = static_cast<int>(*white)](const LaunchContext& at, int) {
-                     return 1 / at.argument(n, own);
-                   }));
+  call.arguments.push_back(reciprocal_of_white(to, n, static_cast<int>(white.value()), real));
   return call;
 }
 

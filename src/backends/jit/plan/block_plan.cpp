@@ -426,6 +426,13 @@ bool is_sparse(const Mask& mask) {
   return !mask.full() && mask.count() <= 2 * static_cast<int>(runs_of(mask).size());
 }
 
+bool is_line_of_bytes(const Node& node) {
+  const auto* extremum = as<Extremum>(node);
+  if (extremum == nullptr || bytes_of(node.cls) != 1) return false;
+  const Mask& mask = extremum->mask;
+  return is_sparse(mask) && std::max(mask.width, mask.height) <= max_line_side;
+}
+
 bool takes_sorted_columns(const Mask& mask) {
   return mask.full() && mask.width >= 3 && mask.width <= 7 && mask.height >= 2 && mask.height <= 7;
 }

@@ -25,6 +25,8 @@ std::vector<Run> columns_of(const Mask& mask);
 
 // Whether the rows of a mask have hardly more than a cell each, as those of a line at an angle.
 bool is_sparse(const Mask& mask);
+// Whether it is an extremum of bytes over such a mask whose window registers hold.
+bool is_line_of_bytes(const Node& node);
 // The sides up to which tiles of bytes take such masks.
 inline constexpr int max_sparse_side = 28;
 

@@ -29,6 +29,25 @@ bool joins_neighbourhoods(const Node& node) {
   return as<Point>(node) != nullptr && node.images.size() > 2;
 }
 
+// Whether the extrema that it is made of have windows of their own, as a dilation and an erosion do,
+// which registers do not hold together.
+bool mixes_wide_windows(const KernelContext& of, const Node& node) {
+  constexpr int max_side = 5;
+  if (as<Point>(node) == nullptr) return false;
+  std::vector<const Mask*> masks;
+  bool lines = true;
+  for (const Operand& image : pixel_images(node)) {
+    const auto* extremum = image.external ? nullptr : as<Extremum>(of.node(image.index));
+    if (extremum == nullptr) continue;
+    masks.push_back(&extremum->mask);
+    lines = lines && is_line_of_bytes(of.node(image.index));
+  }
+  if (masks.size() < 2 || lines) return false;
+  const Mask &a = *masks[0], &b = *masks[1];
+  const bool shared = a.full() && b.full() && a.footprint() == b.footprint();
+  return !shared && std::max({a.width, a.height, b.width, b.height}) > max_side;
+}
+
 // Whether what lies outside the image comes from its other side.
 bool is_circular(const Node& node) {
   const PrimitiveFacts facts = facts_of(node);
@@ -115,6 +134,9 @@ class Chooser {
         return node_name(r) + " measures pixel by pixel";
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
+      if (of_.tuning.fast && is<Extremum>(n) && mixes_wide_windows(of_, reader)) {
+        return node_name(r) + " mixes windows that registers do not hold together";
+      }
       if (joins_neighbourhoods(reader) && reads_again(of_.node(n))) {
         return node_name(r) + " mixes several neighbourhoods";
       }

@@ -9,6 +9,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int max_local = 2048;  // counters a group keeps for itself
+constexpr int max_local_bins = 6144;  // that are made of few codes
 
 bool goes_by_cells(const KernelContext& of, int n) {
   const Node& node = of.node(n);
@@ -78,7 +79,7 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);
   const int counters = codes ? static_cast<int>(class_max(cls)) + 1 : histogram.bins;
-  const bool few = counters <= max_local && histogram.bins <= max_local;
+  const bool few = counters <= max_local && histogram.bins <= (codes ? max_local_bins : max_local);
   const bool table = codes && histogram.rule == BinRule::centred && histogram.bins <= 256;
   if (!few && !table) return {.way = Way::global};
   return {.way = few ? Way::local : Way::table,

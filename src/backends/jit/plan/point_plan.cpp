@@ -49,6 +49,41 @@ bool made_here(const KernelContext& of, const Planes& planes, const Operand& ope
   return !planes.has(operand) && as<Point>(of.node(operand.index)) != nullptr;
 }
 
+bool passes_on(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  const auto* point = as<Point>(node);
+  if (point == nullptr || point->body == nullptr || point->lookup || point->in_table ||
+      node.images.size() != 1 || node.cls != of.cls(node.images[0])) {
+    return false;
+  }
+  const std::optional<BodyTrees> trees = whole_body(point->body->text);
+  return trees && trees->locals.empty() && trees->result.kind == BodyTree::Kind::name &&
+         names_in(point->body->input_names).front() == trees->result.name;
+}
+
+bool takes_less_than_a_table(const KernelContext& of, int n) {
+  constexpr int most = 4;
+  const Node& node = of.node(n);
+  const auto* point = as<Point>(node);
+  if (point == nullptr || point->body == nullptr || point->lookup || point->in_table ||
+      node.images.size() != 1 || !node.images[0].external || node.cls != PixelClass::single ||
+      in_double(of, n)) {
+    return false;
+  }
+  const std::optional<BodyTrees> trees = whole_body(point->body->text);
+  if (!trees || !trees->locals.empty()) return false;
+  int steps = 0;
+  const std::function<bool(const BodyTree&)> simple = [&](const BodyTree& part) {
+    using Kind = BodyTree::Kind;
+    if (part.kind == Kind::number || part.kind == Kind::name) return true;
+    ++steps;
+    return (part.kind == Kind::sum || part.kind == Kind::difference ||
+            part.kind == Kind::product) &&
+           std::all_of(part.parts.begin(), part.parts.end(), simple);
+  };
+  return simple(trees->result) && steps <= most;
+}
+
 bool only_points(const KernelContext& of, const Planes& planes, const Operand& operand) {
   if (planes.has(operand)) return true;
   const Node& node = of.node(operand.index);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "backends/jit/program/kernel_context.hpp"
 #include "core/body_tree.hpp"
@@ -15,6 +16,15 @@ namespace impipe::jit {
 bool is_code_over_white(const KernelContext& of, const Node& node, const BodyTree& part);
 // Where the argument of a body's parameter `white` is, if a launch knows it.
 std::optional<std::size_t> known_white(const Node& node, const PointBody& body);
+// The body of a point of codes that is computed in floats, with its quotients by what needs no
+// test: numbers that codes make stay far inside the range of floats.
+struct CodeQuotients {
+  bool found = false;
+  bool all = true;        // of the quotients by what is the same for every pixel
+  bool by_white = false;  // some take `white_reciprocal`, a parameter more
+  std::string text;
+};
+CodeQuotients quotients_of_codes(const KernelContext& of, const Node& node);
 // Whether point node n has quotients, besides those, that reciprocals of what is the same for every
 // pixel give first: of floats, and of codes in double.
 bool divides_by_uniform(const KernelContext& of, int n);

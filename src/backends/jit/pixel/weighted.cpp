@@ -1,0 +1,105 @@
+// Sums of bytes by the weights of a launch as text.
+#include <algorithm>
+#include <cmath>
+
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/emit.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/body_tree.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// A sum in whole numbers that hold a code times 2^bits.
+struct WholeSum {
+  std::vector<double> weights;
+  double start = 0;  // with a half, and near_of
+  int bits = 0;      // 0: numbers of 32 bits don't hold it well enough
+};
+
+constexpr int most_bits = 22, least_bits = 12, bits_of_sum = 30;
+constexpr double largest_byte = 255;
+
+// Above the error that rounded weights make.
+double near_of(std::size_t images) {
+  return std::ceil(0.5 * largest_byte * static_cast<double>(images)) + 16;
+}
+
+WholeSum whole_sum(const Node& node, const LaunchContext& at, int n) {
+  const PointBody& body = *std::get<Point>(node.primitive).body;
+  std::vector<double> given;
+  for (int i = 0; i < body.parameters; ++i) given.push_back(at.argument(n, i));
+  const auto images = static_cast<std::size_t>(body.inputs);
+  WholeSum sum{.weights = std::vector<double>(images)};
+  const auto exact = linear_weights(body, given);
+  if (!exact) return sum;
+  double most = 2 + std::fabs(exact->back());
+  for (std::size_t i = 0; i < images; ++i) most += largest_byte * std::fabs((*exact)[i]);
+  if (!(most < std::ldexp(1.0, bits_of_sum - least_bits))) return sum;
+  sum.bits = std::min(most_bits, bits_of_sum - 1 - std::ilogb(most));
+  for (std::size_t i = 0; i < images; ++i) {
+    sum.weights[i] = std::rint(std::ldexp((*exact)[i], sum.bits));
+  }
+  sum.start = std::rint(std::ldexp(exact->back() + 0.5, sum.bits)) + near_of(images);
+  return sum;
+}
+
+bool is_sum_of_bytes(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  const auto* point = as<Point>(node);
+  if (point == nullptr || point->body == nullptr || point->in_table || point->lookup ||
+      node.cls != PixelClass::uint8 || node.images.size() < 3 || !in_double(of, n)) {
+    return false;
+  }
+  const bool bytes = std::all_of(node.images.begin(), node.images.end(), [&](const Operand& i) {
+    return is_integer(of.cls(i)) && bytes_of(of.cls(i)) == 1;
+  });
+  const bool known =
+      std::all_of(node.arguments.begin(), node.arguments.end(),
+                  [](const Argument& a) { return a.source == Argument::Source::constant; });
+  // Whatever the parameters are.
+  const std::vector<double> ones(static_cast<std::size_t>(point->body->parameters), 1.0);
+  return bytes && known && linear_weights(*point->body, ones).has_value();
+}
+
+}  // namespace
+
+std::optional<SumText> sum_of_bytes(Builder& to, int n) {
+  if (!is_sum_of_bytes(to.context(), n)) return std::nullopt;
+  const Node& node = to.node(n);
+  const std::string own = Builder::name({false, n});
+  const auto given = [&](const std::string& label, double (*value)(const WholeSum&)) {
+    return to.parameter(
+        ParameterType::int32, own + "_" + label,
+        [node, n, value](const LaunchContext& at, int) { return value(whole_sum(node, at, n)); });
+  };
+  std::vector<std::string> weights;
+  for (std::size_t i = 0; i < node.images.size(); ++i) {
+    weights.push_back(to.parameter(
+        ParameterType::int32, own + "_weight_" + number(static_cast<std::int64_t>(i)),
+        [node, n, i](const LaunchContext& at, int) { return whole_sum(node, at, n).weights[i]; }));
+  }
+  const std::string start = given("start", [](const WholeSum& s) { return s.start; });
+  const std::string bits =
+      given("bits", [](const WholeSum& s) { return static_cast<double>(s.bits); });
+  const auto twice_near = static_cast<std::int64_t>(2 * near_of(node.images.size()));
+  return SumText{
+      [=, &to, images = node.images](const std::string& name, int count, const PixelText& pixel) {
+        std::string weighted;
+        for (std::size_t i = 0; i < images.size(); ++i) {
+          weighted += (i == 0 ? "" : " + ") + weights[i] + " * (int)" + pixel(images[i]);
+        }
+        return filled(part(kernels::weighted, "row_of_sums"), {{"name", name},
+                                                               {"count", number(count)},
+                                                               {"quads", number(count / 4)},
+                                                               {"weighted", weighted},
+                                                               {"start", start},
+                                                               {"bits", bits},
+                                                               {"twice_near", number(twice_near)},
+                                                               {"exact", point_value(to, n, pixel)},
+                                                               {"unroll", to.unroll()}});
+      }};
+}
+
+}  // namespace impipe::jit
