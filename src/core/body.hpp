@@ -61,6 +61,10 @@ struct Footprint {
 using StencilRow = void (*)(float* out, const float* const* rows, std::int64_t n, std::int64_t step,
                             const float* args);
 
+// The weights of n values so far `apart` from the middle's and (dx, dy) away from it.
+using WeightRow = void (*)(float* out, const float* apart, std::int64_t n, int dx, int dy,
+                           const float* args);
+
 // A stencil body (N2P): one output value from the neighbourhood, read with at(dx, dy).
 struct StencilBody {
   const char* name;
@@ -69,6 +73,9 @@ struct StencilBody {
   Footprint footprint;
   int parameters;
   StencilRow rows[cpu_levels];
+  // Of a weighted mean: its weights, and up to how many pixels away they are.
+  WeightRow weights[cpu_levels] = {};
+  int (*last)(const float* args) = nullptr;
 };
 
 // in: the input measurements one after the other; args: launch arguments; out: the result.
@@ -197,14 +204,21 @@ struct ScalarBody {
                          {NAME##_baseline, NAME##_v3, NAME##_v4}};                                \
   }
 
+#define IMPIPE_WEIGHT_ROWS(NAME, level)                                                    \
+  IMPIPE_TARGET_##level static void NAME##_weights_##level(                                \
+      float* out, const float* apart, std::int64_t n, int dx, int dy, const float* args) { \
+    NAME##_weight_row(out, apart, n, dx, dy, args);                                        \
+  }
+
 // A stencil body whose result is the mean of the square up to LAST pixels away, each value
-// weighted: the expression computes a weight from `value`, the middle's `x`, `dx` and `dy`. Here a
-// row is gone over once for each of the pixels, which compilers vectorise however many they are.
+// weighted: the expression computes a weight from how far the value is `apart` from the middle's,
+// and from `dx` and `dy`. Here a row is gone over once for each of the pixels, which compilers
+// vectorise however many they are.
 #define IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...)                         \
   namespace impipe::bodies {                                                                      \
   namespace {                                                                                     \
   template <class real>                                                                           \
-  IMPIPE_INLINE real NAME##_weight(const real value, const real x, const int dx, const int dy,    \
+  IMPIPE_INLINE real NAME##_weight(const real apart, const int dx, const int dy,                  \
                                    IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL,                           \
                                                    IMPIPE_UNWRAP PARAMETERS) int) {               \
     return __VA_ARGS__;                                                                           \
@@ -225,7 +239,7 @@ struct ScalarBody {
           const float* const values = rows[footprint.up + dy] + from + dx * step;                 \
           for (std::int64_t i = 0; i < count; ++i) {                                              \
             const float w =                                                                       \
-                NAME##_weight<real>(values[i], middle[i], dx, dy,                                 \
+                NAME##_weight<real>(values[i] - middle[i], dx, dy,                                \
                                     IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0);    \
             weights[i] += w;                                                                      \
             sum[i] = fma(w, values[i], sum[i]);                                                   \
@@ -235,6 +249,24 @@ struct ScalarBody {
       for (std::int64_t i = 0; i < count; ++i) out[from + i] = sum[i] / weights[i];               \
     }                                                                                             \
   }                                                                                               \
+  IMPIPE_INLINE void NAME##_weight_row(float* __restrict out, const float* __restrict apart,      \
+                                       std::int64_t n, int dx, int dy,                            \
+                                       [[maybe_unused]] const float* args) {                      \
+    using real = float;                                                                           \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                    \
+    for (std::int64_t i = 0; i < n; ++i) {                                                        \
+      out[i] = NAME##_weight<real>(apart[i], dx, dy,                                              \
+                                   IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0);     \
+    }                                                                                             \
+  }                                                                                               \
+  static int NAME##_last([[maybe_unused]] const float* args) {                                    \
+    using real = float;                                                                           \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                    \
+    return LAST;                                                                                  \
+  }                                                                                               \
+  IMPIPE_WEIGHT_ROWS(NAME, baseline)                                                              \
+  IMPIPE_WEIGHT_ROWS(NAME, v3)                                                                    \
+  IMPIPE_WEIGHT_ROWS(NAME, v4)                                                                    \
   IMPIPE_STENCIL_ROWS(NAME, baseline)                                                             \
   IMPIPE_STENCIL_ROWS(NAME, v3)                                                                   \
   IMPIPE_STENCIL_ROWS(NAME, v4)                                                                   \
@@ -246,14 +278,17 @@ struct ScalarBody {
                          "; ++dy) {"                                                              \
                          " for (int dx = -" #LAST "; dx <= " #LAST                                \
                          "; ++dx) {"                                                              \
-                         " const real value = at(dx, dy); const real w = " #__VA_ARGS__           \
+                         " const real value = at(dx, dy); const real apart = value - x;"          \
+                         " const real w = " #__VA_ARGS__                                          \
                          ";"                                                                      \
                          " weights += w; sum = fma(w, value, sum); } }"                           \
                          " return sum / weights; }",                                              \
                          #PARAMETERS,                                                             \
                          Footprint{IMPIPE_UNWRAP FOOTPRINT},                                      \
                          0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                 \
-                         {NAME##_baseline, NAME##_v3, NAME##_v4}};                                \
+                         {NAME##_baseline, NAME##_v3, NAME##_v4},                                 \
+                         {NAME##_weights_baseline, NAME##_weights_v3, NAME##_weights_v4},         \
+                         NAME##_last};                                                            \
   }
 
 #define IMPIPE_SCALAR_BODY(NAME, ...)                                                  \

@@ -22,8 +22,7 @@ IMPIPE_STENCIL_BODY(word_at, (1, 1, 1, 1), (weight), {
 })
 
 IMPIPE_WEIGHTED_MEAN_BODY(word_weighted_mean, (3, 3, 3, 3), (near_by, alike, reach), (int)reach,
-                          exp(fma((value - x) * (value - x), alike,
-                                  (real)(dx* dx + dy * dy) * near_by)))
+                          exp(fma(apart* apart, alike, (real)(dx* dx + dy * dy) * near_by)))
 
 // Vectorised of floats; of doubles called once a value, as what follows them is on every level.
 IMPIPE_POINT_BODY(word_pow, (x, y), (), { return pow(x, y); })

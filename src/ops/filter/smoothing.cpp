@@ -9,9 +9,8 @@
 // near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
 // side.
 #define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST) \
-  IMPIPE_WEIGHTED_MEAN_BODY(                                     \
-      NAME, FOOTPRINT, PARAMETERS, LAST,                         \
-      exp(fma((value - x) * (value - x), alike, (real)(dx * dx + dy * dy) * near_by)))
+  IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST,   \
+                            exp(fma(apart* apart, alike, (real)(dx * dx + dy * dy) * near_by)))
 // Small squares, whose loops are written out so that registers hold the window.
 IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
 IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)

@@ -4,6 +4,7 @@
 #include "backends/cpu/neighbourhood/box_bytes.hpp"
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
+#include "backends/cpu/neighbourhood/weighted_bytes.hpp"
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
@@ -188,6 +189,7 @@ class ExpressionRows {
 void run_stencil(const Node& node, const Arguments& arguments, const TileImage& in,
                  const Region& region, double white, TileOut out, StencilState& state,
                  Scratch& scratch, CpuLevel level) {
+  if (run_weighted_bytes(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
