@@ -287,7 +287,8 @@ class Cfitsio final : public CodecModule {
   // A library that was built without locks of its own.
   static std::unique_lock<std::mutex> locked() {
     static std::mutex mutex;
-    static const bool reentrant = fits_is_reentrant() != 0;
+    // It makes its own locks when it is first called, which nothing keeps two threads from doing.
+    static const bool reentrant = fits_init_cfitsio() == 0 && fits_is_reentrant() != 0;
     return reentrant ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(mutex);
   }
 };
