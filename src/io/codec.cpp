@@ -197,7 +197,9 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
                   bool any_page) {
   const bool one = info.pages == 1 || info.pictures.size() == 1;
   if (!one && (!any_page || !reads_pages(info.format))) {
-    fail("it has " + std::to_string(info.pages) + " pages; impipe reads files of one page");
+    const std::string count = "it has " + std::to_string(info.pages);
+    if (reads_pages(info.format)) fail(count + " pages, and one is wanted here");
+    fail(count + " pictures, and a " + std::string(name_of(info.format)) + " of one is read");
   }
   const bool tile_counts = info.tile.pixels() > info.stored.pixels();
   const Size size = tile_counts ? info.tile : info.stored;

@@ -359,7 +359,8 @@ class Pages(Formats):
             self.assertEqual(run.err, f"impipe: {name}: plan: it has {count} pages, and NPY holds "
                              "one; -o '{stem}_{page}.npy' names each, --pages takes some\n")
         else:
-            self.refuses(data, f"it has {count} pages; impipe reads files of one page", name)
+            kind = {"png": "PNG", "pgm": "PNM", "npy": "NPY"}[name[-3:]]
+            self.refuses(data, f"it has {count} pictures, and a {kind} of one is read", name)
         self.assertRegex(self.impipe("info", name).out, f", {count} pages\n$")
         self.assertIn(f'"pages":{count},', self.impipe("info", "--json", name).out)
 
