@@ -29,8 +29,8 @@ bool joins_neighbourhoods(const Node& node) {
   return as<Point>(node) != nullptr && node.images.size() > 2;
 }
 
-// Whether the extrema that it is made of have windows of their own, as a dilation and an erosion do,
-// which registers do not hold together.
+// Whether the extrema that it is made of have windows of their own, as a dilation and an erosion
+// do, which registers do not hold together.
 bool mixes_wide_windows(const KernelContext& of, const Node& node) {
   constexpr int max_side = 5;
   if (as<Point>(node) == nullptr) return false;

@@ -8,7 +8,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int max_local = 2048;  // counters a group keeps for itself
+constexpr int max_local = 2048;       // counters a group keeps for itself
 constexpr int max_local_bins = 6144;  // that are made of few codes
 
 bool goes_by_cells(const KernelContext& of, int n) {
