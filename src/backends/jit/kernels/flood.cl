@@ -54,7 +54,7 @@ FUNCTION int flood_dy(const int k) { return k < 3 ? k - 1 : k < 5 ? 2 * (k - 3) 
 KERNEL($items) void begin(GLOBAL float* $labels, GLOBAL uchar* $queued) {
   const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
   if (x >= $width) return;
-  const float label = $label;
+  const float label = one_zero($label);
   $out = label;
   $queued[(long)y * $width + x] = label != 0.0f ? 1 : 0;
 }
