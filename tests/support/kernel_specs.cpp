@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -312,16 +313,15 @@ class Table {
       histograms.push_back(
           sink(Histogram{.rule = BinRule::codes, .bins = codes}, input(0), {}, channels, codes));
     }
-    std::vector<int> outputs = {0, 1};
-    if (is_integer(cls)) outputs.push_back(2);
-    add("histogram" + of, {image(cls, channels)}, histograms, outputs);
     if (channels == 1) {
-      add("histogram of many bins" + of, {image(cls, channels)},
-          {sink(Histogram{.rule = BinRule::user,
-                          .bins = 5000,
-                          .expression = expression("x / white * 5200 - 40")},
-                input(0), {}, channels, 5000)});
+      histograms.push_back(sink(Histogram{.rule = BinRule::user,
+                                          .bins = 5000,
+                                          .expression = expression("x / white * 5200 - 40")},
+                                input(0), {}, channels, 5000));
     }
+    std::vector<int> outputs(histograms.size());
+    std::iota(outputs.begin(), outputs.end(), 0);
+    add("histogram" + of, {image(cls, channels)}, histograms, outputs);
     if (cls == PixelClass::single || cls == PixelClass::uint16) {
       add("select" + of, {image(cls, channels)},
           {sink(Select{.places = 2}, input(0),
