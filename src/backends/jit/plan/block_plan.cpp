@@ -19,6 +19,8 @@ constexpr int max_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 // Takes as much local memory.
 constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
+// Of lines, whose rows share nothing.
+constexpr BlockSize packed_line_size{.px = 4, .py = 8, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
 // Of windows of more than max_ranked cells whose ranks are taken.
@@ -129,6 +131,7 @@ struct Parts {
   int ranked = 0;        // most cells of a rank filter
   bool loops = false;    // a body goes over its window by itself
   int runs = 0;          // most runs of an extremum
+  bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
   bool tables = false;  // for codes, made by kernels of their own
   bool moved = false;   // pixels come from other places
@@ -176,6 +179,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   ++parts.around_count;
   if (const auto* e = as<Extremum>(node)) {
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
+    parts.lines = parts.lines || (is_sparse(e->mask) && parts.runs <= max_runs);
   }
   const auto* stencil = as<Stencil>(node);
   parts.loops = parts.loops || (stencil != nullptr && stencil->body != nullptr &&
@@ -245,6 +249,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, f, parts.weights);
+    if (packed && parts.lines) return packed_line_size;
     return packed ? packed_tile_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
