@@ -2,7 +2,7 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// Where walks begin is listed before. At last hulls, an object a work-item.
+// Where walks begin is listed before. At last hulls, an object a work-item or, tall ones, a group.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128, record_words = 28, rows_of_tile = 32;
+constexpr int hull_items = 32, tall_from = 16;  // as in kernels/objects.cl
 
 class ObjectsWriter {
  public:
@@ -31,6 +32,7 @@ class ObjectsWriter {
     to_.body_once("object_functions", part(kernels::objects, "functions"));
     to_.function(name_ + "_object", words_.filled(part(kernels::objects, "object")));
     to_.body_once("object_hull", part(kernels::objects, "hull"));
+    to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
       const Size size = at.size_of(labels);
       return LaunchShape{{size.width / items + 1, size.height / rows_of_tile + 1, 1},
@@ -56,6 +58,10 @@ class ObjectsWriter {
     }
     add("numbers",
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
+    to_.kernel(name_ + "_hulls", hull_items, words_.filled(part(kernels::objects, "hulls")),
+               [labels = labels_, n = self_.index](const LaunchContext& at) {
+                 return LaunchShape{{tall(at, labels, n), 1, 1}, {hull_items, 1, 1}};
+               });
   }
 
  private:
@@ -73,6 +79,11 @@ class ObjectsWriter {
     constexpr std::int64_t always = 1 << 20;
     const Size size = at.size_of(labels);
     return std::max(size.pixels() / 2 + 1, std::min(always, count_of(at, n) * size.height));
+  }
+
+  // Objects of more rows than an item makes the hull of, at most.
+  static std::int64_t tall(const LaunchContext& at, const Operand& labels, int n) {
+    return std::min(count_of(at, n), fits(at, labels, n) / tall_from + 1);
   }
 
   static ShapeFunction each(std::function<std::int64_t(const LaunchContext&)> count) {
@@ -125,6 +136,7 @@ class ObjectsWriter {
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"step", [] { return part(kernels::objects, "step"); }},
       {"counted", [] { return part(kernels::objects, "counted"); }},
+      {"further_point", [] { return part(kernels::objects, "further_point"); }},
       {"run", [] { return part(kernels::objects, "run"); }},
       {"pixel_of_place", [] { return part(kernels::objects, "pixel_of_place"); }},
       {"count",
@@ -172,8 +184,14 @@ class ObjectsWriter {
       {"keys", [this] { return of_nodes("_keys", 1); }},
       {"counts", [this] { return of_nodes("_counts", 3); }},
       {"ends", [this] { return of_rows("_ends", 2); }},
-      {"stack", [this] { return of_rows("_stack", 3); }},
-      {"begins", [this] { return of_rows("_begins", 1); }},
+      {"stack", [this] { return of_rows("_stack", 6); }},
+      {"tall",
+       [this] {
+         return to_.scratch(name_ + "_tall", "uint",
+                            [labels = labels_, n = self_.index](const LaunchContext& at) {
+                              return 4 * tall(at, labels, n);
+                            });
+       }},
       {"out", [this] { return to_.measure(self_); }},
   }};
 };
