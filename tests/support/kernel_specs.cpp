@@ -24,6 +24,7 @@ IMPIPE_POINT_BODY(table_gray, (r, g, b), (),
                   { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
 IMPIPE_POINT_BODY(table_above, (x), (threshold), { return x > threshold ? real(1) : real(0); })
 IMPIPE_POINT_BODY(table_scale, (x), (k), { return x * k; })
+IMPIPE_POINT_BODY(table_power, (x), (k), { return pow(x / real(65535), k) * real(65535); })
 IMPIPE_STENCIL_BODY(table_gradient, (1, 1, 1, 1), (scale), {
   const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
   const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) - (at(1, -1) + at(1, 0) + at(1, 1));
@@ -372,6 +373,9 @@ class Table {
         {node(Point{.body = &pair_code_body()}, {input(0), input(1)}, {number(256)},
               PixelClass::uint16, 1),
          sink(Histogram{.rule = BinRule::codes, .bins = 65536}, result(0), {}, 1, 65536)});
+    add("point curve of codes", {image(PixelClass::uint16, 3)},
+        {node(Point{.body = &bodies::table_power}, {input(0)}, {number(0.45)}, PixelClass::uint16,
+              3)});
     add("point lookup", {image(PixelClass::uint8, 3), image(PixelClass::uint16, 1)},
         {node(Point{.lookup = true}, {input(0), input(1)}, {}, PixelClass::uint16, 3)});
     add("stencil body to one side", {image(PixelClass::uint8, 1)},

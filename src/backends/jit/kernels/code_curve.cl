@@ -1,0 +1,16 @@
+// Curves of 16-bit codes: a function of every code, computed once for all pixels of all planes.
+#define $items 128
+#define $pixel ushort
+#define $value (ushort)(code / 2u)  // of `code`
+#define $name curve_of_code
+FUNCTION $pixel at_code(GLOBAL const $pixel* const $table, const uint code) {
+  // -- part: entry
+  return $table[code];
+  // -- end
+}
+
+// -- part: curve
+KERNEL($items) void curve(GLOBAL $pixel* $table) {
+  const uint code = (uint)(GROUP_X * $items + ITEM);
+  if (GROUP_Z == 0) $table[code] = $value;
+}
