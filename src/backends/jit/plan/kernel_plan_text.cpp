@@ -83,7 +83,7 @@ struct FormText {
         "tagged counters in local memory"};
     return ways[static_cast<int>(counted.way)] +
            std::string(counted.pairs ? " of pairs that are made here" : "") +
-           ending(counted.scalars);
+           std::string(counted.bins_apart ? ", then bins" : "") + ending(counted.scalars);
   }
   std::string operator()(const WholeKernels&) const { return "kernels of its own"; }
   std::string operator()(const Selection& selection) const {
