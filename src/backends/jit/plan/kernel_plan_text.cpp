@@ -59,6 +59,7 @@ struct FormText {
   std::string operator()(const TwoPasses& two) const {
     return "both passes of " + list_of(two.inners) + " in tiles of " +
            std::to_string(two.size.width()) + "x" + std::to_string(two.size.height()) +
+           (two.together ? ", one for each" : "") +
            (two.beside.empty() ? "" : "; of " + list_of(two.beside) + " beside it");
   }
   std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }
