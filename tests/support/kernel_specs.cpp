@@ -319,6 +319,13 @@ class Table {
                                           .bins = 5000,
                                           .expression = expression("x / white * 5200 - 40")},
                                 input(0), {}, channels, 5000));
+      // More bins than local memory holds beside the counts of few codes.
+      histograms.push_back(sink(Histogram{.rule = BinRule::user,
+                                          .bins = 9000,
+                                          .expression = expression("x / white * 9200 - 40")},
+                                input(0), {}, channels, 9000));
+      histograms.push_back(
+          sink(Histogram{.rule = BinRule::centred, .bins = 300}, input(0), {}, channels, 300));
     }
     std::vector<int> outputs(histograms.size());
     std::iota(outputs.begin(), outputs.end(), 0);

@@ -8,7 +8,9 @@
 #define $stride 1024
 #define $tile_width 64    // a tile
 #define $tile_height 64
-#define $vectors 1120     // of its row pass, four pixels each
+#define $vectors 1120     // of its row pass, four pixels each, of all tiles
+#define $first_vector 0   // of a tile of several
+#define $asked 0          // whether they are more than any kernel may have
 #define $rows 70          // of its row pass
 #define $up 3             // of them, above the tile and below
 #define $down 3
@@ -23,6 +25,7 @@
 #define $column_rows 10   // that it reads
 #define $column_values 40
 #define $across 16        // blocks side by side
+#define $turns 1          // whether work-items take turns which of two vectors comes first
 #define $first 4          // pixels that a row's window has to the left of the work-item's
 #define $wide 16          // of that window
 #define $quads 4
@@ -63,7 +66,6 @@
 #define $kept (uint)made_$own[k]
 #define $pin PIN_WORD
 #define $codes
-#define $last 1
 #define $tables
 #define $unroll
 #define $once
@@ -71,7 +73,12 @@
 KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
   // -- part: kernel
   // The row pass of a tile, then of its columns a block for each work-item.
-  LOCAL float4 tile4[$vectors];
+#if $asked
+  DYNAMIC_LOCAL(float4, tiles, $vectors);
+#else
+  LOCAL float4 tiles[$vectors];
+#endif
+  IN_LOCAL float4* const tile4 = tiles;
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
   $tables
   const int tile_x = GROUP_X * $tile_width, tile_y = GROUP_Y * $tile_height;
@@ -97,13 +104,19 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
       for (int u = 0; u < $ahead_rows; ++u) {
         const int j = first + u * $rows_at_once;
         if (j < $rows) {
-          float w_$own[$wide];
-          $unroll
-          for (int k = 0; k < $wide; ++k) {
-            const $code code = ($code)$ahead_pixel;
-            w_$own[k] = $element;
+          // -- part: row_ahead
+          // The window of a row that has been loaded.
+          {
+            IN_LOCAL float4* const tile4 = tiles + $first_vector;
+            float w_$own[$wide];
+            $unroll
+            for (int k = 0; k < $wide; ++k) {
+              const $code code = ($code)$ahead_pixel;
+              w_$own[k] = $element;
+            }
+            $pass
           }
-          $pass
+          // -- end
         }
       }
     }
@@ -147,6 +160,9 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
         $made
         IN_LOCAL float4* const to =
             tile4 + (j * $tile_width + ITEM % $items_a_row * $row_px) / 4;
+#if $turns
+        const int turn = ITEM % $items_a_row / 4 & 1;
+#endif
         $stores
         // -- end
       }
@@ -205,8 +221,13 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
   IN_LOCAL const float4* const column =
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
@@ -220,23 +241,37 @@ KERNEL(256) void running_sums(GLOBAL float* $result) {
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
   IN_LOCAL const float4* const column =
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
   $taps
   // -- end
   $result[ITEM] = made_$own[0];
 }
 
 KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $result) {
-  LOCAL float4 tile4[$vectors];
+  LOCAL float4 tiles[$vectors];
+  IN_LOCAL float4* const tile4 = tiles;
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
-  // -- part: in_turn
-  // Both passes of one of the nodes that a point mixes: what columns make of it is kept, and the
-  // tile is free for the next.
-  $row_pass
+  // -- part: own_tile
+  // In a tile of its own.
+  {
+    IN_LOCAL float4* const tile4 = tiles + $first_vector;
+    IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
+    $row_pass
+  }
+  // -- end
   BARRIER;
+  // -- part: in_turn
+  // What columns make of one of the nodes that a point mixes is kept, until all are made.
   $word kept_$own[$kept_words];
   {
+    IN_LOCAL float4* const tile4 = tiles + $first_vector;
+    IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
     const int first_row = ITEM / $across * $py;
     $columns
     $codes
@@ -246,9 +281,6 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
       $pin(kept_$own[k]);
     }
   }
-#if !$last
-  BARRIER;
-#endif
   // -- end
   $result[ITEM] = kept_$own[0];
 }

@@ -105,7 +105,12 @@ void write_bins(Builder& to, int n) {
 
 void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
   write_counts(to, counted, n);
-  write_bins(to, n);
+  if (counted.bins_apart) {
+    const std::string counts = totals(to, Builder::name({false, n}));
+    write_bins_of_codes(to, n, {.counts = counts, .counters = codes, .kept = are_kept(to)});
+  } else {
+    write_bins(to, n);
+  }
 }
 
 }  // namespace impipe::jit

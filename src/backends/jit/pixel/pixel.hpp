@@ -54,6 +54,8 @@ using PixelText = std::function<std::string(const Operand& image)>;
 // Where quotients by what is the same for all pixels are found by reciprocals: `quotients` (struct
 // Quotients), which stands around the text, says whether all of them are exact.
 struct Quotients {
+  bool any_white = false;          // whites are divided by as they are
+  bool found = false;              // there are such quotients
   std::set<std::string> units;     // text of the whites, which are taken to be 1
   std::set<std::string> moderate;  // and of what doubles are made of besides codes: 0, or no power
                                    // of two beyond the hundredth

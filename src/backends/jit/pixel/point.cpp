@@ -221,10 +221,11 @@ std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights
 void take_reciprocals(Builder& to, const Node& node, const PointBody& body, const std::string& real,
                       PointCall& call, Quotients& quotients) {
   call.name += "_quick";
+  quotients.found = true;
   const auto first = call.arguments.begin() + body.inputs;
   if (real == "double") {
     quotients.moderate.insert(first, call.arguments.end());
-  } else if (const auto white = known_white(node, body)) {
+  } else if (const auto white = known_white(node, body); white && !quotients.any_white) {
     std::string& given = first[static_cast<std::ptrdiff_t>(*white)];
     quotients.units.insert(given);
     given = "1.0f";

@@ -30,6 +30,7 @@ struct CountedCodes {
   Way way = Way::local;
   bool pairs = false;        // two_bytes: the codes are made here, of two planes of bytes
   bool in_memory = false;    // two_bytes: the codes are
+  bool bins_apart = false;   // codes are counted, and kernels of their own make bins of that
   bool one_launch = false;   // the last group of the pass ends it
   std::vector<int> scalars;  // that this group runs
 };

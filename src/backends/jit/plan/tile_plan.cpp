@@ -17,6 +17,9 @@ constexpr int full_block = 32, large_block = 24, small_block = 16;
 // Of an extremum: a work-item's window is the whole column and few rows more.
 constexpr int max_extremum_rows = 33;
 
+// Of the tiles of several nodes, so that three groups fit on a processor.
+constexpr std::int64_t max_bytes_together = 64 * 1024;
+
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
 // What the row pass of a node reads where a tile makes several: a plane, or the bytes of one that
@@ -129,6 +132,9 @@ std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& pl
       tile_size(of, others, *Passes::of(first), first, read, static_cast<int>(two.inners.size()));
   if (!size) return std::nullopt;
   two.size = *size;
+  const auto count = static_cast<std::int64_t>(two.inners.size());
+  two.together = several && 16 * count * size->vectors() <=
+                                std::min(max_bytes_together, of.tuning.max_local_bytes);
   return two;
 }
 

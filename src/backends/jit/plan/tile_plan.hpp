@@ -32,6 +32,7 @@ struct TileSize {
   int down() const { return tile_items / across; }
   int width() const { return across * px; }
   int height() const { return down() * py; }
+  int vectors() const { return rows * width() / 4; }  // of four floats: those of the row pass
 };
 
 // Of the pixels that points make for the row pass.
@@ -39,10 +40,12 @@ PointTile point_tile(const KernelContext& of, const Operand& image, const TileSi
                      const Passes& passes);
 
 // The nodes with two passes that a node is made of, itself or with points after them: one, or
-// several that are alike, channels that a point mixes. A tile makes those one after the other.
+// several that are alike, channels that a point mixes. A tile makes those one after the other, or
+// each has a tile of its own: with one barrier for all, and one load for those of one plane.
 struct TwoPasses {
   std::vector<int> inners;
   TileSize size;
+  bool together = false;         // each in a tile of its own
   std::vector<int> beside = {};  // other nodes of them, which are stored too
 };
 // Nothing where no kernel can make both passes.
