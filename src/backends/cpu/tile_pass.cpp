@@ -43,9 +43,17 @@ bool reads_place(const Expression& expression) {
   });
 }
 
+// Whether the planes are more than what is likely to lie in a cache since it was made.
+bool are_far(const std::vector<const Plane*>& planes) {
+  constexpr std::int64_t near = 4 << 20;
+  std::int64_t bytes = 0;
+  for (const Plane* plane : planes) bytes += plane->size().height * plane->row_bytes();
+  return bytes > near;
+}
+
 class TilePass {
  public:
-  TilePass(PlaneRuns& runs, Size size) : runs_(runs), size_(size) {
+  TilePass(PlaneRuns& runs, Size size) : runs_(runs), size_(size), far_(are_far(runs.inputs)) {
     std::vector<std::vector<std::size_t>> all(static_cast<std::size_t>(runs.graph.groups));
     std::vector<bool> wanted(all.size());
     for (std::size_t n = 0; n < runs.nodes.size(); ++n) {
@@ -178,7 +186,12 @@ class TilePass {
   TileImage image_of(const Operand& operand, const Worker& worker) const {
     if (!operand.external) return worker.made[operand.index];
     const Plane& plane = *runs_.inputs[operand.index];
-    return {plane.row(0), plane.stride(), whole(plane.size()), plane.size(), plane.cls()};
+    return {.data = plane.row(0),
+            .stride = plane.stride(),
+            .region = whole(plane.size()),
+            .size = plane.size(),
+            .cls = plane.cls(),
+            .far = far_};
   }
 
   void make(std::size_t n, const Region& tile, Worker& worker) {
@@ -323,8 +336,12 @@ class TilePass {
       there.x1 = std::min(wanted.x1, in.size.width);
     }
     const int left = static_cast<int>(region.x0 - there.x0);
-    const RowsView view{native_rows(in, there, left, outside_of(run), scratch), region.width(),
-                        region.height(), there.x0 - wanted.x0, wanted.x1 - there.x1};
+    const RowsView view{native_rows(in, there, left, outside_of(run), scratch),
+                        region.width(),
+                        region.height(),
+                        there.x0 - wanted.x0,
+                        wanted.x1 - there.x1,
+                        in.far};
     if (extremum != nullptr) {
       return run_extremum(*extremum, what.cls, view, out, scratch, runs_.level);
     }
@@ -338,6 +355,7 @@ class TilePass {
 
   PlaneRuns& runs_;
   Size size_;
+  bool far_;                                      // the inputs; see TileImage
   std::vector<std::vector<std::size_t>> groups_;  // the nodes of those with results of this size
   TileGrid grid_;
   std::mutex mutex_;

@@ -24,6 +24,7 @@ struct RowsView {
   // extremum leaves them out; a rank filter needs all of them.
   std::int64_t absent_left = 0;
   std::int64_t absent_right = 0;
+  bool far = false;  // the rows lie in memory, not in a tile made shortly before
 };
 
 // Where a tile goes: height rows of width pixels.
