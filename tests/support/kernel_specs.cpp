@@ -271,6 +271,10 @@ class Table {
     add("rank 5x4" + of, {image(cls, channels)},
         {node(Rank{.mask = rectangle(5, 4), .rank = 9, .average = true}, {input(0)}, outside, cls,
               channels)});
+    if (channels == 1 && cls != PixelClass::uint16) {
+      add("rank of 29 cells" + of, {image(cls, channels)},
+          {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
+    }
     const Mask tall = rectangle(3, 7);
     add("chain extremum 3x7 gradient" + of, {image(cls, channels)},
         {node(Extremum{.largest = true, .mask = tall}, {input(0)}, {}, cls, channels),

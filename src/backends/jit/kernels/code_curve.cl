@@ -1,5 +1,6 @@
-// Curves of 16-bit codes: a function of every code, computed once for all pixels of all planes.
+// Curves of 16-bit codes: a function of every code, computed once for all pixels.
 #define $items 128
+#define $same 1  // for all planes
 #define $pixel ushort
 #define $value (ushort)(code / 2u)  // of `code`
 #define $name curve_of_code
@@ -12,5 +13,5 @@ FUNCTION $pixel at_code(GLOBAL const $pixel* const $table, const uint code) {
 // -- part: curve
 KERNEL($items) void curve(GLOBAL $pixel* $table) {
   const uint code = (uint)(GROUP_X * $items + ITEM);
-  if (GROUP_Z == 0) $table[code] = $value;
+  if (!$same || GROUP_Z == 0) $table[code] = $value;
 }

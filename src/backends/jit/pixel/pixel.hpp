@@ -64,6 +64,14 @@ struct Quotients {
 // body. quotients: by reciprocals.
 std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
 
+// The function of codes that computes node n's pixel by its body, in double, where hardly any pixel
+// is left to it: its name, and what a call has behind the codes (", a, b"), which it takes one by
+// one, since a compiler of OpenCL would keep whole structures in memory for it.
+struct SeldomBody {
+  std::string name, arguments;
+};
+SeldomBody write_seldom_body(Builder& to, int n);
+
 // The text of rows of point node n's pixels where they are lines of codes (program/ramp.hpp).
 struct RampText {
   std::string numbers;  // stands before all rows

@@ -297,14 +297,17 @@ std::string write_curve(Builder& to, int n) {
   const Node& node = to.node(n);
   const std::string own = Builder::name({false, n}), name = own + "_of_code";
   if (to.has_function(name)) return name;
-  const std::string table =
-      to.scratch_of_all(own + "_curve", type_of(node.cls), [cls = node.cls](const LaunchContext&) {
-        return std::int64_t{bytes_of(cls)} * codes_of_16_bits;
-      });
+  const bool same = is_same_for_planes(to.context(), n);
+  const BytesFunction bytes = [cls = node.cls](const LaunchContext&) {
+    return std::int64_t{bytes_of(cls)} * codes_of_16_bits;
+  };
+  const std::string table = same ? to.scratch_of_all(own + "_curve", type_of(node.cls), bytes)
+                                 : to.scratch(own + "_curve", type_of(node.cls), bytes);
   constexpr int items = 128;
   const std::string value = computed_value(
       to, n, [](const Operand&) { return std::string("code"); }, nullptr);
   const Substitutions words{{{"items", [] { return std::to_string(items); }},
+                             {"same", [&] { return std::string(same ? "1" : "0"); }},
                              {"value", [&] { return value; }},
                              {"table", [&] { return table; }}}};
   to.function(name, "FUNCTION " + type_of(node.cls) + " " + name + "(PARAMS, const uint code) {\n" +
@@ -331,6 +334,33 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   const std::vector<double> mean = weights_of_codes(to.context(), n);
   if (!mean.empty()) return mean_of_codes(to, n, mean, pixel_text);
   return computed_value(to, n, pixel_text, quotients);
+}
+
+SeldomBody write_seldom_body(Builder& to, int n) {
+  const Node& node = to.node(n);
+  std::size_t next = 0;
+  const PointCall call = call_of_body(to, n, "double", [&](const Operand&) {
+    return "DOUBLE_OF_CODE(c" + std::to_string(next++) + ")";
+  });
+  to.body_once(call.name,
+               after_line(body_function(call.name, "double", "", call.parameters, call.text)));
+  SeldomBody body{Builder::name({false, n}) + "_by_body", ""};
+  std::string parameters, exact;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const bool image = i < node.images.size();
+    const std::string comma = i == 0 ? "" : ", ";
+    parameters +=
+        comma + (image ? "const uint c" + std::to_string(i) : "const double " + call.parameters[i]);
+    exact += comma + (image ? call.arguments[i] : call.parameters[i]);
+    if (!image) body.arguments += ", " + call.arguments[i];
+  }
+  to.body_once(body.name,
+               filled(part(kernels::weighted, "by_body"),
+                      {{"by_body", body.name},
+                       {"pixel", type_of(node.cls)},
+                       {"parameters", parameters},
+                       {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
+  return body;
 }
 
 std::optional<RampText> ramp_text(Builder& to, int n) {

@@ -37,4 +37,10 @@ bool is_curve_of_codes(const KernelContext& of, int n) {
   return known && point->body != nullptr && traits_of(*point->body).functions;
 }
 
+bool is_same_for_planes(const KernelContext& of, int n) {
+  return std::ranges::none_of(of.node(n).arguments, [](const Argument& a) {
+    return a.source == Argument::Source::measured;
+  });
+}
+
 }  // namespace impipe::jit

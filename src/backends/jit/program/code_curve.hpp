@@ -11,5 +11,7 @@ constexpr int codes_of_16_bits = 65536;
 // Whether point node n is computed in double, by a power, a logarithm or the like, of one image of
 // 16-bit codes.
 bool is_curve_of_codes(const KernelContext& of, int n);
+// Whether a curve is the same for all planes of a stack: none of its numbers was measured.
+bool is_same_for_planes(const KernelContext& of, int n);
 
 }  // namespace impipe::jit
