@@ -129,6 +129,8 @@ class Resize {
     if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
     sum_columns(to, {from, n}, rows, n);
+    // Lanes without a row are summed too, and not stored.
+    for (std::int64_t y = to.height(); y < resize_rows; ++y) std::fill_n(rows + y * n, n, 0.0f);
     // One lane a row: [columns][resize_rows].
     float* lanes = room(buffers.lanes, (last - first) * resize_rows);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
@@ -164,27 +166,27 @@ class Resize {
     // Rows with their mirrored columns: column k stands at k - left.
     const std::int64_t left = std::min(first, from), beyond = (spread_.vectors + 1) * spread_.lanes;
     const std::int64_t stride = std::max(last, from + n) - left + beyond;
-    float* rows = room(buffers.rows, resize_rows * stride);
-    sum_columns(to, {from, n}, rows + (from - left), stride);
-    for (std::int64_t y = 0; y < to.height(); ++y) {
-      float* row = rows + y * stride;
-      for (std::int64_t k = first; k < last; ++k) {
-        if (k == from) k = std::min(from + n, last);
-        if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
-      }
-    }
+    float* rows = room(buffers.rows, spread_rows * stride);
     const std::int64_t width = to.width() + beyond;
     float* results = room(buffers.results, spread_rows * width);
     const SpreadRow spread = spread_row(spread_, level_);
-    for (std::int64_t y = 0; y < to.height(); y += spread_rows) {
+    for (std::int64_t y = to.y0; y < to.y1; y += spread_rows) {
+      const Region now{to.x0, y, to.x1, std::min<std::int64_t>(y + spread_rows, to.y1)};
+      sum_columns(now, {from, n}, rows + (from - left), stride);
+      for (float* row = rows; row != rows + now.height() * stride; row += stride) {
+        for (std::int64_t k = first; k < last; ++k) {
+          if (k == from) k = std::min(from + n, last);
+          if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
+        }
+      }
       spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes,
-             {.in = rows + y * stride + (first - left),
+             {.in = rows + (first - left),
               .in_stride = stride,
               .origin = first,
               .out = results,
               .out_stride = width});
-      for (std::int64_t r = 0; r < std::min<std::int64_t>(spread_rows, to.height() - y); ++r) {
-        store_numbers(out_.row(to.y0 + y + r) + to.x0 * bytes_of(out_.cls()), results + r * width,
+      for (std::int64_t r = 0; r < now.height(); ++r) {
+        store_numbers(out_.row(y + r) + to.x0 * bytes_of(out_.cls()), results + r * width,
                       out_.cls(), to.width(), level_);
       }
     }
@@ -198,7 +200,7 @@ class Resize {
                    std::int64_t stride) const {
     const auto& [from, n] = columns;
     const int taps = axes_.y.taps;
-    const SumRows sum = sum_rows(in_.cls(), level_);
+    const SumRows sum = sum_rows(in_.cls(), taps, level_);
     std::vector<const std::byte*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
       for (int t = 0; t < taps; ++t) {
@@ -206,10 +208,6 @@ class Resize {
         sources[t] = in_.row(row) + from * bytes_of(in_.cls());
       }
       sum(out + (y - to.y0) * stride, sources.data(), y_.weights.data() + y * taps, taps, n);
-    }
-    // Lanes without a row are summed too, and not stored.
-    for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) {
-      std::fill_n(out + y * stride, n, 0.0f);
     }
   }
 

@@ -113,6 +113,32 @@ IMPIPE_TARGET_v3 void load_bytes_v3(float* out, const std::uint8_t* in, std::int
   for (; i < n; ++i) out[i] = in[i];
 }
 
+// Codes of either width as doubles; the compiler's own loops take four times as long.
+IMPIPE_TARGET_v4 inline __m256i eight_codes(const std::uint8_t* in) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in)));
+}
+IMPIPE_TARGET_v4 inline __m256i eight_codes(const std::uint16_t* in) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+}
+template <class T>
+IMPIPE_TARGET_v4 void load_codes_v4(double* out, const T* in, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm512_storeu_pd(out + i, _mm512_cvtepi32_pd(eight_codes(in + i)));
+  for (; i < n; ++i) out[i] = in[i];
+}
+template <class T>
+IMPIPE_TARGET_v3 void load_codes_v3(double* out, const T* in, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    std::int64_t four = 0;
+    __builtin_memcpy(&four, in + i, 4 * sizeof(T));
+    const __m128i codes = _mm_cvtsi64_si128(four);
+    const __m128i wide = sizeof(T) == 1 ? _mm_cvtepu8_epi32(codes) : _mm_cvtepu16_epi32(codes);
+    _mm256_storeu_pd(out + i, _mm256_cvtepi32_pd(wide));
+  }
+  for (; i < n; ++i) out[i] = in[i];
+}
+
 IMPIPE_TARGET_v3 inline __m256i codes_v3(const float* in, __m256 largest) {
   const __m256 v = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), largest);
   return _mm256_cvttps_epi32(_mm256_add_ps(v, _mm256_set1_ps(below_half(0.0f))));
@@ -180,6 +206,12 @@ void load_row(real* out, const std::byte* in, PixelClass cls, std::int64_t n, Cp
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(in);
     if (bytes_of(cls) == 1 && level == CpuLevel::v4) return load_bytes_v4(out, bytes, n);
     if (bytes_of(cls) == 1 && level == CpuLevel::v3) return load_bytes_v3(out, bytes, n);
+  } else if (cls != PixelClass::single && level != CpuLevel::baseline) {
+    const auto load_codes = [&](const auto* codes) {
+      level == CpuLevel::v4 ? load_codes_v4(out, codes, n) : load_codes_v3(out, codes, n);
+    };
+    return bytes_of(cls) == 1 ? load_codes(reinterpret_cast<const std::uint8_t*>(in))
+                              : load_codes(reinterpret_cast<const std::uint16_t*>(in));
   }
 #endif
   switch (cls) {
