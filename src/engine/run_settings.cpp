@@ -55,6 +55,18 @@ io::YcbcrMatrix matrix_of(const RunOptions& options) {
                                  : io::YcbcrMatrix::bt2020;
 }
 
+// Whether there is a file alone, or none: of a pipeline that makes its image.
+bool is_one_file(const RunOptions& options) {
+  if (!options.files_from.empty() || !options.watch.empty() || options.inputs.size() > 1) {
+    return false;
+  }
+  if (options.inputs.empty() || options.inputs.front() == "-") return true;
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(options.inputs.front(), ignored).type();
+  return kind != std::filesystem::file_type::directory &&
+         kind != std::filesystem::file_type::not_found;
+}
+
 }  // namespace
 
 std::optional<io::OutputTarget> target_of(const RunOptions& options) {
@@ -67,7 +79,7 @@ std::optional<io::OutputTarget> target_of(const RunOptions& options) {
     }
   }
   if (options.output.empty() && !options.in_place) return std::nullopt;
-  return io::parse_target(options.output, options.in_place, format);
+  return io::parse_target(options.output, options.in_place, format, is_one_file(options));
 }
 
 std::string last_operator(const pipeline::Pipeline& pipeline) {

@@ -384,6 +384,23 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
   return probe_source(ByteSource(file.get(), status.st_size), {}, channels);
 }
 
+namespace {
+
+HostImage decode_by(const CodecModule& module, std::span<const std::byte> bytes,
+                    const ImageInfo& info, std::unique_ptr<OpenPages>* pages) {
+  if (pages == nullptr || info.pages == 1) return module.decode(bytes, info, make_image);
+  if (!*pages) *pages = module.open_pages(bytes, info, make_image);
+  if (!*pages) return module.decode(bytes, info, make_image);
+  try {
+    return (*pages)->decode(info);
+  } catch (...) {
+    pages->reset();
+    throw;
+  }
+}
+
+}  // namespace
+
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
   out.info = probe(bytes, options.page, options.channels);
@@ -416,7 +433,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else {
     const CodecModule& module = codec_module(format);
     if (format == Format::jpeg && options.shrink) out.info.shrink = options.shrink(out.info);
-    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
+    out.image = from_module([&] { return decode_by(module, bytes, out.info, options.open_pages); });
     // The plan was made for what the header said.
     const Size wanted = shrunk(out.info.stored, out.info.shrink);
     if (!(out.image.type == out.info.type && out.image.size() == wanted)) {

@@ -91,12 +91,24 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page = {},
                 const std::vector<std::string>& channels = {});
 
+// A file whose pages are read one after the other, as most frames of an animation need those before
+// them. Its bytes stay meanwhile; used by one thread at a time. Errors carry the reason alone.
+class OpenPages {
+ public:
+  virtual ~OpenPages() = default;
+  // Any page of the file. Going on behind the last one costs least.
+  virtual HostImage decode(const ImageInfo& info) = 0;
+};
+
 struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
   std::int64_t max_pixels = std::int64_t{1} << 30;
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
   // From 0. Without it, a file of several pages is an error.
   std::optional<int> page;
+  // Where the page before left the same file, of one that is read page after page; null inside:
+  // it is opened when a page needs it.
+  std::unique_ptr<OpenPages>* open_pages = nullptr;
   std::vector<std::string> channels;        // see probe
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See

@@ -186,16 +186,31 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
              advice(inputs, extensions, target);
 }
 
+// Whether it looks as extensions do, and not like the end of "results.v2" or "2026.11".
+bool is_like_an_extension(std::string_view extension) {
+  constexpr std::string_view digits = "0123456789";
+  const std::string_view word = extension.substr(1);
+  const auto is_plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digits.find(c) != digits.npos;
+  };
+  const bool version = word[0] == 'v' && word.find_first_not_of(digits, 1) == word.npos;
+  return word.size() >= 2 && word.size() <= 5 && digits.find(word[0]) == digits.npos && !version &&
+         std::all_of(word.begin(), word.end(), is_plain);
+}
+
 // Throws Error when a name ends like a file's, and nothing writes such files. A template is always
-// a file's name, anything else may be a folder's, such as "results.v2".
-void check_extension(const std::string& output, const fs::path& last, bool is_template) {
+// a file's name, and so is what a single file is written to; else it may be a folder's.
+void check_extension(const std::string& output, const fs::path& last, bool is_template,
+                     bool one_file) {
   const std::string extension = last.extension().string();
   if (extension.size() < 2 || written_format(extension)) return;
   const bool has_field = extension.find_first_of("{}") != extension.npos;
   const bool is_read = format_of_extension(extension).has_value();
-  if (has_field || (!is_template && !is_read && unread_extension(extension).empty())) return;
+  const bool is_file = is_template || is_read || (one_file && is_like_an_extension(extension));
+  if (has_field || (!is_file && unread_extension(extension).empty())) return;
   throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
-              written_extensions() + ", and --format EXT for files of any name");
+              written_extensions() + ", and --format EXT for files of any name" +
+              (is_template ? "" : "; a folder is '" + output + "/'"));
 }
 
 }  // namespace
@@ -300,7 +315,8 @@ bool NameTemplate::has_page() const {
                      [](const Part& part) { return part.field == Field::page; });
 }
 
-OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format) {
+OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format,
+                          bool one_file) {
   using Kind = OutputTarget::Kind;
   if (in_place) {
     if (!output.empty()) throw Error("--in-place and -o exclude each other");
@@ -324,7 +340,7 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   const std::string extension = last.extension().string();
   const bool table = extension == ".csv" || extension == ".tsv" || extension == ".json";
   if (!table && !format && !fs::is_directory(output, ignored)) {
-    check_extension(output, last, brace);
+    check_extension(output, last, brace, one_file);
   }
   const bool known = table || (last.has_extension() && written_format(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {

@@ -56,9 +56,10 @@ struct OutputTarget {
   std::optional<Format> format;      // --format, else the template's extension
 };
 // `output` is the text after -o, empty when there is none (then in_place must be set). A folder,
-// unless it has a brace or a known extension and is not an existing folder.
+// unless it has a brace or a known extension and is not an existing folder. one_file: there is one
+// input at most, so that another extension is an error (usage).
 OutputTarget parse_target(const std::string& output, bool in_place = false,
-                          std::optional<Format> format = {});
+                          std::optional<Format> format = {}, bool one_file = false);
 
 // The extension (no point) for an output of this type: the input's own spelling when it fits.
 std::string output_extension(const std::filesystem::path& input, OutputType type, int channels);

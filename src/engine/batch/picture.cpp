@@ -344,12 +344,14 @@ void PictureWork::compute(int lane) {
 
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
+  std::unique_ptr<io::OpenPages> open;  // of file_
   for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
     if (is_over()) return;
     const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
       options.page = page;
+      options.open_pages = &open;
       io::Decoded decoded = io::decode(file_, options);
       const io::ImageInfo info = decoded.info;
       take(std::move(decoded));
