@@ -55,6 +55,17 @@
 #define $fixed 1          // whether it cannot say what lies outside
 #define $elements w_$own[q] = (float)BYTE_OF(v, 0);
 #define $pass tile[j] = w_$own[0];
+#define $quad_unroll
+#define $first_quad 0     // of a long window, four pixels each
+#define $end_quad 2
+#define $load_four four[0] = from_row[4 * q];
+#define $pixel_of_four four[n]
+#define $all_taps 0       // whether all pixels of the window are taps of all of the work-item's
+#define $tap_count 7      // of a long window or column
+#define $weights ((GLOBAL const float*)$image)
+#define $edge_of_row 1.0f // pixel n, which may lie outside
+#define $first_taps
+#define $last_taps
 #define $made float made[8] = {w_$own[0]};
 #define $stores to[0].x = made[0];
 #define $folds made_$own[0] = column_$own[0];
@@ -231,6 +242,77 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
+}
+
+KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  const int x0 = ITEM, y = ITEM, j = ITEM, first_row = ITEM;
+  // -- part: long_row
+  // The work-item's pixels of a row, along a window of any length: what is loaded is a tap of each
+  // of them.
+  float made[$row_px];
+  $unroll
+  for (int i = 0; i < $row_px; ++i) made[i] = 0.0f;
+  if (x0 >= $first && x0 + $end <= $width) {
+    GLOBAL const $pixel* const from_row = $row_from + x0 - $first;
+    // -- part: quads_of_row
+    // Four pixels at a time, each a tap of the pixels that it is near.
+    $quad_unroll
+    for (int q = $first_quad; q < $end_quad; ++q) {
+      $word four[4];
+      $load_four
+      $unroll
+      for (int n = 0; n < 4; ++n) {
+        const $code code = $pixel_of_four;
+        const float v = $element;
+        $unroll
+        for (int i = 0; i < $row_px; ++i) {
+          const int tap = 4 * q + n - $margin - i;
+          if ($all_taps || (tap >= 0 && tap < $tap_count)) made[i] = fma($weights[tap], v, made[i]);
+        }
+      }
+    }
+    // -- end
+  } else {
+    $once
+    for (int n = 0; n < $reach; ++n) {
+      const float v = $edge_of_row;
+      $unroll
+      for (int i = 0; i < $row_px; ++i) {
+        const int tap = n - i;
+        if (tap >= 0 && tap < $tap_count) made[i] = fma($weights[tap], v, made[i]);
+      }
+    }
+  }
+  // -- end
+  $result[ITEM] = made[0];
+  // -- part: long_columns
+  // Sums of long columns of the row pass: the rows that are taps of all of the block's in a loop.
+  float made_$own[$block];
+  $unroll
+  for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
+  IN_LOCAL const float4* const column =
+      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
+  $first_taps
+  $quad_unroll
+  for (int row = $py - 1; row < $tap_count; ++row) {
+    const float4 v0 = column[row * ($tile_width / 4)];
+    const float v[4] = {v0.x, v0.y, v0.z, v0.w};
+    $unroll
+    for (int r = 0; r < $py; ++r) {
+      const float weight = $weights[row - r];
+      $unroll
+      for (int k = 0; k < 4; ++k) made_$own[r * 4 + k] = fma(weight, v[k], made_$own[r * 4 + k]);
+    }
+  }
+  $last_taps
+  // -- end
+  $result[ITEM] = made_$own[0];
 }
 
 KERNEL(256) void running_sums(GLOBAL float* $result) {

@@ -15,42 +15,6 @@ namespace {
 
 constexpr int items = 128;  // of kernels that count in global memory
 
-// The function NAME_bin(given, v): the bin of a value, -1 for none.
-std::string write_bin(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Histogram& histogram = std::get<Histogram>(node.primitive);
-  const std::string name = Builder::name({false, n}) + "_bin";
-  const Operand image = node.images[0];
-  std::string bin = "v";
-  if (histogram.rule == BinRule::user) {
-    std::vector<std::string> parameters, arguments;
-    for (const std::string& v : histogram.expression->variables()) {
-      parameters.push_back("v_" + v);
-      arguments.push_back(v == "white" ? to.white(image, "double") : "v");
-    }
-    to.body_once(name + "_expression",
-                 after_line(body_function(
-                     name + "_expression", "double", "", parameters,
-                     "return " + expression_body(*histogram.expression, parameters) + ";")));
-    bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
-  } else if (histogram.rule == BinRule::centred) {
-    const double largest = class_max(to.cls(image));
-    const std::string white =
-        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
-                     [image, largest](const LaunchContext& at, int) {
-                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
-                     });
-    bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
-          ".0 / " + white + " + 0.5)";
-  }
-  to.body_once(name, after_line(function_of(
-                         "int", name, "const struct Parameters* params, const double v",
-                         declared("const double", "bin", bin) +
-                             returned("bin >= 0.0 && bin < " + std::to_string(histogram.bins) +
-                                      ".0 ? (int)bin : -1"))));
-  return name;
-}
-
 // The counters of 16 bytes, one statement each.
 std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
   std::string text;
@@ -276,6 +240,41 @@ void write_doubles(Builder& to, int n, const std::string& bins) {
 }
 
 }  // namespace
+
+std::string write_bin(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const std::string name = Builder::name({false, n}) + "_bin";
+  const Operand image = node.images[0];
+  std::string bin = "v";
+  if (histogram.rule == BinRule::user) {
+    std::vector<std::string> parameters, arguments;
+    for (const std::string& v : histogram.expression->variables()) {
+      parameters.push_back("v_" + v);
+      arguments.push_back(v == "white" ? to.white(image, "double") : "v");
+    }
+    to.body_once(name + "_expression",
+                 after_line(body_function(
+                     name + "_expression", "double", "", parameters,
+                     "return " + expression_body(*histogram.expression, parameters) + ";")));
+    bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
+  } else if (histogram.rule == BinRule::centred) {
+    const double largest = class_max(to.cls(image));
+    const std::string white =
+        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
+                     [image, largest](const LaunchContext& at, int) {
+                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
+                     });
+    bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
+          ".0 / " + white + " + 0.5)";
+  }
+  to.body_once(name, after_line(function_of(
+                         "int", name, "const struct Parameters* params, const double v",
+                         declared("const double", "bin", bin) +
+                             returned("bin >= 0.0 && bin < " + std::to_string(histogram.bins) +
+                                      ".0 ? (int)bin : -1"))));
+  return name;
+}
 
 void write_bins_of_codes(Builder& to, int n, const CodeCounts& codes) {
   const std::string name = Builder::name({false, n}), bin = write_bin(to, n);

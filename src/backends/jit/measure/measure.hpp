@@ -11,6 +11,9 @@ namespace impipe::jit {
 
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
+// The function NAME_bin(params, v), once a program; returns its name: Histogram node n's bin of a
+// value, -1 for none.
+std::string write_bin(Builder& to, int n);
 // The counts of an integer class's codes.
 struct CodeCounts {
   std::string counts;  // text of their memory

@@ -26,8 +26,8 @@ namespace {
 // Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
-// Of those whose registers keep what several nodes are, in small blocks or packed to bytes, and
-// others.
+// Of those whose registers keep what several nodes are, in small blocks or packed to bytes (and of
+// long windows, whose tiles fill local memory), and others.
 constexpr int groups_in_turn = 3, groups_of_large_blocks = 2;
 // Registers for rows that a work-item loads before it makes the first of them.
 constexpr int max_ahead = 36;
@@ -178,9 +178,12 @@ class PassesWriter {
       write_border(to_, edge, "float", to_.value(image_, "x", "y"), passes_.border, outside(),
                    to_.width(image_), to_.height(image_), true, false);
     }
-    const std::string window = points ? row_of_points() : row_window(edge), pass = this->pass();
+    const std::string window = points           ? row_of_points()
+                               : size_.streamed ? long_row(edge)
+                                                : row_window(edge);
+    const std::string pass = this->pass();
     any_rows_ = text("any_rows", {{"window", window}, {"pass", pass}});
-    ahead_ = points ? 0 : rows_ahead();
+    ahead_ = points || size_.streamed ? 0 : rows_ahead();
     row_ahead_ =
         text("row_ahead", {{"ahead_pixel", pixel_ahead()}, {"element", element()}, {"pass", pass}});
   }
@@ -197,6 +200,47 @@ class PassesWriter {
          {"reach", number(size_.row_px + reach().left + reach().right)},
          {"margin", number(window_.first - reach().left)},
          {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
+  }
+
+  std::string row_weights() { return weights(to_, inner_, "row_weights", 0, passes_.row.count()); }
+  std::string column_weights() {
+    return weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+  }
+  std::string some_unrolled() const { return to_.tuning().unroll ? unroll_pragma(4) : ""; }
+
+  // The work-item's pixels of a row, along a window of any length.
+  std::string long_row(const std::string& edge) {
+    const int taps = passes_.row.width, margin = window_.first - reach().left;
+    // Quads whose pixels are taps of all of the work-item's pixels.
+    const int first = (margin + size_.row_px + 2) / 4, end = (taps + margin) / 4;
+    const PixelClass cls = to_.cls(read_);
+    const std::string load =
+        takes_numbers_
+            ? word_access(true, "(GLOBAL const uchar*)(from_row + 4 * q)", "four", 0, 4, 4, 4)
+            : wide_load(cls, "from_row + 4 * q", "four", 0, 4,
+                        std::min(to_.tuning().load_bytes, 4 * bytes_of(cls)));
+    const auto quads = [&](int from, int to, bool all) {
+      return text("quads_of_row",
+                  {{"first_quad", number(from)},
+                   {"end_quad", number(to)},
+                   {"quad_unroll", all ? some_unrolled() : to_.unroll()},
+                   {"all_taps", all ? "1" : "0"},
+                   {"tap_count", number(taps)},
+                   {"margin", number(margin)},
+                   {"weights", row_weights()},
+                   {"load_four", load},
+                   {"word", takes_numbers_ ? "uint" : type_of(cls)},
+                   {"pixel_of_four", takes_numbers_ ? "FLOAT_OF_BYTE(four[0], n)" : "four[n]"},
+                   {"element", element()}});
+    };
+    return text("long_row",
+                {{"row_from", to_.plane(read_).row("y")},
+                 {"quads_of_row", quads(0, first, false) + quads(first, end, true) +
+                                      quads(end, window_.width / 4, false)},
+                 {"reach", number(size_.row_px + reach().left + reach().right)},
+                 {"tap_count", number(taps)},
+                 {"weights", row_weights()},
+                 {"edge_of_row", to_.call(edge, "x0 + n - " + number(reach().left), "y")}});
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
@@ -226,12 +270,14 @@ class PassesWriter {
   std::string pass() {
     const int px = size_.row_px;
     std::string made, stores;
-    if (passes_.any_order) {
+    if (size_.streamed) {
+      // It is made.
+    } else if (passes_.any_order) {
       made = array_of("float", "made", px) + running_row();
     } else if (passes_.sums) {
-      const std::string weight = weights(to_, inner_, "row_weights", 0, passes_.row.count());
       made = declared("const int", "r", "0") +
-             weighted_row(to_, "made", px, window_, passes_.row, weight, PixelClass::single).text;
+             weighted_row(to_, "made", px, window_, passes_.row, row_weights(), PixelClass::single)
+                 .text;
     } else {
       made = array_of("float", "made", px) + folds(window_.array, window_.width,
                                                    window_.first - reach().left, 1,
@@ -334,7 +380,8 @@ class PassesWriter {
   std::string column_pass() {
     const int rows = size_.py + passes_.column.height - 1, px = size_.px;
     if (passes_.any_order) return text("running_columns", {{"taps", running_columns(rows)}});
-    if (passes_.sums) return text("column_sums", {{"taps", column_taps(rows)}});
+    if (size_.streamed && passes_.column.height >= 2 * size_.py) return long_columns(rows);
+    if (passes_.sums) return text("column_sums", {{"taps", column_taps(0, rows)}});
     return text("columns",
                 {{"column_rows", number(rows)},
                  {"column_values", number(rows * px)},
@@ -378,18 +425,25 @@ class PassesWriter {
     return text;
   }
 
-  // Each row of the tile is a tap of every row of the block that is near.
-  std::string column_taps(int rows) {
+  std::string long_columns(int rows) {
+    const int height = passes_.column.height;
+    return text("long_columns", {{"first_taps", column_taps(0, size_.py - 1)},
+                                 {"last_taps", column_taps(height, rows)},
+                                 {"quad_unroll", some_unrolled()},
+                                 {"tap_count", number(height)},
+                                 {"weights", column_weights()}});
+  }
+
+  // Each of these rows of the tile is a tap of every row of the block that is near.
+  std::string column_taps(int first, int end) {
     const int px = size_.px, height = passes_.column.height;
-    const std::string sums = "made_" + own_;
-    const std::string weight =
-        weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+    const std::string sums = "made_" + own_, weight = column_weights();
     std::vector<int> weight_of;
     for (int y = 0, k = 0; y < height; ++y) {
       weight_of.push_back(passes_.column.at(0, y) ? k++ : -1);
     }
     std::string text;
-    for (int row = 0; row < rows; ++row) {
+    for (int row = first; row < end; ++row) {
       std::string taps = array_of("float", "v", px) + column_row(row);
       for (int r = std::max(0, row - height + 1); r <= std::min(row, size_.py - 1); ++r) {
         const int tap = weight_of[static_cast<std::size_t>(row - r)];
@@ -563,9 +617,10 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                             (s.height + tile.height() - 1) / tile.height(), 1},
                            {tile_items, 1, 1}};
       },
-      in_turn ? groups_kept
-      : dense ? groups_of_short_columns
-              : groups_at_once,
+      in_turn         ? groups_kept
+      : size.streamed ? groups_in_turn
+      : dense         ? groups_of_short_columns
+                      : groups_at_once,
       asked ? 16 * vectors : 0);
 }
 

@@ -30,11 +30,15 @@ bool has_table_of_bins(const Histogram& histogram) {
   return histogram.rule == BinRule::centred && histogram.bins <= 256;
 }
 
+// 16-bit codes, or as many bins of floats, which are counted at once.
 bool fits_two_bytes(const KernelContext& of, int n) {
   const Node& node = of.node(n);
-  return of.tuning.fast && !has_table_of_bins(*as<Histogram>(node)) &&
-         of.cls(node.images[0]) == PixelClass::uint16 &&
-         of.tuning.max_local_bytes >= 4 * two_byte_words;
+  const Histogram& histogram = *as<Histogram>(node);
+  const PixelClass cls = of.cls(node.images[0]);
+  const bool codes = cls == PixelClass::uint16 && !has_table_of_bins(histogram);
+  const bool bins = cls == PixelClass::single && histogram.rule != BinRule::codes &&
+                    histogram.bins > max_local && histogram.bins <= two_byte_codes;
+  return of.tuning.fast && (codes || bins) && of.tuning.max_local_bytes >= 4 * two_byte_words;
 }
 
 // Whether a point makes the codes of two planes of bytes.
@@ -79,8 +83,8 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   if (fits_two_bytes(of, n)) {
     return {.way = Way::two_bytes,
             .pairs = is_pair_in_memory(of, planes, node.images[0]),
-            .in_memory = planes.has(node.images[0]),
-            .bins_apart = histogram.rule != BinRule::codes};
+            .in_memory = cls == PixelClass::uint16 && planes.has(node.images[0]),
+            .bins_apart = cls == PixelClass::uint16 && histogram.rule != BinRule::codes};
   }
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);

@@ -27,8 +27,9 @@ struct Passes {
 // A tile: `across` work-items side by side make px pixels each, and py rows.
 struct TileSize {
   int across = 0, px = 0, py = 0;
-  int row_px = 0;  // pixels a work-item makes in the row pass
-  int rows = 0;    // of the row pass
+  int row_px = 0;         // pixels a work-item makes in the row pass
+  int rows = 0;           // of the row pass
+  bool streamed = false;  // windows are longer than registers hold: loops go along them
   int down() const { return tile_items / across; }
   int width() const { return across * px; }
   int height() const { return down() * py; }
