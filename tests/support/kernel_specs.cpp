@@ -271,7 +271,7 @@ class Table {
     add("rank 5x4" + of, {image(cls, channels)},
         {node(Rank{.mask = rectangle(5, 4), .rank = 9, .average = true}, {input(0)}, outside, cls,
               channels)});
-    if (channels == 1 && cls != PixelClass::uint16) {
+    if (channels == 1) {
       add("rank of 29 cells" + of, {image(cls, channels)},
           {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
     }

@@ -2,7 +2,8 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// Where walks begin is listed before. At last hulls, an object a work-item or, tall ones, a group.
+// Where walks begin is listed before. At last hulls, by eight work-items an object, or 32 a tall
+// one.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128, record_words = 28, rows_of_tile = 32;
-constexpr int hull_items = 32, tall_from = 16;  // as in kernels/objects.cl
+constexpr int tallest = 64;  // rows of an object whose hull few items make
 
 class ObjectsWriter {
  public:
@@ -58,10 +59,11 @@ class ObjectsWriter {
     }
     add("numbers",
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
-    to_.kernel(name_ + "_hulls", hull_items, words_.filled(part(kernels::objects, "hulls")),
-               [labels = labels_, n = self_.index](const LaunchContext& at) {
-                 return LaunchShape{{tall(at, labels, n), 1, 1}, {hull_items, 1, 1}};
-               });
+    add_hulls("hulls", 8,
+              each([n = self_.index](const LaunchContext& at) { return count_of(at, n) * 8; }));
+    add_hulls("tall_hulls", 32, each([labels = labels_, n = self_.index](const LaunchContext& at) {
+                return tall(at, labels, n) * 32;
+              }));
   }
 
  private:
@@ -81,9 +83,9 @@ class ObjectsWriter {
     return std::max(size.pixels() / 2 + 1, std::min(always, count_of(at, n) * size.height));
   }
 
-  // Objects of more rows than an item makes the hull of, at most.
+  // Objects of more than `tallest` rows, at most.
   static std::int64_t tall(const LaunchContext& at, const Operand& labels, int n) {
-    return std::min(count_of(at, n), fits(at, labels, n) / tall_from + 1);
+    return std::min(count_of(at, n), fits(at, labels, n) / tallest + 1);
   }
 
   static ShapeFunction each(std::function<std::int64_t(const LaunchContext&)> count) {
@@ -95,6 +97,14 @@ class ObjectsWriter {
   void add(const char* kernel, ShapeFunction shape) {
     to_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),
                std::move(shape));
+  }
+
+  // By so many items an object.
+  void add_hulls(const char* kernel, int lanes, ShapeFunction shape) {
+    const std::string text =
+        words_.filled(part(kernels::objects, "hulls"),
+                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == 32 ? "1" : "0"}});
+    to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
 
   std::string number_of(const std::string& suffix,
@@ -185,6 +195,7 @@ class ObjectsWriter {
       {"counts", [this] { return of_nodes("_counts", 3); }},
       {"ends", [this] { return of_rows("_ends", 2); }},
       {"stack", [this] { return of_rows("_stack", 6); }},
+      {"tallest", [] { return std::to_string(tallest); }},
       {"tall",
        [this] {
          return to_.scratch(name_ + "_tall", "uint",

@@ -6,11 +6,13 @@
 #define $name curve_of_code
 FUNCTION $pixel at_code(GLOBAL const $pixel* const $table, const uint code) {
   // -- part: entry
+  // Made before.
   return $table[code];
   // -- end
 }
 
 // -- part: curve
+// What the function makes of each code.
 KERNEL($items) void curve(GLOBAL $pixel* $table) {
   const uint code = (uint)(GROUP_X * $items + ITEM);
   if (!$same || GROUP_Z == 0) $table[code] = $value;

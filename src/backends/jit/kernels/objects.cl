@@ -13,6 +13,9 @@
 #define $grid_rows 22        // rows of pixels that are on the grid
 #define $size 20             // numbers of a result
 #define $gaps 1              // whether objects may have more rows than pixels
+#define $tallest 64          // rows of an object that few items make the hull of
+#define $lanes 32            // items that make it
+#define $is_tall 1
 #define $object object_at
 // Alone: where label.cl has them.
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
@@ -47,12 +50,10 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define OF_ROWS 1
 #define OF_NODES 2
 #define OF_FIRSTS 3
-#define OF_TALL 4  // objects of more rows than TALL_FROM that have memory for them
+#define OF_TALL 4  // objects of many rows that have memory for them
 // Of all codes there are.
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
-// The hulls of objects of more rows are made by a group each.
-#define TALL_FROM 16u
 
 // Not inlined, like all that has atomic operations and is called in loops (kernels/opencl.clh).
 FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
@@ -277,7 +278,7 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint*
   const uint place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
   if (place > $fits || rows > $fits - place) return;
   record[OF_PLACE] = place + 1u;
-  if (rows > TALL_FROM) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
+  if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
   for (uint k = 0u; k < 2u * rows; ++k) $ends[2u * place + k] = 0u;
 }
 
@@ -568,9 +569,8 @@ FUNCTION long hull_column(GLOBAL const uint* ends, GLOBAL const uint* stack, con
 }
 
 // -- part: numbers
-// Hulls of objects that are not tall, and all words of a record as numbers: by an item an object.
-KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $ends,
-                            GLOBAL uint* $stack, GLOBAL double* $out) {
+// All words of a record as numbers, without the pixels inside its hull: by an item an object.
+KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL double* $out) {
   const uint id = (uint)(GROUP_X * $items + ITEM);
   if (id > (uint)$count) return;
   GLOBAL const uint* const record = &$records[id * OF_WORDS];
@@ -582,39 +582,15 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $end
     return;
   }
   if (record[OF_PIXELS] == 0u) return;
-  const int top = $height - (int)record[OF_TOP];
-  const uint rows = record[OF_BOTTOM] - (uint)top;
-  uint inside = 0u;
-  if (record[OF_PLACE] != 0u && rows <= TALL_FROM) {
-    const uint first = record[OF_PLACE] - 1u;
-    GLOBAL const uint* const ends = $ends + 2u * first;
-    GLOBAL uint* const stack = $stack + 6u * first;
-    int begins[TALL_FROM];
-    for (int sign = 1; sign >= -1; sign -= 2) {
-      const uint corners = hull_of_points(ends, stack, 0u, 2u * rows + 1u, rows, $width, sign);
-      uint corner = 1u;
-      for (uint row = 0u; row < rows; ++row) {
-        while (corner + 1u < corners && stack[corner] < 2u * row + 1u) ++corner;
-        const long column = hull_column(ends, stack, corner, row, rows, $width, sign);
-        if (sign > 0) {
-          begins[row] = (int)column;
-        } else {
-          const int within = 1 - (int)column - begins[row];
-          inside += within > 0 ? (uint)within : 0u;
-        }
-      }
-    }
-  }
   out[0] = (double)record[OF_PIXELS];
   out[1] = (double)($width - (int)record[OF_LEFT]);
   out[2] = (double)record[OF_RIGHT];
-  out[3] = (double)top;
+  out[3] = (double)($height - (int)record[OF_TOP]);
   out[4] = (double)record[OF_BOTTOM];
   out[5] = (double)(int)record[OF_QUARTERS];
   out[6] = (double)record[OF_EVEN];
   out[7] = (double)record[OF_ODD];
   out[8] = (double)record[OF_CORNERS];
-  out[9] = (double)inside;
   for (int k = 0; k < 5; ++k) {
     out[10 + 2 * k] = (double)record[OF_X + 2 * k + 1];
     out[11 + 2 * k] = (double)record[OF_X + 2 * k];
@@ -630,26 +606,31 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $end
 }
 
 // -- part: hulls
-// Hulls of tall objects: by a group an object, half of it for each side. Items make the hulls of a
-// 16th of the points each, then some of them the hull of four, and one of these four.
-#define HULL_ITEMS 32
-KERNEL(HULL_ITEMS) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
-                              GLOBAL uint* $stack, GLOBAL const uint* $tall,
-                              GLOBAL double* $out) {
-  LOCAL uint counts[HULL_ITEMS];
-  LOCAL ulong insides[HULL_ITEMS];
-  const bool is_object = (uint)GROUP_X < $records[OF_TALL];
-  const uint id = is_object ? $tall[GROUP_X] : 0u;
+// The pixels inside the hull of each object, by $lanes items an object, half of them for each side:
+// they make the hulls of a share of the points each, then every fourth the hull of four of them, until
+// there is one. Tall objects are those of the list, others all that are not tall.
+KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
+                          GLOBAL uint* $stack, GLOBAL const uint* $tall, GLOBAL double* $out) {
+  LOCAL uint counts[$items];
+  LOCAL ulong insides[$items];
+  const uint nth = (uint)(GROUP_X * ($items / $lanes) + ITEM / $lanes);
+  const int lane = ITEM % $lanes, first_item = ITEM - lane;
+#if $is_tall
+  const uint id = nth < $records[OF_TALL] ? $tall[nth] : 0u;
+#else
+  const uint id = nth < (uint)$count ? nth + 1u : 0u;
+#endif
   GLOBAL const uint* const record = &$records[id * OF_WORDS];
-  const uint top = (uint)$height - record[OF_TOP];
-  const uint rows = is_object ? record[OF_BOTTOM] - top : 0u;
-  const uint place = is_object ? record[OF_PLACE] - 1u : 0u;
+  const bool has_rows = id != 0u && record[OF_PIXELS] != 0u && record[OF_PLACE] != 0u;
+  const uint all_rows = has_rows ? record[OF_BOTTOM] + record[OF_TOP] - (uint)$height : 0u;
+  const uint rows = $is_tall || all_rows <= (uint)$tallest ? all_rows : 0u;
+  const uint place = rows != 0u ? record[OF_PLACE] - 1u : 0u;
   GLOBAL const uint* const ends = $ends + 2u * place;
   GLOBAL uint* const stacks = $stack + 6u * place;
-  const int sign = ITEM < HULL_ITEMS / 2 ? 1 : -1, share = ITEM % (HULL_ITEMS / 2);
+  const int sign = lane < $lanes / 2 ? 1 : -1, share = lane % ($lanes / 2);
   GLOBAL uint* const stack = sign > 0 ? stacks : stacks + 3u * rows;
   const uint points = rows != 0u ? 2u * rows + 1u : 0u;
-  const uint length = (points + HULL_ITEMS / 2 - 1) / (HULL_ITEMS / 2);
+  const uint length = (points + $lanes / 2 - 1) / ($lanes / 2);
   const uint first = smaller((uint)share * length, points), end = smaller(first + length, points);
   counts[ITEM] = hull_of_points(ends, &stack[first], first, end, rows, $width, sign);
   GLOBAL_BARRIER;
@@ -657,17 +638,19 @@ KERNEL(HULL_ITEMS) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $e
     counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], 1, length, rows, $width, sign);
   }
   GLOBAL_BARRIER;
+#if $lanes == 32
   if (share == 0) {
     counts[ITEM] = hull_of_hulls(ends, stack, &counts[ITEM], 4, 4u * length, rows, $width, sign);
   }
   GLOBAL_BARRIER;
+#endif
   ulong inside = 0u;
-  for (uint row = (uint)ITEM; row < rows; row += HULL_ITEMS) {
+  for (uint row = (uint)lane; row < rows; row += $lanes) {
     long within = 1;
     for (int side = 0; side < 2; ++side) {
       GLOBAL const uint* const of_side = side == 0 ? stacks : stacks + 3u * rows;
       // The first corner that is not above the row's middle.
-      uint least = 1u, most = counts[side * (HULL_ITEMS / 2)] - 1u;
+      uint least = 1u, most = counts[first_item + side * ($lanes / 2)] - 1u;
       while (least < most) {
         const uint middle = (least + most) / 2u;
         if (of_side[middle] < 2u * row + 1u) {
@@ -682,9 +665,9 @@ KERNEL(HULL_ITEMS) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $e
   }
   insides[ITEM] = inside;
   BARRIER;
-  if (ITEM == 0 && is_object) {
+  if (lane == 0 && rows != 0u) {
     ulong sum = 0u;
-    for (int i = 0; i < HULL_ITEMS; ++i) sum += insides[i];
+    for (int i = 0; i < $lanes; ++i) sum += insides[ITEM + i];
     ($out + (long)id * $size)[9] = (double)sum;
   }
 }

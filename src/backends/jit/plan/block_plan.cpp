@@ -36,8 +36,9 @@ constexpr int max_tile_runs = 64;
 constexpr int max_line_side = 15;
 constexpr int max_ranked = 25;
 // Cells that one network orders where the compiler's registers are known to hold them: measured at
-// 37, 41 and 45 cells beside the search that others take (docs/decisions/0070).
-constexpr int max_ordered_bytes = 37, max_ordered = 41;
+// 29, 37, 41 and 45 cells beside the search that others take (docs/decisions/0070). Compilers of
+// OpenCL keep packed codes in memory before.
+constexpr int max_ordered_bytes = 37, max_ordered = 41, max_ordered_halves = 29;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
 constexpr std::int64_t max_cells_a_weight = 8;
@@ -53,8 +54,9 @@ bool can_be_ordered(const KernelContext& of, const Node& node) {
   const Mask& mask = std::get<Rank>(node.primitive).mask;
   if (mask.count() <= max_ranked || takes_sorted_columns(mask)) return true;
   const int bytes = bytes_of(of.cls(node.images[0]));
-  // Compilers of OpenCL keep packed codes in memory before.
-  if (of.dialect != Dialect::cuda && bytes < 4) return false;
+  if (of.dialect != Dialect::cuda && bytes < 4) {
+    return bytes == 2 && mask.count() <= max_ordered_halves;
+  }
   return mask.count() <= (bytes == 1 ? max_ordered_bytes : max_ordered);
 }
 

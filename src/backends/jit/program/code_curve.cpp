@@ -29,8 +29,7 @@ bool is_curve_of_codes(const KernelContext& of, int n) {
       of.cls(node.images[0]) != PixelClass::uint16 || !in_double(of, n)) {
     return false;
   }
-  const bool known = std::ranges::none_of(
-      node.arguments, [](const Argument& a) { return a.source == Argument::Source::measured; });
+  const bool known = std::ranges::all_of(node.measures, &Operand::external);
   if (point->expression != nullptr) {
     return known && calls_functions(*point->expression) && !needs_place(*point->expression);
   }
