@@ -638,7 +638,7 @@ KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
     counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], 1, length, rows, $width, sign);
   }
   GLOBAL_BARRIER;
-#if $lanes == 32
+#if $is_tall
   if (share == 0) {
     counts[ITEM] = hull_of_hulls(ends, stack, &counts[ITEM], 4, 4u * length, rows, $width, sign);
   }
