@@ -606,7 +606,7 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL double* $out) {
 }
 
 // -- part: hulls
-// The pixels inside the hull of each object, by $lanes items an object, half of them for each side:
+// The pixels inside the hull of each object, by several items, half of them for each side:
 // they make the hulls of a share of the points each, then every fourth the hull of four of them, until
 // there is one. Tall objects are those of the list, others all that are not tall.
 KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,

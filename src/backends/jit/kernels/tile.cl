@@ -43,8 +43,8 @@
 #define $ahead_rows 2
 #define $ahead_words 8
 #define $rows_a_turn 64
-#define $load_ahead ahead[u] = ((GLOBAL const uint*)from)[0];
-#define $ahead_pixel (ahead[u] >> 8 * (k % 4) & 255u)
+#define $load_ahead ahead_$plane[u] = ((GLOBAL const uint*)from_$plane)[0];
+#define $ahead_pixel (ahead_$plane[u] >> 8 * (k % 4) & 255u)
 #define $code uchar       // how a pixel is taken from a word
 #define $element (float)code
 #define $load raw_$plane[0] = from_raw_$plane[0];
@@ -102,15 +102,18 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
     $once
     for (int first = ITEM / $items_a_row; first < $rows; first += $rows_a_turn) {
       const int x0 = tile_x + ITEM % $items_a_row * $row_px;
-      GLOBAL const $pixel* from = $first_row + x0 - $first;
-      $word ahead[$ahead_words];
+      // -- part: rows_ahead
+      // Several rows of an image.
+      GLOBAL const $pixel* from_$plane = $first_row + x0 - $first;
+      $word ahead_$plane[$ahead_words];
       $unroll
       for (int u = 0; u < $ahead_rows; ++u) {
         if (first + u * $rows_at_once < $rows) {
           $load_ahead
         }
-        from += $rows_at_once * $stride;
+        from_$plane += $rows_at_once * $stride;
       }
+      // -- end
       $unroll
       for (int u = 0; u < $ahead_rows; ++u) {
         const int j = first + u * $rows_at_once;

@@ -71,18 +71,26 @@ class PassesWriter {
   }
   // What fills local memory with what points make for the row pass, if they do.
   const std::string& points() const { return points_; }
-  // Whether the row passes of both are made of the same loads.
-  bool shares_loads(const PassesWriter& other) const {
-    return ahead_ > 1 && ahead_ == other.ahead_ && read_ == other.read_ && passes_ == other.passes_;
+  // Whether the row passes of both are made in one loop, of rows that are loaded before.
+  bool goes_along_with(const PassesWriter& other) const {
+    return ahead_ > 1 && ahead_ == other.ahead_ && to_.cls(read_) == to_.cls(other.read_) &&
+           passes_ == other.passes_;
   }
-  // The row passes of this and of others that share its loads.
+  const Operand& read() const { return read_; }
+  // Registers for those rows.
+  int words_ahead() const { return ahead_ * window_.width / in_loaded_word(); }
+  // The row passes of this and of others in its loop.
   std::string row_passes(const std::vector<const PassesWriter*>& others) const {
-    std::string any = in_own_tile(any_rows_), ahead = row_ahead_;
+    std::string any = in_own_tile(any_rows_), loads = load_rows(), ahead = row_ahead_;
+    std::vector<Operand> loaded = {read_};
     for (const PassesWriter* other : others) {
       any += other->in_own_tile(other->any_rows_);
       ahead += other->row_ahead_;
+      if (std::ranges::count(loaded, other->read_) > 0) continue;
+      loads += other->load_rows();
+      loaded.push_back(other->read_);
     }
-    return ahead_ > 1 ? rows_inside(any, ahead) : any;
+    return ahead_ > 1 ? rows_inside(any, loads, ahead) : any;
   }
   // Both passes, and which block is the work-item's.
   std::string both() const {
@@ -322,32 +330,44 @@ class PassesWriter {
   int in_loaded_word() const { return 4 / bytes_of(to_.cls(read_)); }
   std::string pixel_ahead() const {
     const int in_word = in_loaded_word();
-    const std::string word = "ahead[u * " + number(window_.width / in_word) + " + k";
+    const std::string word = ahead_name() + "[u * " + number(window_.width / in_word) + " + k";
     if (in_word == 1) return word + "]";
     if (takes_numbers_) return "FLOAT_OF_BYTE(" + word + " / 4], k % 4)";
     return "((" + word + " / " + number(in_word) + "] >> (" + number(32 / in_word) + " * (k % " +
            number(in_word) + "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
   }
 
-  // The row passes of a tile that lies inside the image with all it reads, or of any.
-  std::string rows_inside(const std::string& any, const std::string& rows) const {
+  std::string ahead_name() const { return "ahead_" + Builder::name(read_); }
+
+  // Several rows of the image into registers.
+  std::string load_rows() const {
     const PixelClass cls = to_.cls(read_);
     const PlaneText plane = to_.plane(read_);
     const int words = window_.width / in_loaded_word();
     const bool floats = in_loaded_word() == 1;
-    const std::string row = "(ahead + u * " + number(words) + ")";
-    return text("row_pass",
-                {{"tile_end", number(size_.width() + reach().right)},
-                 {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
-                 {"rows_a_turn", number(rows_at_once() * ahead_)},
+    const std::string from = "from_" + Builder::name(read_);
+    const std::string row = "(" + ahead_name() + " + u * " + number(words) + ")";
+    return text("rows_ahead",
+                {{"plane", Builder::name(read_)},
                  {"first_row", plane.row("(tile_y + first - $up)")},
                  {"stride", plane.stride},
                  {"word", floats ? "float" : "uint"},
                  {"ahead_words", number(ahead_ * words)},
                  {"ahead_rows", number(ahead_)},
-                 {"load_ahead", floats ? wide_load(cls, "from", row, 0, window_.width, alignment())
-                                       : word_access(true, "(GLOBAL const uchar*)from", row, 0,
-                                                     4 * words, alignment(), alignment())},
+                 {"load_ahead", floats ? wide_load(cls, from, row, 0, window_.width, alignment())
+                                       : word_access(true, "(GLOBAL const uchar*)" + from, row, 0,
+                                                     4 * words, alignment(), alignment())}});
+  }
+
+  // The row passes of a tile that lies inside the image with all it reads, or of any.
+  std::string rows_inside(const std::string& any, const std::string& loads,
+                          const std::string& rows) const {
+    return text("row_pass",
+                {{"tile_end", number(size_.width() + reach().right)},
+                 {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
+                 {"rows_a_turn", number(rows_at_once() * ahead_)},
+                 {"ahead_rows", number(ahead_)},
+                 {"rows_ahead", loads},
                  {"row_ahead", rows},
                  {"any_rows", any}});
   }
@@ -546,8 +566,15 @@ std::string passes_together(const Writers& writers) {
     columns += writer.kept_columns();
     if (!made.insert(&writer).second) continue;
     std::vector<const PassesWriter*> others;
+    std::vector<Operand> loaded = {writer.read()};
     for (const PassesWriter& other : writers) {
-      if (writer.shares_loads(other) && made.insert(&other).second) others.push_back(&other);
+      if (!writer.goes_along_with(other) || made.contains(&other)) continue;
+      if (std::ranges::count(loaded, other.read()) == 0) {
+        if (static_cast<int>(loaded.size() + 1) * writer.words_ahead() > max_ahead) continue;
+        loaded.push_back(other.read());
+      }
+      made.insert(&other);
+      others.push_back(&other);
     }
     rows += writer.row_passes(others);
   }
@@ -600,7 +627,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const int vectors = size.vectors() * (together ? static_cast<int>(inners.size()) : 1);
   const bool asked = 16 * vectors > to.tuning().local_bytes;
   const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
-  const int groups_kept = small ? groups_in_turn : groups_of_large_blocks;
+  const bool two = together && inners.size() == 2;
+  const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
   const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia;
   to.kernel(
       "store_" + Builder::name(self), tile_items,

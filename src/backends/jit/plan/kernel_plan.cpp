@@ -368,7 +368,10 @@ class Chooser {
       return false;
     }
     const std::optional<TwoPasses> two = tiled(chosen_, planes, n);
-    return two ? two->inners == std::vector{r} : fits_block(of_, planes, n);
+    // Beside what points make, a low tile is left for a high window: most of its rows are made
+    // again.
+    return two ? two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height()
+               : fits_block(of_, planes, n);
   }
 
   // --- forms
