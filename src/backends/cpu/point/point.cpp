@@ -152,7 +152,8 @@ void PointProgram::evaluate(real* out, std::span<const real* const> rows, std::i
 
 template <class real>
 void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
-                          std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+                          std::int64_t y, std::int64_t n, bool spills, State& state,
+                          Scratch& scratch) const {
   const ScratchScope scope(scratch);
   const std::size_t inputs = bindings_.size();
   auto** rows = scratch.take<const real*>(static_cast<std::int64_t>(inputs));
@@ -191,15 +192,21 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
       }
     }
     std::byte* place = out + at * bytes_of(cls_);
-    real* to = is_number<real>(cls_) ? reinterpret_cast<real*>(place) : result;
+    const bool number = is_number<real>(cls_);
+    real* to = number && !spills ? reinterpret_cast<real*>(place) : result;
     evaluate<real>(to, {rows, inputs}, count, state);
     if (point_->in_table) look_up_places(to, count, arguments_->table);
-    if (to == result) store_row(place, result, cls_, count, level_);
+    if (number && spills) {
+      stream_row(place, reinterpret_cast<const std::byte*>(result), count * bytes_of(cls_), level_);
+    } else if (to == result) {
+      store_row(place, result, cls_, count, level_);
+    }
   }
 }
 
 void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
-                       std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+                       std::int64_t y, std::int64_t n, bool spills, State& state,
+                       Scratch& scratch) const {
   const auto bytes = [&](std::size_t i) { return reinterpret_cast<const std::uint8_t*>(in[i]); };
   if (difference_) {
     byte_differences(reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
@@ -208,9 +215,9 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
   } else if (mean_) {
     run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
   } else if (in_double_) {
-    run_as<double>(out, in, x, y, n, state, scratch);
+    run_as<double>(out, in, x, y, n, spills, state, scratch);
   } else {
-    run_as<float>(out, in, x, y, n, state, scratch);
+    run_as<float>(out, in, x, y, n, spills, state, scratch);
   }
 }
 
@@ -237,7 +244,7 @@ CodeTable PointProgram::table_as_it_is(State& state, Scratch& scratch) const {
   CodeTable out{from, cls_, {}, {}};
   out.values.resize(table_values(from) * bytes_of(cls_));
   const std::byte* row = all.data();
-  run(out.values.data(), {&row, 1}, 0, 0, codes, state, scratch);
+  run(out.values.data(), {&row, 1}, 0, 0, codes, false, state, scratch);
   return out;
 }
 

@@ -36,9 +36,9 @@ class PointProgram {
     std::unique_ptr<RowEvaluator<double>> in_double;
   };
 
-  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x.
+  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x; spills: see TileOut.
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
-           std::int64_t n, State& state, Scratch& scratch) const;
+           std::int64_t n, bool spills, State& state, Scratch& scratch) const;
 
   // Whether it makes |a - b| of two planes of bytes.
   bool is_byte_difference() const { return difference_; }
@@ -64,7 +64,7 @@ class PointProgram {
   void look_for_line(CodeTable& table) const;
   template <class real>
   void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
-              std::int64_t n, State& state, Scratch& scratch) const;
+              std::int64_t n, bool spills, State& state, Scratch& scratch) const;
   template <class real>
   void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, State& state) const;
   template <class real>

@@ -31,6 +31,7 @@ struct RowsView {
 struct TileOut {
   std::byte* data = nullptr;
   std::int64_t stride = 0;  // bytes from one row to the next
+  bool spills = false;      // into memory, of more than the caches keep
 };
 
 // Both give the scratch back as they found it.

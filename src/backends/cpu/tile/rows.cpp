@@ -1,6 +1,9 @@
 // Rows of pixels as rows of numbers, and back: plain loops that the compiler vectorises.
 #include "backends/cpu/tile/rows.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
 
@@ -190,6 +193,21 @@ void store_codes(std::byte* out, const real* in, std::int64_t n, CpuLevel level)
   store_code<real, T>[static_cast<int>(level)](in, out, n);
 }
 
+#if IMPIPE_HAS_INTRINSICS
+// Whole lines of 64 bytes.
+IMPIPE_TARGET_v4 void stream_lines_v4(std::byte* out, const std::byte* in, std::int64_t lines) {
+  for (std::int64_t k = 0; k < 64 * lines; k += 64) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(out + k), _mm512_loadu_si512(in + k));
+  }
+}
+IMPIPE_TARGET_v3 void stream_lines_v3(std::byte* out, const std::byte* in, std::int64_t lines) {
+  for (std::int64_t k = 0; k < 64 * lines; k += 32) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(out + k),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + k)));
+  }
+}
+#endif
+
 template <class T>
 void fill(std::byte* out, T value, std::int64_t n) {
   T* to = reinterpret_cast<T*>(out);
@@ -237,6 +255,27 @@ template void load_row(float*, const std::byte*, PixelClass, std::int64_t, CpuLe
 template void load_row(double*, const std::byte*, PixelClass, std::int64_t, CpuLevel);
 template void store_row(std::byte*, const float*, PixelClass, std::int64_t, CpuLevel);
 template void store_row(std::byte*, const double*, PixelClass, std::int64_t, CpuLevel);
+
+void stream_row(std::byte* out, const std::byte* in, std::int64_t bytes,
+                [[maybe_unused]] CpuLevel level) {
+  std::int64_t done = 0;
+#if IMPIPE_HAS_INTRINSICS
+  if (level != CpuLevel::baseline) {
+    const auto before = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(out) % 64);
+    const std::int64_t head = std::min(before, bytes), lines = (bytes - head) / 64;
+    std::memcpy(out, in, static_cast<std::size_t>(head));
+    (level == CpuLevel::v4 ? stream_lines_v4 : stream_lines_v3)(out + head, in + head, lines);
+    done = head + 64 * lines;
+  }
+#endif
+  std::memcpy(out + done, in + done, static_cast<std::size_t>(bytes - done));
+}
+
+void end_streams() {
+#if IMPIPE_HAS_INTRINSICS
+  _mm_sfence();
+#endif
+}
 
 void fill_elements(std::byte* out, PixelClass cls, double value, std::int64_t n) {
   switch (cls) {
