@@ -198,19 +198,22 @@ bool is_like_an_extension(std::string_view extension) {
          std::all_of(word.begin(), word.end(), is_plain);
 }
 
+[[noreturn]] void fail_unwritten(const std::string& output, const std::string& extension) {
+  const bool is_template = output.find_first_of("{}") != output.npos;
+  throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
+              written_extensions() + ", and --format EXT for files of any name" +
+              (is_template ? "" : "; a folder is '" + output + "/'"));
+}
+
 // Throws Error when a name ends like a file's, and nothing writes such files. A template is always
-// a file's name, and so is what a single file is written to; else it may be a folder's.
-void check_extension(const std::string& output, const fs::path& last, bool is_template,
-                     bool one_file) {
+// a file's name, anything else may be a folder's, such as "results.v2".
+void check_extension(const std::string& output, const fs::path& last, bool is_template) {
   const std::string extension = last.extension().string();
   if (extension.size() < 2 || written_format(extension)) return;
   const bool has_field = extension.find_first_of("{}") != extension.npos;
   const bool is_read = format_of_extension(extension).has_value();
-  const bool is_file = is_template || is_read || (one_file && is_like_an_extension(extension));
-  if (has_field || (!is_file && unread_extension(extension).empty())) return;
-  throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
-              written_extensions() + ", and --format EXT for files of any name" +
-              (is_template ? "" : "; a folder is '" + output + "/'"));
+  if (has_field || (!is_template && !is_read && unread_extension(extension).empty())) return;
+  fail_unwritten(output, extension);
 }
 
 }  // namespace
@@ -315,8 +318,7 @@ bool NameTemplate::has_page() const {
                      [](const Part& part) { return part.field == Field::page; });
 }
 
-OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format,
-                          bool one_file) {
+OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format) {
   using Kind = OutputTarget::Kind;
   if (in_place) {
     if (!output.empty()) throw Error("--in-place and -o exclude each other");
@@ -340,7 +342,7 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   const std::string extension = last.extension().string();
   const bool table = extension == ".csv" || extension == ".tsv" || extension == ".json";
   if (!table && !format && !fs::is_directory(output, ignored)) {
-    check_extension(output, last, brace, one_file);
+    check_extension(output, last, brace);
   }
   const bool known = table || (last.has_extension() && written_format(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {
@@ -352,6 +354,13 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
                       .format = format};
   if (!target.format && known) target.format = written_format(last.native());
   return target;
+}
+
+void check_folder_of_one(const fs::path& folder) {
+  const std::string extension = folder.filename().extension().string();
+  std::error_code ignored;
+  if (extension.size() < 2 || !is_like_an_extension(extension)) return;
+  if (!fs::is_directory(folder, ignored)) fail_unwritten(folder.string(), extension);
 }
 
 std::string output_extension(const fs::path& input, OutputType type, int channels) {

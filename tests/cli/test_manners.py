@@ -26,6 +26,8 @@ class Outputs(ProgramTest):
                 self.assertEqual(self.tree(), ["a.png", "in/b.png"])
         self.assertIn("nothing here writes .xyz",
                       self.impipe("phantom 16", "-o", "x.xyz", code=2).err)
+        self.assertIn("ends in mean2, a measurement",
+                      self.impipe("mean2", "a.png", "-o", "x.txt", code=2).err)
         os.mkdir(self.path("there.heic"))
         for name, more, written in (("results.v2", [], "results.v2/a.png"),
                                     ("renders.old/", [], "renders.old/a.png"),

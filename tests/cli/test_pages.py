@@ -180,6 +180,16 @@ class Pages(ProgramTest):
                 # 4.3 times as long; if each began with the first frame, 15 times.
                 self.assertLess(many - one, 9 * max(few - one, 0.02), (one, few, many))
 
+    def test_the_directories_of_many_pages_are_read_once(self):
+        one = page(ramp(8, 8), compression=1)
+
+        def seconds(count):
+            self.write("many.tif", tiff(*[one] * count))
+            return min(self.user_seconds("mean2", "many.tif", "-j", 1) for _ in range(2))
+        none, few, many = seconds(2), seconds(700), seconds(2800)
+        # 4 times as long; if each page began with the first directory, 16 times.
+        self.assertLess(many - none, 9 * max(few - none, 0.03), (none, few, many))
+
     def test_frames_in_any_order(self):
         frames = [Image.fromarray(colour(24, 32, i) // (i + 1)) for i in range(9)]
         for name in ("a.gif", "a.webp"):

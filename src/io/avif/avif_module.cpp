@@ -79,7 +79,7 @@ Bytes bytes_of_data(const avifRWData& data) {
   return data.size == 0 ? Bytes() : Bytes(begin, begin + data.size);
 }
 
-class Frames final : public OpenPages {
+class Frames final : public PageDecoder {
  public:
   Frames(InputBytes bytes, MakeImage make_image) : bytes_(bytes), make_image_(make_image) {}
   // The library goes on where it is, or from the last frame that needs none before it.
@@ -147,8 +147,8 @@ class Libavif final : public CodecModule {
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     return Frames(bytes, make_image).decode(info);
   }
-  std::unique_ptr<OpenPages> open_pages(InputBytes bytes, const ImageInfo&,
-                                        MakeImage make_image) const override {
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
   }
 

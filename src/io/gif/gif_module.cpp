@@ -135,7 +135,7 @@ class Screen {
   std::int64_t left_ = 0, top_ = 0;
 };
 
-class Frames final : public OpenPages {
+class Frames final : public PageDecoder {
  public:
   Frames(std::span<const std::byte> bytes, MakeImage make_image)
       : bytes_(bytes), make_image_(make_image) {}
@@ -180,8 +180,8 @@ class Giflib final : public CodecModule {
                    MakeImage make_image) const override {
     return Frames(bytes, make_image).decode(info);
   }
-  std::unique_ptr<OpenPages> open_pages(std::span<const std::byte> bytes, const ImageInfo&,
-                                        MakeImage make_image) const override {
+  std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte> bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
   }
   Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {

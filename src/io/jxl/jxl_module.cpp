@@ -229,7 +229,7 @@ Bytes read_box(Decoder& decoder, JxlDecoderStatus& status) {
   return content;
 }
 
-class Frames final : public OpenPages {
+class Frames final : public PageDecoder {
  public:
   Frames(InputBytes bytes, MakeImage make_image) : bytes_(bytes), make_image_(make_image) {}
   HostImage decode(const ImageInfo& info) override {
@@ -298,8 +298,8 @@ class Libjxl final : public CodecModule {
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     return Frames(bytes, make_image).decode(info);
   }
-  std::unique_ptr<OpenPages> open_pages(InputBytes bytes, const ImageInfo&,
-                                        MakeImage make_image) const override {
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
   }
 

@@ -18,8 +18,8 @@ class Libraries final : public CodecModule {
       default: return decode_webp(bytes, info, make_image);
     }
   }
-  std::unique_ptr<OpenPages> open_pages(InputBytes bytes, const ImageInfo& info,
-                                        MakeImage make_image) const override {
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo& info,
+                                          MakeImage make_image) const override {
     return info.format == Format::webp ? open_webp_pages(bytes, make_image) : nullptr;
   }
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {

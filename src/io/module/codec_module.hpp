@@ -35,8 +35,8 @@ class CodecModule {
   virtual HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
                            MakeImage make_image) const = 0;
   // For formats whose pages need those before them; null: each page is decoded by itself.
-  virtual std::unique_ptr<OpenPages> open_pages(std::span<const std::byte>, const ImageInfo&,
-                                                MakeImage) const {
+  virtual std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte>, const ImageInfo&,
+                                                  MakeImage) const {
     return nullptr;
   }
   // The image is of a class that the format holds, its white that of the class (or none).

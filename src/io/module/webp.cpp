@@ -15,7 +15,7 @@ namespace impipe::io {
 namespace {
 
 // Frames stand on what the frames before them left.
-class Frames final : public OpenPages {
+class Frames final : public PageDecoder {
  public:
   Frames(InputBytes bytes, MakeImage make_image)
       : data_{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
@@ -69,7 +69,7 @@ class Frames final : public OpenPages {
 
 }  // namespace
 
-std::unique_ptr<OpenPages> open_webp_pages(InputBytes bytes, MakeImage make_image) {
+std::unique_ptr<PageDecoder> open_webp_pages(InputBytes bytes, MakeImage make_image) {
   return std::make_unique<Frames>(bytes, make_image);
 }
 
