@@ -233,12 +233,6 @@ BlockSize size_for_many(const KernelContext& of, const Footprint& f, std::int64_
   return size;
 }
 
-int sums_of_bytes(const KernelContext& of) {
-  int sums = 0;
-  for (int n = 0; n < of.count(); ++n) sums += is_sum_of_bytes(of, n) ? 1 : 0;
-  return sums;
-}
-
 BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
   if (const int px = of.tuning.variant.pixels; px > 0) {
     const int most = std::min(px, 16 / parts.bytes);
@@ -246,7 +240,7 @@ BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
   }
   // Each pixel's sums stand there twice, in whole numbers and in double: larger texts leave a
   // processor's cache of instructions.
-  if (parts.whole_sums) return {.px = sums_of_bytes(of) > 1 ? 8 : 16, .py = 1, .points = true};
+  if (parts.whole_sums) return {.px = 8, .py = 1, .points = true};
   // Small blocks fill a device sooner; they make a table of codes more often.
   const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
   return {.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
