@@ -39,6 +39,11 @@ class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
 
   template <class T>
   static std::vector<T> by_kernel(const std::vector<T>& pixels, PixelClass cls) {
+    return by_kernel(pixels, cls, bodies::rgb2gray, {class_max(cls)});
+  }
+  template <class T>
+  static std::vector<T> by_kernel(const std::vector<T>& pixels, PixelClass cls,
+                                  const PointBody& body, const std::vector<double>& args) {
     const auto n = static_cast<std::int64_t>(pixels.size() / 3);
     std::vector<T> channels[3], out(static_cast<std::size_t>(n));
     std::byte* split[3];
@@ -48,10 +53,9 @@ class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
       rows[c] = split[c] = reinterpret_cast<std::byte*>(channels[c].data());
     }
     split_row(split, reinterpret_cast<const std::byte*>(pixels.data()), 3, sizeof(T), n);
-    const std::vector<double> white = {class_max(cls)};
-    const auto weights = weights_of(bodies::rgb2gray, cls, cls, white, GetParam());
-    run_mean(reinterpret_cast<std::byte*>(out.data()), rows, cls, n, bodies::rgb2gray,
-             weights.value(), white, GetParam());
+    const auto weights = weights_of(body, cls, cls, args, GetParam());
+    run_mean(reinterpret_cast<std::byte*>(out.data()), rows, cls, n, body, weights.value(), args,
+             GetParam());
     return out;
   }
 };
@@ -60,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(Levels, CpuLuminance, ::testing::Values(CpuLevel::v3, C
 
 // The body over the pixels, in double, stored as the class.
 template <class T>
-std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls) {
+std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls, const PointBody& body,
+                       const std::vector<double>& args) {
   const auto n = static_cast<std::int64_t>(pixels.size() / 3);
   std::vector<double> channels[3], result(n);
   for (int c = 0; c < 3; ++c) {
@@ -69,12 +74,16 @@ std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls) {
     }
   }
   const double* rows[] = {channels[0].data(), channels[1].data(), channels[2].data()};
-  const double white = class_max(cls);
   std::vector<T> out(n);
-  bodies::rgb2gray.rows_double[0](result.data(), rows, n, &white);
+  body.rows_double[0](result.data(), rows, n, args.data());
   cpu::store_row(reinterpret_cast<std::byte*>(out.data()), result.data(), cls, n,
                  CpuLevel::baseline);
   return out;
+}
+
+template <class T>
+std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls) {
+  return by_body(pixels, cls, bodies::rgb2gray, {class_max(cls)});
 }
 
 TEST_P(CpuLuminance, AllTriplesOfBytes) {
@@ -110,16 +119,45 @@ TEST_P(CpuLuminance, WordsAtAndNearTies) {
   EXPECT_EQ(by_kernel(pixels, PixelClass::uint16), by_body(pixels, PixelClass::uint16));
 }
 
+// Differences of colour, and sums that are ties for many pixels.
+TEST_P(CpuLuminance, SumsOfEitherSign) {
+  const std::array<double, 4> sums[] = {{0.2567882, 0.5041294, 0.0979059, 16},
+                                        {-0.1482229, -0.2909928, 0.4392157, 128},
+                                        {0.4392157, -0.3677883, -0.0714274, 128},
+                                        {-0.25, -0.125, 0.5, 100},
+                                        {-0.00001, 0.5, 0.25, 0.5}};
+  std::mt19937 random(5);
+  for (const std::array<double, 4>& sum : sums) {
+    std::vector<double> args(sum.begin(), sum.end());
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint16_t> words;
+    for (int k = 0; k < 3 * 200000; ++k) {
+      bytes.push_back(static_cast<std::uint8_t>(random()));
+      words.push_back(static_cast<std::uint16_t>(random() % 3 == 0 ? random() % 8 : random()));
+    }
+    const PointBody& body = bodies::imlincomb_3;
+    ASSERT_EQ(by_kernel(bytes, PixelClass::uint8, body, args),
+              by_body(bytes, PixelClass::uint8, body, args));
+    if (args[3] != 0.5) args[3] *= 257;
+    ASSERT_EQ(by_kernel(words, PixelClass::uint16, body, args),
+              by_body(words, PixelClass::uint16, body, args));
+  }
+}
+
 TEST_P(CpuLuminance, IsOfAnyBodyThatIsSuchAMean) {
   const PixelClass bytes = PixelClass::uint8, words = PixelClass::uint16;
   const auto weights = [&](const std::vector<double>& args) {
     return weights_of(bodies::imlincomb_3, bytes, bytes, args, GetParam());
   };
-  EXPECT_EQ(weights({0.25, 0.5, 0.25, 0}), (cpu::MeanWeights{0.25, 0.5, 0.25}));
+  EXPECT_EQ(weights({0.25, 0.5, 0.25, 0}), (cpu::MeanWeights{0.25, 0.5, 0.25, 0}));
+  EXPECT_TRUE(weights({-0.15, -0.29, 0.44, 128}));
   EXPECT_TRUE(weights({0, 0, 1, 0}));
   EXPECT_FALSE(weights({0.5, 0.5, 0.5, 0}));
   EXPECT_FALSE(weights({0.5, 0.75, -0.25, 0}));
-  EXPECT_FALSE(weights({0.25, 0.5, 0.25, 1}));
+  EXPECT_FALSE(weights({0.25, 0.5, 0.25, 1}));    // up to 256
+  EXPECT_FALSE(weights({-0.25, 0.5, 0.25, 63}));  // down to -0.75
+  EXPECT_FALSE(weights({1, -1, 0.25, 0}));
+  EXPECT_FALSE(weights({-1e9, 1e9, 0.25, 0}));
   EXPECT_FALSE(weights_of(bodies::imlincomb_2, bytes, bytes, {0.5, 0.5, 0}, GetParam()));
   EXPECT_FALSE(weights_of(bodies::rgb2gray, bytes, words, {255}, GetParam()));
   const PixelClass mixed[] = {bytes, words, bytes};

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/measure/select.hpp"
 #include "backends/cpu/measure/tile_tables.hpp"
+#include "backends/cpu/point/known_tables.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
 #include "core/body_tree.hpp"
@@ -215,15 +216,36 @@ class StepRun {
     if (!is_integer(inputs.classes[0]) || codes_of(inputs.classes[0]) > std::max(cheap, pixels)) {
       return;
     }
+    const bool small = codes_of(inputs.classes[0]) <= cheap;
+    const KnownTable made = table_of(*program, run, inputs.classes[0], small);
+    if (made.table == nullptr) return;
+    const bool computed = made.table->line || made.table->last_before_step;
+    if (small || computed || is_in_chain(p) || !made.replaceable) {
+      run.own_table = made.table;
+    } else {
+      program->replace_table();
+    }
+  }
+
+  // A point's table, if it has one; large ones of bodies are remembered.
+  KnownTable table_of(const PointProgram& program, const PlaneRun& run, PixelClass from,
+                      bool small) {
+    const PointBody* body = std::get<Point>(run.node->primitive).body;
+    const TableOf what{body, run.arguments.in_double, from, run.node->cls, runs_.level};
+    const bool keep = !small && body != nullptr && run.arguments.table.empty();
+    if (keep) {
+      if (const auto known = known_table(what)) return *known;
+    }
     std::unique_ptr<Scratch> scratch = runs_.scratches.take();
     PointProgram::State state;
-    if (auto table = program->table(state, *scratch)) {
-      const bool small = codes_of(inputs.classes[0]) <= cheap;
-      if (small || is_in_chain(p) || !program->replace_table(*table, state, *scratch)) {
-        run.own_table = shared(std::move(*table));
-      }
+    KnownTable made;
+    if (auto table = program.table(state, *scratch)) {
+      made.replaceable = !small && program.can_replace(*table, state, *scratch);
+      made.table = shared(std::move(*table));
     }
     runs_.scratches.give(std::move(scratch));
+    if (keep) remember_table(what, made);
+    return made;
   }
 
   // Whether a table is before it or may come behind it, with which its own is one.

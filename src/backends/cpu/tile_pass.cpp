@@ -43,9 +43,30 @@ bool reads_place(const Expression& expression) {
   });
 }
 
+// Bytes that are likely to lie in a cache since they were made.
+constexpr std::int64_t near = 4 << 20;
+
+std::int64_t size_of_all(const std::vector<const Plane*>& planes) {
+  std::int64_t bytes = 0;
+  for (const Plane* plane : planes) bytes += plane->size().height * plane->row_bytes();
+  return bytes;
+}
+
+std::vector<const Plane*> outputs_of(const PlaneRuns& runs) {
+  std::vector<const Plane*> planes;
+  for (const PlaneRun& run : runs.nodes) {
+    if (run.output != nullptr) planes.push_back(run.output);
+  }
+  return planes;
+}
+
 class TilePass {
  public:
-  TilePass(PlaneRuns& runs, Size size) : runs_(runs), size_(size) {
+  TilePass(PlaneRuns& runs, Size size)
+      : runs_(runs),
+        size_(size),
+        far_(size_of_all(runs.inputs) > near),
+        spills_(size_of_all(outputs_of(runs)) > kept_in_caches) {
     std::vector<std::vector<std::size_t>> all(static_cast<std::size_t>(runs.graph.groups));
     std::vector<bool> wanted(all.size());
     for (std::size_t n = 0; n < runs.nodes.size(); ++n) {
@@ -148,6 +169,7 @@ class TilePass {
         worker.made[n] = {nullptr, 0, {}, run.size, run.node->cls};
       }
     }
+    if (spills_) end_streams();
   }
 
   // What each node must make of the tile, from the last to the first.
@@ -178,7 +200,12 @@ class TilePass {
   TileImage image_of(const Operand& operand, const Worker& worker) const {
     if (!operand.external) return worker.made[operand.index];
     const Plane& plane = *runs_.inputs[operand.index];
-    return {plane.row(0), plane.stride(), whole(plane.size()), plane.size(), plane.cls()};
+    return {.data = plane.row(0),
+            .stride = plane.stride(),
+            .region = whole(plane.size()),
+            .size = plane.size(),
+            .cls = plane.cls(),
+            .far = far_};
   }
 
   void make(std::size_t n, const Region& tile, Worker& worker) {
@@ -186,10 +213,12 @@ class TilePass {
     const Region region = worker.needed[n];
     const int pixel = bytes_of(run.node->cls);
     Plane* plane = run.size == size_ ? run.output : nullptr;
-    const bool direct = plane != nullptr && region == tile;
+    // What ranks write in many short pieces is streamed once it is there.
+    const bool later = spills_ && pixel > 1 && std::holds_alternative<Rank>(run.node->primitive);
+    const bool direct = plane != nullptr && region == tile && !later;
     TileOut out;
     if (direct) {
-      out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride()};
+      out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride(), spills_};
     } else {
       out.stride = plane_stride(region.width() * pixel);
       out.data = worker.scratch->take<std::byte>(out.stride * region.height());
@@ -202,8 +231,13 @@ class TilePass {
     }
     if (plane != nullptr && !direct) {
       for (std::int64_t y = tile.y0; y < tile.y1; ++y) {
-        std::memcpy(plane->row(y) + tile.x0 * pixel, worker.made[n].at(tile.x0, y),
-                    static_cast<std::size_t>(tile.width() * pixel));
+        std::byte* row = plane->row(y) + tile.x0 * pixel;
+        const std::byte* made = worker.made[n].at(tile.x0, y);
+        if (later) {
+          stream_row(row, made, tile.width() * pixel, runs_.level);
+        } else {
+          std::memcpy(row, made, static_cast<std::size_t>(tile.width() * pixel));
+        }
       }
     }
   }
@@ -230,7 +264,7 @@ class TilePass {
     for (std::int64_t y = part.y0; y < part.y1; ++y) {
       for (std::size_t i = 0; i < images.size(); ++i) rows[i] = images[i].at(part.x0, y);
       run.point->run(out.data + (y - part.y0) * out.stride, rows, part.x0, y, part.width(),
-                     worker.points[n], *worker.scratch);
+                     out.spills, worker.points[n], *worker.scratch);
     }
   }
 
@@ -323,8 +357,12 @@ class TilePass {
       there.x1 = std::min(wanted.x1, in.size.width);
     }
     const int left = static_cast<int>(region.x0 - there.x0);
-    const RowsView view{native_rows(in, there, left, outside_of(run), scratch), region.width(),
-                        region.height(), there.x0 - wanted.x0, wanted.x1 - there.x1};
+    const RowsView view{native_rows(in, there, left, outside_of(run), scratch),
+                        region.width(),
+                        region.height(),
+                        there.x0 - wanted.x0,
+                        wanted.x1 - there.x1,
+                        in.far};
     if (extremum != nullptr) {
       return run_extremum(*extremum, what.cls, view, out, scratch, runs_.level);
     }
@@ -338,6 +376,8 @@ class TilePass {
 
   PlaneRuns& runs_;
   Size size_;
+  bool far_;                                      // the inputs; see TileImage
+  bool spills_;                                   // the outputs; see TileOut
   std::vector<std::vector<std::size_t>> groups_;  // the nodes of those with results of this size
   TileGrid grid_;
   std::mutex mutex_;

@@ -37,8 +37,9 @@ void set_bits(std::uint64_t* row, std::int64_t begin, std::int64_t end);
 bool any_bit(const std::uint64_t* row, std::int64_t begin, std::int64_t end);
 
 // The bytes of a row, 0 or 1, as bits, and back. As many words as the row has.
-void pack_bits(const std::uint8_t* bytes, std::int64_t count, std::uint64_t* row);
-void unpack_bits(const std::uint64_t* row, std::int64_t count, bool inverted, std::uint8_t* bytes);
+void pack_bits(const std::uint8_t* bytes, std::int64_t count, std::uint64_t* row, CpuLevel level);
+void unpack_bits(const std::uint64_t* row, std::int64_t count, bool inverted, std::uint8_t* bytes,
+                 CpuLevel level);
 
 // Whether each of `count` pixels is not 0, as bytes.
 void find_set(PixelClass cls, const std::byte* pixels, std::int64_t count, std::uint8_t* bytes,

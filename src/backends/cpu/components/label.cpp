@@ -37,7 +37,7 @@ BitPlane set_pixels(const Plane& plane, ThreadPool& pool, CpuLevel level) {
     thread_local std::vector<std::uint8_t> bytes;
     bytes.resize(static_cast<std::size_t>(width));
     find_set(plane.cls(), plane.row(y), width, bytes.data(), level);
-    pack_bits(bytes.data(), width, set.row(y));
+    pack_bits(bytes.data(), width, set.row(y), level);
   });
   return set;
 }
@@ -55,9 +55,9 @@ void add_components(const Components& components, std::uint64_t least, BitPlane&
   });
 }
 
-void write_bits(const BitPlane& bits, bool inverted, Plane& out, ThreadPool& pool) {
+void write_bits(const BitPlane& bits, bool inverted, Plane& out, ThreadPool& pool, CpuLevel level) {
   for_each_row(pool, out.size().height, [&](std::int64_t y) {
-    unpack_bits(bits.row(y), out.size().width, inverted, out.row_as<std::uint8_t>(y));
+    unpack_bits(bits.row(y), out.size().width, inverted, out.row_as<std::uint8_t>(y), level);
   });
 }
 
@@ -163,7 +163,7 @@ class Peaks {
           if (components.kept(components.root(i)) != 0) continue;
           set_bits(found.row(y), components.run(i).begin, components.run(i).end);
         }
-        unpack_bits(found.row(y), size_.width, false, out.row_as<std::uint8_t>(y));
+        unpack_bits(found.row(y), size_.width, false, out.row_as<std::uint8_t>(y), level_);
       }
     });
   }
@@ -191,8 +191,8 @@ class Peaks {
       find(y, window);
       if (y > y0) {
         mark_lost_peaks(kind_, rows(y - 1, window, lost.data()), level_);
-        pack_bits(lost.data(), size_.width, lost_.row(y - 1));
-        pack_bits(window.peaks[(y - 1) & 3].data() + 1, size_.width, peaks_.row(y - 1));
+        pack_bits(lost.data(), size_.width, lost_.row(y - 1), level_);
+        pack_bits(window.peaks[(y - 1) & 3].data() + 1, size_.width, peaks_.row(y - 1), level_);
       }
     }
   }
@@ -295,7 +295,7 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
                               level);
   BitPlane outside(in.size());
   add_components(components, 1, outside, pool);
-  write_bits(outside, true, out, pool);
+  write_bits(outside, true, out, pool, level);
 }
 
 void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
@@ -304,7 +304,7 @@ void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane&
   const Components components(set, &marked, Components::Keep::flag, connectivity, pool, level);
   BitPlane found(mask.size());
   add_components(components, 1, found, pool);
-  write_bits(found, false, out, pool);
+  write_bits(found, false, out, pool, level);
 }
 
 // How many pixels each component has, at the first of them down the columns.
@@ -345,7 +345,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
                                   level);
       BitPlane found(in.size());
       add_components(components, static_cast<std::uint64_t>(argument), found, pool);
-      write_bits(found, false, out, pool);
+      write_bits(found, false, out, pool, level);
       return;
     }
     case Kind::holes:
@@ -360,7 +360,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
         return run_logical_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
       }
       return run_reconstruct(label.connectivity, in, *images.at(1), out, pool);
-    case Kind::reach: return run_reach(in, out, pool);
+    case Kind::reach: return run_reach(in, out, pool, level);
     case Kind::first_areas:
       return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool, level);
   }

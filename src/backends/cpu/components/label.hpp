@@ -23,6 +23,6 @@ void run_reconstruct(int connectivity, const Plane& marker, const Plane& mask, P
 // What the border does not reach from outside, of an image that is not logical.
 void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool);
 // codes: see Label::Kind::reach.
-void run_reach(const Plane& codes, Plane& out, ThreadPool& pool);
+void run_reach(const Plane& codes, Plane& out, ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

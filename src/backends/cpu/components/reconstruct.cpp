@@ -1,6 +1,5 @@
-// Reconstruction by dilation, and canny's hysteresis: values that spread over the image.
+// Reconstruction by dilation: values that spread over the image.
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <limits>
 #include <queue>
@@ -280,40 +279,6 @@ void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool
   } else {
     gray_holes<std::uint8_t>(connectivity, image, out, pool);
   }
-}
-
-void run_reach(const Plane& codes, Plane& out, ThreadPool& pool) {
-  constexpr std::uint8_t first_strong = 16;
-  const Size size = codes.size();
-  pool.for_each(size.height, [&](std::int64_t y) {
-    std::fill_n(out.row_as<std::uint8_t>(y), size.width, std::uint8_t{0});
-  });
-  // Whoever sets a pixel goes on from it, so that each is visited once.
-  const auto claim = [&](const Place& p) {
-    std::atomic_ref<std::uint8_t> pixel(out.row_as<std::uint8_t>(p.y)[p.x]);
-    return pixel.load(std::memory_order_relaxed) == 0 &&
-           pixel.exchange(1, std::memory_order_relaxed) == 0;
-  };
-  pool.for_each(size.height, [&](std::int64_t y) {
-    thread_local std::vector<Place> open;
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      if (codes.row_as<std::uint8_t>(y)[x] < first_strong) continue;
-      const Place seed{static_cast<std::int32_t>(x), static_cast<std::int32_t>(y)};
-      if (claim(seed)) open.push_back(seed);
-      while (!open.empty()) {
-        const Place p = open.back();
-        open.pop_back();
-        static constexpr Place steps[] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}};
-        const int code = codes.row_as<std::uint8_t>(p.y)[p.x];
-        const Place step = steps[((code & 10) != 0 ? 1 : 0) + ((code & 12) != 0 ? 2 : 0)];
-        for (const int sign : {-1, 1}) {
-          const Place q{p.x + sign * step.x, p.y + sign * step.y};
-          if (q.x < 0 || q.x >= size.width || q.y < 0 || q.y >= size.height) continue;
-          if (codes.row_as<std::uint8_t>(q.y)[q.x] != 0 && claim(q)) open.push_back(q);
-        }
-      }
-    }
-  });
 }
 
 }  // namespace impipe::cpu

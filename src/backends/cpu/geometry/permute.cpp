@@ -5,6 +5,7 @@
 
 #include "backends/cpu/geometry/pick_rows.hpp"
 #include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/tile/rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -148,16 +149,24 @@ void transpose_pixels(std::byte* out, std::int64_t out_stride, const std::byte* 
 template <int Bytes>
 void permute_pixels(const Permute& permute, std::byte* out, std::int64_t out_stride,
                     const std::byte* in, std::int64_t down, std::int64_t across, std::int64_t width,
-                    std::int64_t height, CpuLevel level) {
+                    std::int64_t height, bool far, bool spills, CpuLevel level) {
   if (permute.transpose) {
     transpose_pixels<Bytes>(out, out_stride, in, down, across, width, height);
     return;
   }
+  const std::int64_t to_first = permute.flip_x ? (width - 1) * across : 0;  // pixel in memory
   for (std::int64_t y = 0; y < height; ++y) {
     std::byte* to = out + y * out_stride;
     const std::byte* from = in + y * down;
+    if (far && y + rows_ahead < height) {
+      ask_for(from + rows_ahead * down + to_first, width * Bytes);
+    }
     if (!permute.flip_x) {
-      std::memcpy(to, from, static_cast<std::size_t>(width * Bytes));
+      if (spills) {
+        stream_row(to, from, width * Bytes, level);
+      } else {
+        std::memcpy(to, from, static_cast<std::size_t>(width * Bytes));
+      }
       continue;
     }
     reverse_row(to, from, width, Bytes, level);
@@ -184,7 +193,7 @@ void run_permute(const Permute& permute, const TileImage& in, const Region& regi
   }
   const auto move = [&](auto function) {
     function(permute, out.data, out.stride, in.at(x, y), down, across, region.width(),
-             region.height(), level);
+             region.height(), in.far, out.spills, level);
   };
   switch (pixel) {
     case 1: return move(permute_pixels<1>);

@@ -20,13 +20,41 @@
 namespace impipe::cpu {
 namespace {
 
-// Numbers become pixels; a logical one is set from a half on.
-void store_numbers(std::byte* out, float* numbers, PixelClass cls, std::int64_t n, CpuLevel level) {
-  if (cls == PixelClass::logical) {
-    for (std::int64_t i = 0; i < n; ++i) numbers[i] = numbers[i] >= 0.5f ? 1.0f : 0.0f;
+// Where results go: past the caches, if all of them are more than stays there. Bytes are too few a
+// row of a block for that to pay.
+class Results {
+ public:
+  Results(Plane& out, CpuLevel level)
+      : out_(out),
+        level_(level),
+        spills_(bytes_of(out.cls()) > 1 && out.size().height * out.row_bytes() > kept_in_caches) {}
+
+  // Numbers become pixels, from column x of row y on; a logical one is set from a half on.
+  void store(std::int64_t x, std::int64_t y, float* numbers, std::int64_t n) const {
+    const PixelClass cls = out_.cls();
+    std::byte* to = out_.row(y) + x * bytes_of(cls);
+    if (cls == PixelClass::logical) {
+      for (std::int64_t i = 0; i < n; ++i) numbers[i] = numbers[i] >= 0.5f ? 1.0f : 0.0f;
+    }
+    if (!spills_) return store_row(to, numbers, cls, n, level_);
+    if (cls == PixelClass::single) {
+      return stream_row(to, reinterpret_cast<const std::byte*>(numbers), n * bytes_of(cls), level_);
+    }
+    static thread_local std::vector<std::byte> codes;
+    codes.resize(static_cast<std::size_t>(n * bytes_of(cls)));
+    store_row(codes.data(), numbers, cls, n, level_);
+    stream_row(to, codes.data(), n * bytes_of(cls), level_);
   }
-  store_row(out, numbers, cls, n, level);
-}
+  // After the last of a part, before other threads read it.
+  void end() const {
+    if (spills_) end_streams();
+  }
+
+ private:
+  Plane& out_;
+  CpuLevel level_;
+  bool spills_;
+};
 
 // The table of a direction whose outputs lie closely enough for it; else an empty one.
 SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel level) {
@@ -69,7 +97,11 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel l
 class Resize {
  public:
   Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
-      : in_(in), out_(out), level_(level), axes_(resize_axes(node, in.size())) {
+      : in_(in),
+        out_(out),
+        level_(level),
+        stored_(out, level),
+        axes_(resize_axes(node, in.size())) {
     const Resample::Method method = std::get<Resample>(node.primitive).method;
     x_ = resize_taps(method, axes_.x);
     y_ = resize_taps(method, axes_.y);
@@ -129,6 +161,8 @@ class Resize {
     if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
     sum_columns(to, {from, n}, rows, n);
+    // Lanes without a row are summed too, and not stored.
+    for (std::int64_t y = to.height(); y < resize_rows; ++y) std::fill_n(rows + y * n, n, 0.0f);
     // One lane a row: [columns][resize_rows].
     float* lanes = room(buffers.lanes, (last - first) * resize_rows);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
@@ -151,11 +185,10 @@ class Resize {
     }
     float* result_rows = room(buffers.result_rows, resize_rows * width);
     lanes_to_rows(level_)(results, result_rows, width, width);
-    const std::int64_t place = to.x0 * bytes_of(out_.cls());
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
-      store_numbers(out_.row(y) + place, result_rows + (y - to.y0) * width, out_.cls(), width,
-                    level_);
+      stored_.store(to.x0, y, result_rows + (y - to.y0) * width, width);
     }
+    stored_.end();
   }
 
   // Row by row, from sums down the columns [from, from + n).
@@ -164,30 +197,30 @@ class Resize {
     // Rows with their mirrored columns: column k stands at k - left.
     const std::int64_t left = std::min(first, from), beyond = (spread_.vectors + 1) * spread_.lanes;
     const std::int64_t stride = std::max(last, from + n) - left + beyond;
-    float* rows = room(buffers.rows, resize_rows * stride);
-    sum_columns(to, {from, n}, rows + (from - left), stride);
-    for (std::int64_t y = 0; y < to.height(); ++y) {
-      float* row = rows + y * stride;
-      for (std::int64_t k = first; k < last; ++k) {
-        if (k == from) k = std::min(from + n, last);
-        if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
-      }
-    }
+    float* rows = room(buffers.rows, spread_rows * stride);
     const std::int64_t width = to.width() + beyond;
     float* results = room(buffers.results, spread_rows * width);
     const SpreadRow spread = spread_row(spread_, level_);
-    for (std::int64_t y = 0; y < to.height(); y += spread_rows) {
+    for (std::int64_t y = to.y0; y < to.y1; y += spread_rows) {
+      const Region now{to.x0, y, to.x1, std::min<std::int64_t>(y + spread_rows, to.y1)};
+      sum_columns(now, {from, n}, rows + (from - left), stride);
+      for (float* row = rows; row != rows + now.height() * stride; row += stride) {
+        for (std::int64_t k = first; k < last; ++k) {
+          if (k == from) k = std::min(from + n, last);
+          if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
+        }
+      }
       spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes,
-             {.in = rows + y * stride + (first - left),
+             {.in = rows + (first - left),
               .in_stride = stride,
               .origin = first,
               .out = results,
               .out_stride = width});
-      for (std::int64_t r = 0; r < std::min<std::int64_t>(spread_rows, to.height() - y); ++r) {
-        store_numbers(out_.row(to.y0 + y + r) + to.x0 * bytes_of(out_.cls()), results + r * width,
-                      out_.cls(), to.width(), level_);
+      for (std::int64_t r = 0; r < now.height(); ++r) {
+        stored_.store(to.x0, y + r, results + r * width, to.width());
       }
     }
+    stored_.end();
   }
 
   struct Columns {
@@ -198,7 +231,7 @@ class Resize {
                    std::int64_t stride) const {
     const auto& [from, n] = columns;
     const int taps = axes_.y.taps;
-    const SumRows sum = sum_rows(in_.cls(), level_);
+    const SumRows sum = sum_rows(in_.cls(), taps, level_);
     std::vector<const std::byte*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
       for (int t = 0; t < taps; ++t) {
@@ -207,15 +240,12 @@ class Resize {
       }
       sum(out + (y - to.y0) * stride, sources.data(), y_.weights.data() + y * taps, taps, n);
     }
-    // Lanes without a row are summed too, and not stored.
-    for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) {
-      std::fill_n(out + y * stride, n, 0.0f);
-    }
   }
 
   const Plane& in_;
   Plane& out_;
   CpuLevel level_;
+  Results stored_;
   ResizeAxes axes_;
   ResizeTaps x_, y_;
   SpreadTable spread_;  // of rows
@@ -261,6 +291,7 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
   // What a block of this size reads, however it is turned, stays in L1 from row to row.
   constexpr std::int64_t rows = 16, columns = 256;
   const Size size = out.size();
+  const Results stored(out, level);
   const std::int64_t across = (size.width + columns - 1) / columns;
   pool.for_each(across * ((size.height + rows - 1) / rows), [&](std::int64_t part) {
     const std::int64_t x = part % across * columns, end = std::min(x + columns, size.width);
@@ -282,9 +313,9 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
                                .n = end,
                                .outside = outside};
       warp_in_vectors(moved, in.cls(), nearest, level, numbers.data());
-      store_numbers(out.row(v) + x * bytes_of(out.cls()), numbers.data() + x, out.cls(), end - x,
-                    level);
+      stored.store(x, v, numbers.data() + x, end - x);
     }
+    stored.end();
   });
 }
 
@@ -296,6 +327,7 @@ void run_map(const Node& node, const Plane& in, double outside, Plane& out, Thre
   const MapRow row = map_row(in.cls(), resample, level);
   constexpr std::int64_t rows = 16, columns = 256;
   const Size size = out.size();
+  const Results stored(out, level);
   const std::int64_t across = (size.width + columns - 1) / columns;
   pool.for_each(across * ((size.height + rows - 1) / rows), [&](std::int64_t part) {
     const std::int64_t x = part % across * columns, end = std::min(x + columns, size.width);
@@ -312,9 +344,9 @@ void run_map(const Node& node, const Plane& in, double outside, Plane& out, Thre
                  .outside = static_cast<float>(outside)};
     for (made.row = top; made.row < bottom; ++made.row) {
       row(made, numbers);
-      store_numbers(out.row(made.row) + x * bytes_of(out.cls()), numbers, out.cls(), end - x,
-                    level);
+      stored.store(x, made.row, numbers, end - x);
     }
+    stored.end();
   });
 }
 

@@ -54,14 +54,14 @@ SpreadRow spread_row(const SpreadTable& table, CpuLevel level) {
   return choices[static_cast<int>(level)](table);
 }
 
-SumRows sum_rows(PixelClass cls, CpuLevel level) {
-  static constexpr SumRows functions[cpu_levels][3] = {
-      {baseline::sum_of_rows<std::uint8_t>, baseline::sum_of_rows<std::uint16_t>,
-       baseline::sum_of_rows<float>},
-      {v3::sum_of_rows<std::uint8_t>, v3::sum_of_rows<std::uint16_t>, v3::sum_of_rows<float>},
-      {v4::sum_of_rows<std::uint8_t>, v4::sum_of_rows<std::uint16_t>, v4::sum_of_rows<float>}};
+SumRows sum_rows(PixelClass cls, int taps, CpuLevel level) {
+  using Choose = SumRows (*)(int);
+  static constexpr Choose functions[cpu_levels][3] = {
+      {baseline::sum_of<std::uint8_t>, baseline::sum_of<std::uint16_t>, baseline::sum_of<float>},
+      {v3::sum_of<std::uint8_t>, v3::sum_of<std::uint16_t>, v3::sum_of<float>},
+      {v4::sum_of<std::uint8_t>, v4::sum_of<std::uint16_t>, v4::sum_of<float>}};
   const int bytes = bytes_of(cls);
-  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1];
+  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1](taps);
 }
 
 WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level) {

@@ -26,7 +26,7 @@ SumLanes sum_lanes(CpuLevel level);
 // pixels of the class.
 using SumRows = void (*)(float* out, const std::byte* const* rows, const float* weights, int taps,
                          std::int64_t n);
-SumRows sum_rows(PixelClass cls, CpuLevel level);
+SumRows sum_rows(PixelClass cls, int taps, CpuLevel level);
 
 // A row's sums where the inputs of neighbouring outputs are near each other: a few vectors of
 // inputs, one behind the other, have what a tap of a vector of outputs reads. Block b is one vector

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/neighbourhood/extremum_rows.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
+#include "backends/cpu/tile/tile_image.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -21,6 +22,7 @@ struct Tile {
   std::vector<const T*> rows;              // at the first pixel under the mask's bounding rectangle
   std::int64_t width, height;              // of the result
   std::int64_t absent_left, absent_right;  // pixels at the rows' ends that are not there
+  bool far;                                // see RowsView
   T nothing;                               // what takes no part
   T* out;
   std::int64_t out_stride;  // in elements
@@ -73,6 +75,14 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
   }
 }
 
+// Asks for `count` pixels, from x on, of the row that is read a little after row y.
+template <class T>
+void ask_for_row(const Tile<T>& tile, std::int64_t y, std::int64_t x, std::int64_t count) {
+  const std::size_t row = static_cast<std::size_t>(y + rows_ahead);
+  if (!tile.far || row >= tile.rows.size()) return;
+  ask_for(tile.rows[row] + x, count * static_cast<std::int64_t>(sizeof(T)));
+}
+
 // Few rows: combined directly, two output rows at a time, while they are in L1.
 template <class T>
 void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
@@ -88,6 +98,9 @@ void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& s
   for (const T*& row : rows) row += tile.absent_left;
   for (std::int64_t y = 0; y < tile.height; y += 2) {
     const int count = y + 1 < tile.height ? 2 : 1;
+    for (int k = 0; k < count; ++k) {
+      ask_for_row(tile, y + k + plan.height - 1, tile.absent_left, there);
+    }
     const T* from[2];
     T* to[2];
     for (int k = 0; k < count; ++k) {
@@ -215,6 +228,7 @@ void run_runs_strip(const ExtremumPlan& plan, const std::vector<int>& lengths, c
   for (std::int64_t y_in = 0; y_in < tile.height + plan.height - 1; ++y_in) {
     for (std::size_t k = 0; k < kinds; ++k) targets[k] = slot(k, y_in);
     const std::int64_t there = pixels - before - beyond;
+    ask_for_row(tile, y_in, x0 + before, there);
     if (copies && there > 0) {
       std::copy_n(tile.rows[y_in] + x0 + before, there,
                   copied[static_cast<std::size_t>(y_in % slots)] + before);
@@ -259,6 +273,7 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
                .height = in.height,
                .absent_left = 0,
                .absent_right = 0,
+               .far = in.far,
                .nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : ops.nothing,
                .out = reinterpret_cast<T*>(out.data),
                .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T))};

@@ -31,13 +31,14 @@ TapPlaces places_of(const Mask& mask) {
   return out;
 }
 
-// Rows of results: straight into the output when it is single, else through rows of floats.
+// Rows of results: straight into the output when it is single and does not spill, else through rows
+// of floats.
 class ResultRows {
  public:
   ResultRows(PixelClass cls, TileOut out, std::int64_t n, int rows, Scratch& scratch,
              CpuLevel level)
       : cls_(cls), out_(out), n_(n), level_(level) {
-    if (cls == PixelClass::single) return;
+    if (cls == PixelClass::single && !out.spills) return;
     for (int k = 0; k < rows; ++k) own_[k] = scratch.take<float>(n);
   }
   // Where row y goes, the k-th of those being made.
@@ -45,7 +46,13 @@ class ResultRows {
     return own_[k] != nullptr ? own_[k] : reinterpret_cast<float*>(out_.data + y * out_.stride);
   }
   void end(std::int64_t y, int k = 0) {
-    if (own_[k] != nullptr) store_row(out_.data + y * out_.stride, own_[k], cls_, n_, level_);
+    if (own_[k] == nullptr) return;
+    std::byte* row = out_.data + y * out_.stride;
+    if (cls_ == PixelClass::single) {
+      stream_row(row, reinterpret_cast<const std::byte*>(own_[k]), n_ * bytes_of(cls_), level_);
+    } else {
+      store_row(row, own_[k], cls_, n_, level_);
+    }
   }
 
  private:
@@ -191,6 +198,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
                  Scratch& scratch, CpuLevel level) {
   if (run_weighted_bytes(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
+  out.spills = false;  // whole rows of sums, copied, would not stay in the first cache
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
   const std::int64_t n = region.width();
@@ -313,7 +321,7 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
     end = strip_end(x);
     const std::int64_t from = (x - region.x0) * bytes_of(node.cls);
     separable_strip(node, arguments, in, {x, region.y0, end, region.y1},
-                    {out.data + from, out.stride}, scratch, level);
+                    {out.data + from, out.stride, out.spills}, scratch, level);
   }
 }
 

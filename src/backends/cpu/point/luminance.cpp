@@ -1,9 +1,11 @@
-// Means of three planes of codes without the divisions of their bodies: an approximation whose
-// error has a bound, and the body itself for the few pixels that lie that close to a half.
+// Weighted sums of three planes of codes, without the divisions and doubles of their bodies: an
+// approximation whose error has a bound, and the body itself for the few pixels that lie that close
+// to a half.
 #include "backends/cpu/point/luminance.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/simd/intrinsics.hpp"
@@ -24,8 +26,9 @@ IMPIPE_TARGET_v3 inline __m256 eight_numbers(const std::byte* in) {
       _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in))));
 }
 
-// Of bytes, in units of 2^-16: three roundings of numbers below 2^24, those of the weights and the
-// dropped fraction are less than 5 units. The body's own error is below 1e-12.
+// Of bytes, in units of 2^-16: four roundings of numbers below 2^24, those of the weights, which
+// are at most 1, and the dropped fraction are less than 5 units. The body's own error is below
+// 1e-11.
 IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
                                      std::int64_t blocks, const double* weights,
                                      std::uint8_t* unsafe) {
@@ -34,7 +37,7 @@ IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
   const __m256 r = _mm256_set1_ps(static_cast<float>(weights[0]) * unit);
   const __m256 g = _mm256_set1_ps(static_cast<float>(weights[1]) * unit);
   const __m256 b = _mm256_set1_ps(static_cast<float>(weights[2]) * unit);
-  const __m256 half = _mm256_set1_ps(unit / 2);
+  const __m256 half = _mm256_set1_ps(static_cast<float>(weights[3] + 0.5) * unit);
   const __m256i fraction = _mm256_set1_epi32(0xffff);
   // Packing works in halves of a register; this puts the quarters of 8 codes in order.
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -71,7 +74,7 @@ IMPIPE_TARGET_v4 void codes_of_bytes_v4(std::byte* out, const std::byte* const* 
   const __m512 r = _mm512_set1_ps(static_cast<float>(weights[0]) * unit);
   const __m512 g = _mm512_set1_ps(static_cast<float>(weights[1]) * unit);
   const __m512 b = _mm512_set1_ps(static_cast<float>(weights[2]) * unit);
-  const __m512 half = _mm512_set1_ps(unit / 2);
+  const __m512 half = _mm512_set1_ps(static_cast<float>(weights[3] + 0.5) * unit);
   const __m512i fraction = _mm512_set1_epi32(0xffff);
   const auto numbers = [](const std::byte* from) IMPIPE_TARGET_v4 {
     return _mm512_cvtepi32_ps(
@@ -98,7 +101,7 @@ IMPIPE_TARGET_v4 void codes_of_words_v4(std::byte* out, const std::byte* const* 
                                         std::int64_t blocks, const double* weights,
                                         std::uint8_t* unsafe) {
   const __m512d r = _mm512_set1_pd(weights[0]), g = _mm512_set1_pd(weights[1]);
-  const __m512d b = _mm512_set1_pd(weights[2]), half = _mm512_set1_pd(0.5);
+  const __m512d b = _mm512_set1_pd(weights[2]), half = _mm512_set1_pd(weights[3] + 0.5);
   const __m512d near = _mm512_set1_pd(1e-9);
   const auto numbers = [](const std::byte* from) IMPIPE_TARGET_v4 {
     return _mm512_cvtepi32_pd(
@@ -121,12 +124,12 @@ IMPIPE_TARGET_v4 void codes_of_words_v4(std::byte* out, const std::byte* const* 
 }
 #endif
 
-// Of 16 bits, in double: near is far more than the error of either sum, 65536 * 10 / 2^53.
+// Of 16 bits, in double: near is more than the error of either sum, 2^18 * 20 / 2^53.
 template <class...>
 IMPIPE_INLINE void codes_of_words_body(std::byte* out, const std::byte* const* in,
                                        std::int64_t blocks, const double* weights,
                                        std::uint8_t* unsafe) {
-  const double red = weights[0], green = weights[1], blue = weights[2];
+  const double red = weights[0], green = weights[1], blue = weights[2], half = weights[3] + 0.5;
   constexpr double near = 1e-9;
   const auto* r = reinterpret_cast<const std::uint16_t*>(in[0]);
   const auto* g = reinterpret_cast<const std::uint16_t*>(in[1]);
@@ -137,7 +140,7 @@ IMPIPE_INLINE void codes_of_words_body(std::byte* out, const std::byte* const* i
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < block; ++i) {
       const double sum =
-          red * std::int32_t{r[i]} + green * std::int32_t{g[i]} + blue * std::int32_t{b[i]} + 0.5;
+          red * std::int32_t{r[i]} + green * std::int32_t{g[i]} + blue * std::int32_t{b[i]} + half;
       const std::int32_t code = static_cast<std::int32_t>(sum);
       const double part = sum - code;
       ties |= static_cast<std::int32_t>(part < near) | static_cast<std::int32_t>(part > 1 - near);
@@ -209,6 +212,18 @@ struct MeanRow {
   }
 };
 
+// Whether all sums, and the parts of one that are there before it, are codes of `to`.
+bool are_codes(const MeanWeights& weights, PixelClass to) {
+  const double largest = class_max(to), margin = 1e-3;
+  double low = weights[3], high = weights[3];
+  for (int c = 0; c < 3; ++c) {
+    if (!(low >= -largest && high <= largest && std::abs(weights[c]) <= 1)) return false;
+    low += std::min(weights[c], 0.0) * largest;
+    high += std::max(weights[c], 0.0) * largest;
+  }
+  return low >= -0.5 + margin && high <= largest + 0.5 - margin;
+}
+
 }  // namespace
 
 std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
@@ -217,14 +232,24 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
   const bool codes = to == PixelClass::uint8 || to == PixelClass::uint16;
   const bool same = std::all_of(from.begin(), from.end(), [to](PixelClass c) { return c == to; });
   if (level == CpuLevel::baseline || body.inputs != 3 || !codes || !same) return std::nullopt;
-  // Differences could take away what the bounds on the body's own error are relative to.
-  if (traits_of(body).differences) return std::nullopt;
+  // Differences could take away what the bounds on the body's own error are relative to; of what
+  // is below 0 the bound is that of its size, if no such sum divides.
+  const BodyTraits traits = traits_of(body);
+  const bool signs = std::any_of(args.begin(), args.end(), [](double a) { return a < 0; });
+  if (traits.differences || (signs && traits.quotients)) return std::nullopt;
+  std::vector<double> sizes = args;
+  for (double& size : sizes) size = std::abs(size);
   const std::optional<std::vector<double>> sum = linear_weights(body, args);
-  const auto fits = [](double weight) { return weight >= 0 && weight <= 1; };
-  if (!sum || !std::all_of(sum->begin(), sum->end() - 1, fits) || sum->back() != 0) return {};
-  const MeanWeights weights{(*sum)[0], (*sum)[1], (*sum)[2]};
-  const double all = weights[0] + weights[1] + weights[2];
-  return all <= 1 + 1e-12 ? std::optional(weights) : std::nullopt;
+  const std::optional<std::vector<double>> most = linear_weights(body, sizes);
+  if (!sum || !most) return std::nullopt;
+  const MeanWeights weights{(*sum)[0], (*sum)[1], (*sum)[2], (*sum)[3]};
+  double largest = (*most)[3];
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (!(std::abs(weights[k]) <= (*most)[k] * (1 + 1e-12))) return std::nullopt;
+    if (k < 3) largest += (*most)[k] * class_max(to);
+  }
+  const bool small = largest <= 4 * (class_max(to) + 1);
+  return small && are_codes(weights, to) ? std::optional(weights) : std::nullopt;
 }
 
 void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,

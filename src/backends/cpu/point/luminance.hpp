@@ -1,5 +1,5 @@
-// Means of three planes of codes, as the luminance of a colour image: what every colour image
-// passes on its way to edge, graythresh and others.
+// Weighted sums of three planes of codes, as the luminance of a colour image, which every colour
+// image passes on its way to edge, graythresh and others, or its differences of colour.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace impipe::cpu {
 
-// Of the three planes: none is negative, and their sum is at most 1.
-using MeanWeights = std::array<double, 3>;
+// Of the three planes, and what is added: all sums are codes, but for what they are rounded by.
+using MeanWeights = std::array<double, 4>;
 
-// The weights by which run_mean gives what this body gives in double, if it is such a mean. from
+// The weights by which run_mean gives what this body gives in double, if it is such a sum. from
 // and to are the classes of its planes and of its result, args its arguments.
 std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
                                         PixelClass to, const std::vector<double>& args,

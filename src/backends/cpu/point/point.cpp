@@ -152,7 +152,8 @@ void PointProgram::evaluate(real* out, std::span<const real* const> rows, std::i
 
 template <class real>
 void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
-                          std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+                          std::int64_t y, std::int64_t n, bool spills, State& state,
+                          Scratch& scratch) const {
   const ScratchScope scope(scratch);
   const std::size_t inputs = bindings_.size();
   auto** rows = scratch.take<const real*>(static_cast<std::int64_t>(inputs));
@@ -191,15 +192,21 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
       }
     }
     std::byte* place = out + at * bytes_of(cls_);
-    real* to = is_number<real>(cls_) ? reinterpret_cast<real*>(place) : result;
+    const bool number = is_number<real>(cls_);
+    real* to = number && !spills ? reinterpret_cast<real*>(place) : result;
     evaluate<real>(to, {rows, inputs}, count, state);
     if (point_->in_table) look_up_places(to, count, arguments_->table);
-    if (to == result) store_row(place, result, cls_, count, level_);
+    if (number && spills) {
+      stream_row(place, reinterpret_cast<const std::byte*>(result), count * bytes_of(cls_), level_);
+    } else if (to == result) {
+      store_row(place, result, cls_, count, level_);
+    }
   }
 }
 
 void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
-                       std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+                       std::int64_t y, std::int64_t n, bool spills, State& state,
+                       Scratch& scratch) const {
   const auto bytes = [&](std::size_t i) { return reinterpret_cast<const std::uint8_t*>(in[i]); };
   if (difference_) {
     byte_differences(reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
@@ -208,9 +215,9 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
   } else if (mean_) {
     run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
   } else if (in_double_) {
-    run_as<double>(out, in, x, y, n, state, scratch);
+    run_as<double>(out, in, x, y, n, spills, state, scratch);
   } else {
-    run_as<float>(out, in, x, y, n, state, scratch);
+    run_as<float>(out, in, x, y, n, spills, state, scratch);
   }
 }
 
@@ -219,7 +226,9 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
   // A float that takes little is computed faster than it is looked up.
   if (!is_integer(cls_) && !point_->in_double && !calls_functions(*point_)) return std::nullopt;
   if (reads_place()) return std::nullopt;
-  return table_as_it_is(state, scratch);
+  CodeTable out = table_as_it_is(state, scratch);
+  look_for_line(out);
+  return out;
 }
 
 CodeTable PointProgram::table_as_it_is(State& state, Scratch& scratch) const {
@@ -235,18 +244,47 @@ CodeTable PointProgram::table_as_it_is(State& state, Scratch& scratch) const {
   CodeTable out{from, cls_, {}, {}};
   out.values.resize(table_values(from) * bytes_of(cls_));
   const std::byte* row = all.data();
-  run(out.values.data(), {&row, 1}, 0, 0, codes, state, scratch);
+  run(out.values.data(), {&row, 1}, 0, 0, codes, false, state, scratch);
   return out;
 }
 
-bool PointProgram::replace_table(const CodeTable& table, State& state, Scratch& scratch) {
+// A line through what the body makes of two codes: the first and the last that are no longer what
+// the ends are, at which a bound may have made the values.
+void PointProgram::look_for_line(CodeTable& table) const {
+  if (!in_double_ || point_->body == nullptr || point_->in_table || !is_integer(cls_)) return;
+  const std::int64_t last = codes_of(table.from) - 1;
+  const std::int64_t pixel = bytes_of(cls_);
+  const auto same = [&](std::int64_t a, std::int64_t b) {
+    const std::byte* values = table.values.data();
+    return std::equal(values + a * pixel, values + (a + 1) * pixel, values + b * pixel);
+  };
+  std::int64_t low = 0, high = last;
+  while (low < last && same(low + 1, 0)) ++low;
+  while (high > low && same(high - 1, last)) --high;
+  if (high - low < 3) return;
+  const double codes[] = {static_cast<double>(low + 1), static_cast<double>(high - 1)};
+  const double* rows[] = {codes};
+  double values[2];
+  point_->body->rows_double[static_cast<int>(level_)](values, rows, 2,
+                                                      arguments_->in_double.data());
+  const double slope = (values[1] - values[0]) / (codes[1] - codes[0]);
+  const double offset = values[0] - slope * codes[0] + 0.5;
+  // Ties all go up, or all down, by rounding errors that the line's own are not.
+  for (const bool in_double : {false, true}) {
+    const double unit = in_double ? 0x1p-36 : 0x1p-9;
+    for (const double moved : {0.0, unit, -unit}) {
+      if (take_line(table, {slope, offset + moved, in_double}, level_)) return;
+    }
+  }
+}
+
+bool PointProgram::can_replace(const CodeTable& table, State& state, Scratch& scratch) const {
   if (!in_double_ || point_->in_double || point_->in_table) return false;
   // Functions are computed one by one.
   if (point_->body == nullptr || traits_of(*point_->body).functions) return false;
-  in_double_ = false;
-  if (table_as_it_is(state, scratch).values == table.values) return true;
-  in_double_ = true;
-  return false;
+  PointProgram in_single = *this;
+  in_single.replace_table();
+  return in_single.table_as_it_is(state, scratch).values == table.values;
 }
 
 }  // namespace impipe::cpu

@@ -36,9 +36,9 @@ class PointProgram {
     std::unique_ptr<RowEvaluator<double>> in_double;
   };
 
-  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x.
+  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x; spills: see TileOut.
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
-           std::int64_t n, State& state, Scratch& scratch) const;
+           std::int64_t n, bool spills, State& state, Scratch& scratch) const;
 
   // Whether it makes |a - b| of two planes of bytes.
   bool is_byte_difference() const { return difference_; }
@@ -47,9 +47,11 @@ class PointProgram {
   // in double, nothing that depends on the place.
   std::optional<CodeTable> table(State& state, Scratch& scratch) const;
 
-  // Computes in single from now on if that makes the values of `table`, its own, for every code, in
-  // less time than they are looked up. False: nothing has changed.
-  bool replace_table(const CodeTable& table, State& state, Scratch& scratch);
+  // Whether it makes the values of `table`, its own, for every code when it computes in single, in
+  // less time than they are looked up.
+  bool can_replace(const CodeTable& table, State& state, Scratch& scratch) const;
+  // Computes in single from now on.
+  void replace_table() { in_double_ = false; }
 
  private:
   // Where an input row of the body or a variable of the expression comes from.
@@ -59,9 +61,10 @@ class PointProgram {
   };
   static Binding::Kind kind_of(const std::string& name);
   CodeTable table_as_it_is(State& state, Scratch& scratch) const;
+  void look_for_line(CodeTable& table) const;
   template <class real>
   void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
-              std::int64_t n, State& state, Scratch& scratch) const;
+              std::int64_t n, bool spills, State& state, Scratch& scratch) const;
   template <class real>
   void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, State& state) const;
   template <class real>

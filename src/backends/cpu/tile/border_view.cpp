@@ -18,6 +18,7 @@ RowView::RowView(const TileImage& image, const Region& wanted, int left, const O
       sides_(wanted.x0 < 0 || wanted.x1 > image.size.width),
       in_place_(!sides_ && cls == image.cls),
       left_(left * pixel_) {
+  unasked_ = std::max(wanted.y0, image.region.y0) + rows_ahead;
   if (in_place_ || image.region.empty()) return;
   // Only the rows that are read: a tall image has many more.
   const Region read = inside(wanted, image.size, outside.border);
@@ -28,6 +29,7 @@ RowView::RowView(const TileImage& image, const Region& wanted, int left, const O
 
 const std::byte* RowView::row(std::int64_t i) {
   const std::int64_t at = wanted_.y0 + i;
+  if (image_.far) ask_for(at + rows_ahead);
   const bool there = at >= 0 && at < image_.size.height;
   const std::int64_t y = there ? at : map_outside(at, image_.size.height, outside_.border);
   if (y < 0 || image_.region.empty()) return constant_row() + left_;
@@ -35,6 +37,14 @@ const std::byte* RowView::row(std::int64_t i) {
   const std::byte*& made = made_[y - first_made_];
   if (made == nullptr) made = make_row(y);
   return made + left_;
+}
+
+void RowView::ask_for(std::int64_t y) {
+  if (y < unasked_ || y >= image_.region.y1) return;
+  unasked_ = y + 1;
+  const std::int64_t from = std::max(wanted_.x0, image_.region.x0);
+  const std::int64_t to = std::min(wanted_.x1, image_.region.x1);
+  cpu::ask_for(image_.at(from, y), (to - from) * bytes_of(image_.cls));
 }
 
 const std::byte* RowView::constant_row() {
@@ -82,7 +92,10 @@ void RowView::fill_side(std::byte* row, std::int64_t y, std::int64_t from, std::
 const std::byte* const* native_rows(const TileImage& image, const Region& wanted, int left,
                                     const Outside& outside, Scratch& scratch) {
   auto** rows = scratch.take<const std::byte*>(wanted.height());
-  RowView view(image, wanted, left, outside, image.cls, scratch, CpuLevel::baseline);
+  TileImage rows_of = image;
+  // Where rows are not copied, whoever reads them asks for them.
+  rows_of.far = image.far && (wanted.x0 < 0 || wanted.x1 > image.size.width);
+  RowView view(rows_of, wanted, left, outside, image.cls, scratch, CpuLevel::baseline);
   for (std::int64_t i = 0; i < wanted.height(); ++i) rows[i] = view.row(i);
   return rows;
 }

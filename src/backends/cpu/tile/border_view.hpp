@@ -27,6 +27,7 @@ class RowView {
   std::int64_t height() const { return wanted_.height(); }
 
  private:
+  void ask_for(std::int64_t y);
   const std::byte* constant_row();
   const std::byte* make_row(std::int64_t y);
   void copy(std::byte* to, const std::byte* from, std::int64_t pixels);
@@ -47,6 +48,7 @@ class RowView {
   const std::byte** made_ = nullptr;
   std::int64_t first_made_ = 0;
   std::byte* constant_ = nullptr;
+  std::int64_t unasked_ = 0;  // the first row that may not be on its way into a cache
 };
 
 // All rows, in the image's own class.

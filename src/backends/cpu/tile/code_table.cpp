@@ -72,16 +72,120 @@ bool has_vbmi() {
 #endif
 
 // out = in > last ? high : low
-template <class...>
-IMPIPE_INLINE void step_body(std::uint8_t* __restrict out, const std::uint8_t* __restrict in,
-                             std::uint8_t last, std::uint8_t low, std::uint8_t high,
+template <class In, class Out>
+IMPIPE_INLINE void step_body(std::byte* to, const std::byte* from, int last, int low, int high,
                              std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] > last ? high : low;
+  const In* __restrict in = reinterpret_cast<const In*>(from);
+  Out* __restrict out = reinterpret_cast<Out*>(to);
+  const In most = static_cast<In>(last);
+  const Out below = static_cast<Out>(low), above = static_cast<Out>(high);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] > most ? above : below;
 }
 IMPIPE_CPU_KERNEL(step,
-                  (std::uint8_t * out, const std::uint8_t* in, std::uint8_t last, std::uint8_t low,
-                   std::uint8_t high, std::int64_t n),
+                  (std::byte * out, const std::byte* in, int last, int low, int high,
+                   std::int64_t n),
                   (out, in, last, low, high, n))
+
+template <class real>
+IMPIPE_INLINE real fused(real a, real b, real c) {
+  return sizeof(real) == 4
+             ? static_cast<real>(__builtin_fmaf(static_cast<float>(a), static_cast<float>(b),
+                                                static_cast<float>(c)))
+             : static_cast<real>(__builtin_fma(a, b, c));
+}
+
+template <class In, class Out, class real>
+IMPIPE_INLINE void line_body(std::byte* to, const std::byte* from, const CodeLine& line,
+                             std::int64_t n) {
+  const In* __restrict in = reinterpret_cast<const In*>(from);
+  Out* __restrict out = reinterpret_cast<Out*>(to);
+  const real slope = static_cast<real>(line.slope), offset = static_cast<real>(line.offset);
+  constexpr real largest = sizeof(Out) == 1 ? real(255) : real(65535);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const real v = fused(slope, static_cast<real>(in[i]), offset);
+    const real positive = v > real(0) ? v : real(0);
+    const real bounded = positive < largest ? positive : largest;
+    out[i] = static_cast<Out>(static_cast<std::int32_t>(bounded));
+  }
+}
+IMPIPE_CPU_KERNEL(line,
+                  (std::byte * out, const std::byte* in, const CodeLine& line, std::int64_t n),
+                  (out, in, line, n))
+
+#if IMPIPE_HAS_INTRINSICS
+IMPIPE_TARGET_v4 inline __m512i sixteen(const std::uint16_t* p) {
+  return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+IMPIPE_TARGET_v4 inline __m512i sixteen(const std::uint8_t* p) {
+  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+IMPIPE_TARGET_v4 inline void store_sixteen(std::uint16_t* p, __m512i v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtusepi32_epi16(v));
+}
+IMPIPE_TARGET_v4 inline void store_sixteen(std::uint8_t* p, __m512i v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(v));
+}
+// slope * v + offset, at least 0.
+IMPIPE_TARGET_v4 inline __m256i eight(__m256i v, __m512d slope, __m512d offset) {
+  const __m512d numbers = _mm512_fmadd_pd(slope, _mm512_cvtepi32_pd(v), offset);
+  return _mm512_cvttpd_epi32(_mm512_max_pd(numbers, _mm512_setzero_pd()));
+}
+// What the compiler makes of the loop above is twice as slow.
+template <class In, class Out>
+IMPIPE_TARGET_v4 void vector_line(std::byte* to, const std::byte* from, const CodeLine& line,
+                                  std::int64_t n) {
+  const In* in = reinterpret_cast<const In*>(from);
+  Out* out = reinterpret_cast<Out*>(to);
+  const __m512 slope = _mm512_set1_ps(static_cast<float>(line.slope));
+  const __m512 offset = _mm512_set1_ps(static_cast<float>(line.offset));
+  for (std::int64_t i = 0; i < n; i += 16) {
+    const __m512 v = _mm512_fmadd_ps(slope, _mm512_cvtepi32_ps(sixteen(in + i)), offset);
+    store_sixteen(out + i, _mm512_cvttps_epi32(_mm512_max_ps(v, _mm512_setzero_ps())));
+  }
+}
+template <class In, class Out>
+IMPIPE_TARGET_v4 void vector_line_in_double(std::byte* to, const std::byte* from,
+                                            const CodeLine& line, std::int64_t n) {
+  const In* in = reinterpret_cast<const In*>(from);
+  Out* out = reinterpret_cast<Out*>(to);
+  const __m512d slope = _mm512_set1_pd(line.slope), offset = _mm512_set1_pd(line.offset);
+  for (std::int64_t i = 0; i < n; i += 16) {
+    const __m512i v = sixteen(in + i);
+    const __m256i low = eight(_mm512_castsi512_si256(v), slope, offset);
+    const __m256i high = eight(_mm512_extracti64x4_epi64(v, 1), slope, offset);
+    store_sixteen(out + i, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+  }
+}
+#endif
+
+template <class In, class Out>
+void compute_line(std::byte* out, const std::byte* in, const CodeLine& line_of, std::int64_t n,
+                  CpuLevel level) {
+  std::int64_t done = 0;
+#if IMPIPE_HAS_INTRINSICS
+  if (level == CpuLevel::v4) {
+    done = n / 16 * 16;
+    line_of.in_double ? vector_line_in_double<In, Out>(out, in, line_of, done)
+                      : vector_line<In, Out>(out, in, line_of, done);
+  }
+#endif
+  const int at = static_cast<int>(level);
+  const auto rest = line_of.in_double ? line<In, Out, double>[at] : line<In, Out, float>[at];
+  rest(out + done * static_cast<std::int64_t>(sizeof(Out)),
+       in + done * static_cast<std::int64_t>(sizeof(In)), line_of, n - done);
+}
+
+using ComputeLine = void (*)(std::byte*, const std::byte*, const CodeLine&, std::int64_t, CpuLevel);
+// Of bytes for bytes there are tables that are as fast.
+ComputeLine line_of(PixelClass from, PixelClass to) {
+  if (to == PixelClass::single || to == PixelClass::logical) return nullptr;
+  const bool to_bytes = bytes_of(to) == 1;
+  if (bytes_of(from) == 2) {
+    return to_bytes ? compute_line<std::uint16_t, std::uint8_t>
+                    : compute_line<std::uint16_t, std::uint16_t>;
+  }
+  return to_bytes ? nullptr : compute_line<std::uint8_t, std::uint16_t>;
+}
 
 // A table of bytes for bytes, the fastest way here.
 void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t* table,
@@ -90,8 +194,9 @@ void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t
   if (level == CpuLevel::v4 && has_vbmi()) return look_up_vbmi(out, in, table, n);
 #endif
   if (last) {
-    step<>[static_cast<int>(level)](out, in, static_cast<std::uint8_t>(*last), table[0], table[255],
-                                    n);
+    step<std::uint8_t, std::uint8_t>[static_cast<int>(level)](
+        reinterpret_cast<std::byte*>(out), reinterpret_cast<const std::byte*>(in), *last, table[0],
+        table[255], n);
     return;
   }
 #if IMPIPE_HAS_INTRINSICS
@@ -128,16 +233,56 @@ CodeTable composed(const CodeTable& first, const CodeTable& second) {
   return out;
 }
 
+namespace {
+
+// The last code of a table's first value, if behind it all have one other.
+template <class T>
+std::optional<int> last_of_first(const std::byte* table, int codes) {
+  const T* values = reinterpret_cast<const T*>(table);
+  int last = 0;
+  while (last < codes - 1 && values[last + 1] == values[0]) ++last;
+  const bool step = std::all_of(values + std::min(last + 1, codes - 1), values + codes,
+                                [&](T value) { return value == values[codes - 1]; });
+  return step ? std::optional(last) : std::nullopt;
+}
+
+template <class Out>
+void apply_step(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
+                CpuLevel level) {
+  const Out* values = reinterpret_cast<const Out*>(table.values.data());
+  step<std::uint16_t, Out>[static_cast<int>(level)](out, in, *table.last_before_step, values[0],
+                                                    values[65535], n);
+}
+
+}  // namespace
+
 void look_for_step(CodeTable& table) {
   table.last_before_step.reset();
-  if (bytes_of(table.from) != 1 || bytes_of(table.to) != 1) return;
-  const std::byte* values = table.values.data();
-  int last = 0;
-  while (last < 255 && values[last + 1] == values[0]) ++last;
-  if (std::all_of(values + std::min(last + 1, 255), values + 256,
-                  [&](std::byte value) { return value == values[255]; })) {
-    table.last_before_step = last;
+  if (table.to == PixelClass::single) return;
+  const int codes = static_cast<int>(table_values(table.from));
+  if (bytes_of(table.to) == 1) {
+    table.last_before_step = last_of_first<std::uint8_t>(table.values.data(), codes);
+  } else if (bytes_of(table.from) == 2) {
+    table.last_before_step = last_of_first<std::uint16_t>(table.values.data(), codes);
   }
+}
+
+bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level) {
+  const ComputeLine compute = line_of(table.from, table.to);
+  // The baseline has no fused multiplication.
+  if (compute == nullptr || level == CpuLevel::baseline) return false;
+  std::vector<std::byte> computed(table.values.size());
+  const auto codes = static_cast<int>(table_values(table.from));
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(codes));
+  auto* bytes = reinterpret_cast<std::uint8_t*>(all.data());
+  for (int k = 0; k < codes; ++k) {
+    bytes_of(table.from) == 1 ? bytes[k] = static_cast<std::uint8_t>(k)
+                              : all[static_cast<std::size_t>(k)] = static_cast<std::uint16_t>(k);
+  }
+  compute(computed.data(), reinterpret_cast<const std::byte*>(all.data()), line, codes, level);
+  if (computed != table.values) return false;
+  table.line = line;
+  return true;
 }
 
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
@@ -146,6 +291,11 @@ void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, st
     look_up_bytes(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(in),
                   reinterpret_cast<const std::uint8_t*>(table.values.data()),
                   table.last_before_step, n, level);
+  } else if (bytes_of(table.from) == 2 && table.last_before_step) {
+    (bytes_of(table.to) == 1 ? apply_step<std::uint8_t> : apply_step<std::uint16_t>)(table, out, in,
+                                                                                     n, level);
+  } else if (table.line) {
+    line_of(table.from, table.to)(out, in, *table.line, n, level);
   } else {
     look_up_of(table.from, table.to)(out, in, table.values.data(), n);
   }

@@ -24,12 +24,14 @@ struct RowsView {
   // extremum leaves them out; a rank filter needs all of them.
   std::int64_t absent_left = 0;
   std::int64_t absent_right = 0;
+  bool far = false;  // the rows lie in memory, not in a tile made shortly before
 };
 
 // Where a tile goes: height rows of width pixels.
 struct TileOut {
   std::byte* data = nullptr;
   std::int64_t stride = 0;  // bytes from one row to the next
+  bool spills = false;      // into memory, of more than the caches keep
 };
 
 // Both give the scratch back as they found it.

@@ -15,6 +15,7 @@ struct TileImage {
   Region region;
   Size size;  // of the whole plane
   PixelClass cls = PixelClass::uint8;
+  bool far = false;  // in memory: no tile of it was made shortly before
 
   int pixel_bytes() const { return bytes_of(cls); }
   const std::byte* at(std::int64_t x, std::int64_t y) const {
@@ -29,6 +30,16 @@ struct TileImage {
 inline Region as_rows(const Region& part, bool gapless) {
   if (!gapless) return part;
   return {part.x0, part.y0, part.x0 + part.pixels(), part.y0 + 1};
+}
+
+// Processors fetch ahead within a row, but not from a row to the next. As many rows before one is
+// read it is asked for, into the L2 cache.
+constexpr std::int64_t rows_ahead = 4;
+// Inlined always: a call of a function that changes nothing is left out.
+__attribute__((always_inline)) inline void ask_for(const void* row, std::int64_t bytes) {
+  constexpr std::int64_t line = 64;
+  const char* first = static_cast<const char*>(row);
+  for (std::int64_t k = 0; k < bytes; k += line) __builtin_prefetch(first + k, 0, 2);
 }
 
 }  // namespace impipe::cpu

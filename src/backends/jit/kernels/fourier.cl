@@ -186,7 +186,7 @@ FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const in
 
 // -- part: direct
 // A pixel of the result, weight by weight.
-FUNCTION_SELDOM float $direct(PARAMS, const int at_x, const int at_y) {
+FUNCTION_SELDOM_OF_BUFFERS float $direct(PARAMS, const int at_x, const int at_y) {
   float sum = 0.0f;
   for (int row = 0; row < $rows; ++row) {
     for (int column = 0; column < $columns; ++column) {

@@ -1,0 +1,78 @@
+// Results that are written past the caches: the bytes that plain copies make, wherever rows begin
+// and end, and whole images of each kind of step that does so.
+#include <gtest/gtest.h>
+
+#include "backends/cpu/tile/rows.hpp"
+#include "core/body.hpp"
+#include "support/spec_case.hpp"
+
+IMPIPE_POINT_BODY(test_streamed, (x), (scale, add), { return x * scale + add; })
+
+namespace impipe::testing {
+namespace {
+
+TEST(CpuStream, CopiesBytesAnywhere) {
+  std::vector<std::byte> in(700), out(900);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i * 37 + 1);
+  for (const CpuLevel level : usable_levels()) {
+    for (std::size_t offset = 0; offset < 70; ++offset) {
+      for (std::size_t bytes = 0; bytes < 420; bytes += bytes < 200 ? 1 : 29) {
+        std::fill(out.begin(), out.end(), std::byte{0});
+        cpu::stream_row(out.data() + offset, in.data() + offset % 7,
+                        static_cast<std::int64_t>(bytes), level);
+        cpu::end_streams();
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const bool copied = i >= offset && i < offset + bytes;
+          ASSERT_EQ(out[i], copied ? in[i - offset + offset % 7] : std::byte{0})
+              << offset << ", " << bytes << ", " << i;
+        }
+      }
+    }
+  }
+}
+
+// A width whose rows begin and end anywhere; the result is more than caches keep.
+constexpr Size large{1999, 2211};
+
+struct Streamed {
+  KernelSpec spec;
+  PixelClass cls;
+};
+
+std::vector<Streamed> streamed() {
+  std::vector<Streamed> all;
+  const auto add = [&](const auto& primitive, const std::vector<double>& args,
+                       PixelClass cls = PixelClass::single) {
+    SpecBuilder b;
+    const Operand in = b.input(cls, 1);
+    all.push_back({b.finish({b.add(primitive, {in}, args, cls, 1)}), cls});
+  };
+  add(Point{.body = &bodies::test_streamed}, {0.7, 3});
+  add(Permute{.flip_y = true}, {});
+  add(Separable{.row = rectangle(3, 1, 1, 0),
+                .column = rectangle(1, 3, 0, 1),
+                .border = Border::replicate},
+      {0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 0});
+  add(Rank{.mask = rectangle(3, 3, 1, 1), .rank = 4}, {0});
+  add(Resample{.method = Resample::Method::bilinear}, {0, 0, 1.01, 1.003});
+  add(Resample{.method = Resample::Method::bicubic}, {0, 0, 1.43, 1.4}, PixelClass::uint16);
+  return all;
+}
+
+TEST(CpuStream, LargeResultsAreThoseOfTheBaseline) {
+  ASSERT_GT(large.pixels() * 4, cpu::kept_in_caches);
+  std::mt19937 random(9);
+  int number = 0;
+  for (const auto& [spec, cls] : streamed()) {
+    const std::vector<SpecResult> inputs{random_image(random, cls, 1, large, false)};
+    const SpecResult expected = run_spec(spec, inputs, CpuLevel::baseline, 1)[0];
+    for (const CpuLevel level : usable_levels()) {
+      ASSERT_EQ(difference(run_spec(spec, inputs, level, 2)[0], expected), "")
+          << "spec " << number << ", level " << static_cast<int>(level);
+    }
+    ++number;
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
