@@ -52,9 +52,12 @@ KernelSpec mean_over(int width, int height, bool whole_rows, Border border) {
 
 TEST(CpuBox, HasTheCodesOfTheSums) {
   std::mt19937 random(11);
-  const int sides[][2] = {{7, 7}, {8, 8}, {12, 10}, {16, 9}, {31, 31}, {30, 32}, {63, 63}};
+  const int sides[][2] = {{1, 3},   {3, 1},   {3, 3},   {5, 5},  {7, 7}, {9, 11},
+                          {15, 15}, {17, 15}, {13, 19}, {1, 21}, {8, 8}, {12, 10},
+                          {16, 9},  {31, 31}, {30, 32}, {63, 63}};
   for (const auto& [width, height] : sides) {
-    for (const Border border : {Border::constant, Border::circular}) {
+    for (const Border border :
+         {Border::constant, Border::circular, Border::replicate, Border::symmetric}) {
       for (const bool whole_rows : {true, false}) {
         const KernelSpec spec = mean_over(width, height, whole_rows, border);
         for (const Picture& picture : pictures) {

@@ -9,6 +9,21 @@ namespace {
 #define IMPIPE_KERNELS "backends/cpu/geometry/resample_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 
+template <class T>
+IMPIPE_INLINE void halve_body(std::byte* out, const std::byte* upper, const std::byte* lower,
+                              std::int64_t n) {
+  const T* __restrict a = reinterpret_cast<const T*>(upper);
+  const T* __restrict b = reinterpret_cast<const T*>(lower);
+  T* __restrict to = reinterpret_cast<T*>(out);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint32_t sum = std::uint32_t{a[2 * i]} + a[2 * i + 1] + b[2 * i] + b[2 * i + 1];
+    to[i] = static_cast<T>((sum + 2) >> 2);
+  }
+}
+IMPIPE_CPU_KERNEL(halve,
+                  (std::byte * out, const std::byte* upper, const std::byte* lower, std::int64_t n),
+                  (out, upper, lower, n))
+
 template <bool nearest>
 WarpRow warp_of(PixelClass cls, CpuLevel level) {
   static constexpr WarpRow functions[cpu_levels][3] = {
@@ -22,6 +37,11 @@ WarpRow warp_of(PixelClass cls, CpuLevel level) {
 }
 
 }  // namespace
+
+HalveRow halve_row(PixelClass cls, CpuLevel level) {
+  const int at = static_cast<int>(level);
+  return cls == PixelClass::uint8 ? halve<std::uint8_t>[at] : halve<std::uint16_t>[at];
+}
 
 TurnRows rows_to_lanes(CpuLevel level) {
   constexpr TurnRows functions[cpu_levels] = {baseline::to_lanes, v3::to_lanes, v4::to_lanes};

@@ -57,6 +57,11 @@ using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::in
                            const SpreadRows& rows);
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level);
 
+// out[i] for i < n: the mean of pixels 2 i and 2 i + 1 of two rows of codes, halves rounded up.
+using HalveRow = void (*)(std::byte* out, const std::byte* upper, const std::byte* lower,
+                          std::int64_t n);
+HalveRow halve_row(PixelClass cls, CpuLevel level);
+
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
 struct AffineRow {
   double a = 1, x = 0, d = 0, y = 0;
