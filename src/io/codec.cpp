@@ -110,11 +110,16 @@ Bytes read_irregular(int file) {
   return read_picture(file, no_limit);
 }
 
-// Of formats whose headers only their libraries read.
-ImageInfo probe_by_module(const ByteSource& source, Format format, int page) {
-  const std::string file = source.read(0, source.size());
+// Of formats whose headers only their libraries read. memory: the file, where it is there already.
+ImageInfo probe_by_module(const ByteSource& source, std::span<const std::byte> memory,
+                          Format format, int page) {
+  std::string file;
+  if (memory.empty()) {
+    file = source.read(0, source.size());
+    memory = std::as_bytes(std::span(file));
+  }
   const CodecModule& module = codec_module(format);
-  ImageInfo info = from_module([&] { return module.probe(std::as_bytes(std::span(file)), page); });
+  ImageInfo info = from_module([&] { return module.probe(memory, page); });
   info.format = format;
   if (format == Format::jp2) info.orientation = jp2_orientation(source);
   return info;
@@ -132,6 +137,7 @@ ImageInfo tiff_info(const ByteSource& source, int page, std::shared_ptr<const Ti
 
 ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
                        const std::vector<std::string>& channels,
+                       std::span<const std::byte> memory = {},
                        std::shared_ptr<const TiffPages>* tiff_pages = nullptr) {
   int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
@@ -164,7 +170,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::camera:
       case Format::jp2:
         if (sniffed == Format::tiff) check_dng(source);
-        info = probe_by_module(source, format, page);
+        info = probe_by_module(source, memory, format, page);
     }
   } catch (const Error& error) {
     const std::string_view what = error.what();
@@ -366,7 +372,7 @@ bool is_picture(const std::filesystem::path& path) {
 
 ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page,
                 const std::vector<std::string>& channels) {
-  return probe_source(ByteSource(bytes), page, channels);
+  return probe_source(ByteSource(bytes), page, channels, bytes);
 }
 
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
@@ -419,7 +425,8 @@ ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& opti
     pages->frame->page = *options.page;
     return *pages->frame;
   }
-  ImageInfo info = probe_source(ByteSource(bytes), options.page, options.channels, &pages->tiff);
+  ImageInfo info =
+      probe_source(ByteSource(bytes), options.page, options.channels, bytes, &pages->tiff);
   info.tiff_pages = pages->tiff;
   const bool alike = info.format == Format::gif || info.format == Format::webp ||
                      info.format == Format::jxl || info.format == Format::avif;

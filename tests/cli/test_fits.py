@@ -1,5 +1,6 @@
 """FITS is read as it was written, card by card, here."""
 import os
+import resource
 import shutil
 import subprocess
 import unittest
@@ -74,6 +75,20 @@ class Fits(ProgramTest):
         np.testing.assert_array_equal(self.pixels("out/6.png"), colour(25, 41))
         self.impipe("rot90 0", "a.fits", "-o", "one.png", "--pages", "2")
         np.testing.assert_array_equal(self.pixels("one.png"), cube[1])
+
+    def test_a_cube_is_opened_once(self):
+        def seconds(count):
+            self.write("cube.fits", hdu(np.zeros((count, 256, 256), np.uint8)))
+            used = []
+            for _ in range(2):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self.impipe("mean2", "cube.fits", "-j", 1)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            return min(used)
+        none, few, many = seconds(2), seconds(50), seconds(200)
+        # 4 times as long; if it was copied for each plane, 16 times.
+        self.assertLess(many - none, 9 * max(few - none, 0.03), (none, few, many))
 
     def test_what_the_header_tells_is_named(self):
         data = hdu(ramp(), extra=[card("OBJECT", "M 31"), card("EXPTIME", 30.5)])

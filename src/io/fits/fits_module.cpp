@@ -8,7 +8,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "io/byte_source.hpp"
 #include "io/module/codec_module.hpp"
@@ -206,90 +210,147 @@ bool is_told(const char* card) {
   return true;
 }
 
+// For a library that was built without locks of its own.
+std::unique_lock<std::mutex> locked() {
+  static std::mutex mutex;
+  // It makes its own locks when it is first called, which nothing keeps two threads from doing.
+  static const bool reentrant = fits_init_cfitsio() == 0 && fits_is_reentrant() != 0;
+  return reentrant ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(mutex);
+}
+
+struct OpenFits {
+  explicit OpenFits(InputBytes bytes) : file(bytes), pictures(file.pictures()) {}
+  File file;
+  std::vector<Picture> pictures;
+};
+
+ImageInfo info_of(const OpenFits& fits, int page) {
+  ImageInfo info{.format = Format::fits};
+  info.pages = static_cast<int>(fits.pictures.size());
+  if (page < 0 || page >= info.pages) fail("it has no page " + std::to_string(page + 1));
+  const Picture& picture = fits.pictures[static_cast<size_t>(page)];
+  info.type = type_of(picture);
+  info.stored = picture.size;
+  info.page = page;
+  info.detail = picture.type > 0 ? std::to_string(picture.type) + "-bit"
+                                 : std::to_string(-picture.type) + "-bit float";
+  if (picture.type == USHORT_IMG) info.detail = "16-bit";
+  return info;
+}
+
+HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage make_image) {
+  if (info.page >= static_cast<int>(fits.pictures.size()))
+    fail("damaged FITS: contradictory headers");
+  const Picture& picture = fits.pictures[static_cast<size_t>(info.page)];
+  if (type_of(picture) != info.type || picture.size != info.stored) {
+    fail("damaged FITS: contradictory headers");
+  }
+  const File& file = fits.file;
+  file.go_to(picture.hdu);
+  const int type = info.type.cls == PixelClass::uint8    ? TBYTE
+                   : info.type.cls == PixelClass::uint16 ? TUSHORT
+                                                         : TFLOAT;
+  HostImage image = make_image(info.type, info.stored);
+  const auto [width, height] = info.stored;
+  float blank = std::numeric_limits<float>::quiet_NaN();
+  for (int c = 0; c < picture.channels; ++c) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      // The first row of a FITS is the lowest.
+      std::byte* row = image.planes[static_cast<size_t>(c)].row(height - 1 - y);
+      const LONGLONG first = ((picture.plane + c) * height + y) * width + 1;
+      if (picture.type > 0 && type == TFLOAT && picture.type != SHORT_IMG) {
+        read_whole(file, first, {reinterpret_cast<float*>(row), static_cast<size_t>(width)});
+        continue;
+      }
+      int any = 0, status = 0;
+      fits_read_img(file.get(), type, first, width, type == TFLOAT ? &blank : nullptr, row, &any,
+                    &status);
+      file.check(status);
+    }
+  }
+  return image;
+}
+
+MetadataRead metadata_of(const OpenFits& fits, int page) {
+  const File& file = fits.file;
+  file.go_to(fits.pictures.at(static_cast<size_t>(page)).hdu);
+  MetadataRead out;
+  int count = 0, status = 0, told = 0;
+  fits_get_hdrspace(file.get(), &count, nullptr, &status);
+  file.check(status);
+  for (int i = 1; i <= count; ++i) {
+    char card[FLEN_CARD] = {};
+    fits_read_record(file.get(), i, card, &status);
+    file.check(status);
+    if (is_told(card)) ++told;
+  }
+  if (told > 0) {
+    out.lose(std::to_string(told) + (told == 1 ? " card" : " cards") + " of the FITS header");
+  }
+  return out;
+}
+
+// A file that is read plane after plane, which is opened once.
+class Planes final : public PageDecoder {
+ public:
+  Planes(InputBytes bytes, MakeImage make_image) : bytes_(bytes), make_image_(make_image) {
+    const auto lock = locked();
+    fits_.emplace(bytes);
+    before_ = std::exchange(current_, this);
+  }
+  ~Planes() override {
+    const auto lock = locked();
+    current_ = before_;
+    fits_.reset();
+  }
+  Planes(const Planes&) = delete;
+  Planes& operator=(const Planes&) = delete;
+  HostImage decode(const ImageInfo& info) override {
+    const auto lock = locked();
+    return decode_picture(*fits_, info, make_image_);
+  }
+  // What this thread has open of these bytes, which stay meanwhile; null: nothing.
+  static const OpenFits* of(InputBytes bytes) {
+    const bool same = current_ != nullptr && current_->bytes_.data() == bytes.data() &&
+                      current_->bytes_.size() == bytes.size();
+    return same ? &*current_->fits_ : nullptr;
+  }
+
+ private:
+  static inline thread_local Planes* current_ = nullptr;
+  InputBytes bytes_;
+  MakeImage make_image_;
+  std::optional<OpenFits> fits_;
+  Planes* before_ = nullptr;
+};
+
+// Calls use with the open file.
+template <class Use>
+auto with_fits(InputBytes bytes, Use use) {
+  const auto lock = locked();
+  if (const OpenFits* open = Planes::of(bytes)) return use(*open);
+  return use(OpenFits(bytes));
+}
+
 class Cfitsio final : public CodecModule {
  public:
   ImageInfo probe(InputBytes bytes, int page) const override {
-    const auto lock = locked();
-    const File file(bytes);
-    const std::vector<Picture> pictures = file.pictures();
-    ImageInfo info{.format = Format::fits};
-    info.pages = static_cast<int>(pictures.size());
-    if (page < 0 || page >= info.pages) fail("it has no page " + std::to_string(page + 1));
-    const Picture& picture = pictures[static_cast<size_t>(page)];
-    info.type = type_of(picture);
-    info.stored = picture.size;
-    info.page = page;
-    info.detail = picture.type > 0 ? std::to_string(picture.type) + "-bit"
-                                   : std::to_string(-picture.type) + "-bit float";
-    if (picture.type == USHORT_IMG) info.detail = "16-bit";
-    return info;
+    return with_fits(bytes, [&](const OpenFits& fits) { return info_of(fits, page); });
   }
-
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const auto lock = locked();
-    const File file(bytes);
-    const std::vector<Picture> pictures = file.pictures();
-    if (info.page >= static_cast<int>(pictures.size())) fail("damaged FITS: contradictory headers");
-    const Picture& picture = pictures[static_cast<size_t>(info.page)];
-    if (type_of(picture) != info.type || picture.size != info.stored) {
-      fail("damaged FITS: contradictory headers");
-    }
-    file.go_to(picture.hdu);
-    const int type = info.type.cls == PixelClass::uint8    ? TBYTE
-                     : info.type.cls == PixelClass::uint16 ? TUSHORT
-                                                           : TFLOAT;
-    HostImage image = make_image(info.type, info.stored);
-    const auto [width, height] = info.stored;
-    float blank = std::numeric_limits<float>::quiet_NaN();
-    for (int c = 0; c < picture.channels; ++c) {
-      for (std::int64_t y = 0; y < height; ++y) {
-        // The first row of a FITS is the lowest.
-        std::byte* row = image.planes[static_cast<size_t>(c)].row(height - 1 - y);
-        const LONGLONG first = ((picture.plane + c) * height + y) * width + 1;
-        if (picture.type > 0 && type == TFLOAT && picture.type != SHORT_IMG) {
-          read_whole(file, first, {reinterpret_cast<float*>(row), static_cast<size_t>(width)});
-          continue;
-        }
-        int any = 0, status = 0;
-        fits_read_img(file.get(), type, first, width, type == TFLOAT ? &blank : nullptr, row, &any,
-                      &status);
-        file.check(status);
-      }
-    }
-    return image;
+    return with_fits(bytes,
+                     [&](const OpenFits& fits) { return decode_picture(fits, info, make_image); });
   }
-
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
+    return std::make_unique<Planes>(bytes, make_image);
+  }
   MetadataRead read_metadata(InputBytes bytes, int page) const override {
-    const auto lock = locked();
-    const File file(bytes);
-    file.go_to(file.pictures().at(static_cast<size_t>(page)).hdu);
-    MetadataRead out;
-    int count = 0, status = 0, told = 0;
-    fits_get_hdrspace(file.get(), &count, nullptr, &status);
-    file.check(status);
-    for (int i = 1; i <= count; ++i) {
-      char card[FLEN_CARD] = {};
-      fits_read_record(file.get(), i, card, &status);
-      file.check(status);
-      if (is_told(card)) ++told;
-    }
-    if (told > 0) {
-      out.lose(std::to_string(told) + (told == 1 ? " card" : " cards") + " of the FITS header");
-    }
-    return out;
+    return with_fits(bytes, [&](const OpenFits& fits) { return metadata_of(fits, page); });
   }
 
   Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
     fail("FITS is read alone");
-  }
-
- private:
-  // A library that was built without locks of its own.
-  static std::unique_lock<std::mutex> locked() {
-    static std::mutex mutex;
-    // It makes its own locks when it is first called, which nothing keeps two threads from doing.
-    static const bool reentrant = fits_init_cfitsio() == 0 && fits_is_reentrant() != 0;
-    return reentrant ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(mutex);
   }
 };
 
