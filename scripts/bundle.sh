@@ -77,6 +77,13 @@ for file in "$root"/lib/impipe/*.so; do find_in '$ORIGIN/libraries' "$file"; don
 for file in "$root"/lib/impipe/libraries/*.so*; do find_in '$ORIGIN' "$file"; done
 for file in "$root"/lib/impipe/libraries/cxx/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
 
+# Where `cmake --install` puts them too: `man` and shells find them from a bin that is in PATH.
+mkdir -p "$root"/share/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+"$build/src/cli/impipe" man >"$root/share/man/man1/impipe.1"
+"$build/src/cli/impipe" completions bash >"$root/share/bash-completion/completions/impipe"
+"$build/src/cli/impipe" completions zsh >"$root/share/zsh/site-functions/_impipe"
+"$build/src/cli/impipe" completions fish >"$root/share/fish/vendor_completions.d/impipe.fish"
+
 cp LICENSE README.md "$root"
 cp -r packaging "$root/farm"
 cp scripts/farm/slurm.sh "$root/farm"
@@ -149,6 +156,11 @@ if [ -n "$check" ]; then
     fi
     echo "bundle.sh: runs beside the C library alone"
   fi
+  for text in man/man1/impipe.1 bash-completion/completions/impipe zsh/site-functions/_impipe \
+    fish/vendor_completions.d/impipe.fish; do
+    [ "$(grep -c imgaussfilt "$there/$name/share/$text")" -gt 0 ] ||
+      { echo "bundle.sh: share/$text does not know the operators" >&2; exit 1; }
+  done
   # No library may come from elsewhere but the C and C++ ones.
   if env -i LD_LIBRARY_PATH= ldd "$there/$name"/bin/impipe "$there/$name"/lib/impipe/*.so |
     grep -E 'not found' >&2; then

@@ -19,10 +19,11 @@ std::span<const Backend> registry();
 // Null when there is none of that name.
 const Backend* find_backend(std::string_view name);
 
-// What all GPU backends are told before a device is opened.
+// What all GPU backends are told before a device is opened, by the only thread that is at work.
 struct Settings {
   std::int64_t gpu_memory = 0;        // bytes of device memory to use at most; 0: what there is
   std::filesystem::path dump_folder;  // for the kernels' texts; empty: none are written
+  std::int64_t most_files = 0;        // how many there are to do at most; 0: nobody knows
 };
 void configure(const Settings& settings);
 // The kernels of GPUs that are opened from now on.

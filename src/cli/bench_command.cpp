@@ -167,7 +167,8 @@ void add_bench(CommandSet& commands) {
   option(app, "-j,--threads", flags->threads, "N", "Threads (default: all cores)");
   option(app, "--backend", flags->device.backend, "NAME", "auto, or a backend");
   option(app, "--device", flags->device.device, "ID",
-         "A device of impipe devices, or several to compare: cpu:1,cpu,cuda:0");
+         "A device of impipe devices, or several to compare: cpu:1,cpu,cuda:0")
+      ->transform(auto_as_none);
   option(app, "--variant", flags->variant, "LIST",
          "Other kernels of GPUs beside the usual ones, or none of a suite's");
   add_sandbox(app, flags->sandbox);

@@ -93,7 +93,8 @@ void add_cache(CommandSet& commands) {
   CLI::App* app = command.app;
   command.takes(flags->arguments);
   option(app, "--backend", flags->device.backend, "NAME", "Whose kernels to make (warm)");
-  option(app, "--device", flags->device.device, "ID", "Whose kernels to make (warm)");
+  option(app, "--device", flags->device.device, "ID", "Whose kernels to make (warm)")
+      ->transform(auto_as_none);
   option(app, "--class", flags->cls, "CLASS", "Of the images (warm; default: each class)");
   option(app, "--channels", flags->channels, "N", "Of the images: 1 or 3 (warm; default: both)")
       ->check(one_or_three());

@@ -54,6 +54,8 @@ CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const s
 CLI::Validator in_range(int low, int high);
 CLI::Validator not_empty();  // where a script's unset variable would mean everything
 CLI::Validator one_or_three();
+// Of --device: auto is what it is without the option.
+inline std::string auto_as_none(const std::string& text) { return text == "auto" ? "" : text; }
 // "IMPIPE_OUTPUT" for "-o,--output".
 std::string variable_of(const std::string& names);
 

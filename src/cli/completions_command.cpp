@@ -69,7 +69,8 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   }
   if (option.check_lname("backend") || option.check_lname("device")) {
     names = backend_names();
-    names.emplace_back(option.check_lname("device") ? "all" : "auto");
+    names.emplace_back("auto");
+    if (option.check_lname("device")) names.emplace_back("all");
   }
   return names;
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::string others_of(const engine::FormatReport& format) {
   std::vector<std::string> out;
-  if (!format.writes) out.emplace_back("read alone");
+  if (!format.writes) out.emplace_back("only read");
   if (format.alpha) out.emplace_back("alpha");
   if (format.any_channels) out.emplace_back("any channels");
   if (format.metadata) out.emplace_back("metadata");

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/command.hpp"
@@ -107,7 +109,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Inputs");
 
   option(app, "-o,--output", run.output, "PATH",
-         "Folder, file, template such as 'out/{stem}.png', or - for stdout")
+         "Folder (out/ in any case), file, template such as 'out/{stem}.png', or - for stdout")
       ->group("Outputs");
   flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links")
       ->group("Outputs");
@@ -156,8 +158,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Running");
   option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
       ->group("Running");
-  option(app, "--device", run.device.device, "ID",
-         "A device of impipe devices, several (cuda:0,cuda:1), all, or a backend's first (cuda)")
+  option(
+      app, "--device", run.device.device, "ID",
+      "A device of impipe devices, several (cuda:0,cuda:1), all, a backend's first (cuda), or auto")
+      ->transform(auto_as_none)
       ->group("Running");
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
       ->group("Running");
@@ -388,11 +392,26 @@ int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunO
   return static_cast<int>(code);
 }
 
+// `--with a=a/ b=b/`: the second stands among the inputs, and is no file.
+void check_operands(const engine::RunOptions& options) {
+  for (const std::string& input : options.inputs) {
+    const std::size_t equals = input.find('=');
+    std::error_code error;
+    if (options.with.empty() || equals == 0 || equals == input.npos) continue;
+    const bool is_name = std::all_of(input.begin(), input.begin() + static_cast<long>(equals),
+                                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    if (!is_name || std::filesystem::exists(input, error)) continue;
+    throw Error("'" + input + "' is no file; each second input has a --with of its own: --with " +
+                input);
+  }
+}
+
 int run_pipeline(RunFlags& f) {
   f.run.sandbox = engine::make_sandbox(f.sandbox);
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
   f.run.inputs = f.arguments;
   engine::RunOptions options = options_of(f);
+  check_operands(options);
   const std::vector<std::string> modes = {"auto", "lines", "json", "openjd", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),

@@ -55,7 +55,46 @@ io::YcbcrMatrix matrix_of(const RunOptions& options) {
                                  : io::YcbcrMatrix::bt2020;
 }
 
+// Whether there is a file alone, or none: of a pipeline that makes its image.
+bool is_one_file(const RunOptions& options) {
+  if (!options.files_from.empty() || !options.watch.empty() || options.inputs.size() > 1) {
+    return false;
+  }
+  if (options.inputs.empty() || options.inputs.front() == "-") return true;
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(options.inputs.front(), ignored).type();
+  return kind != std::filesystem::file_type::directory &&
+         kind != std::filesystem::file_type::not_found;
+}
+
 }  // namespace
+
+std::int64_t most_files(const RunOptions& options) {
+  constexpr std::int64_t at_a_glance = 2000;
+  constexpr std::uintmax_t large = 512 << 20;  // bytes
+  std::uintmax_t bytes = 0;
+  if (!options.files_from.empty() || !options.watch.empty() || options.recursive) return 0;
+  std::int64_t count = options.inputs.empty() ? 1 : 0;
+  for (const std::string& input : options.inputs) {
+    std::error_code error;
+    const auto kind = std::filesystem::status(input, error).type();
+    if (kind == std::filesystem::file_type::regular) {
+      ++count;
+      bytes += std::filesystem::file_size(input, error);
+    } else if (kind == std::filesystem::file_type::directory) {
+      std::filesystem::directory_iterator at(input, error);
+      for (; !error && at != std::filesystem::directory_iterator() && count <= at_a_glance;
+           at.increment(error)) {
+        ++count;
+      }
+      if (error) return 0;
+    } else {  // a pattern, a range of frames, a pipe
+      return 0;
+    }
+    if (count > at_a_glance || bytes > large) return 0;
+  }
+  return count;
+}
 
 std::optional<io::OutputTarget> target_of(const RunOptions& options) {
   std::optional<io::Format> format;
@@ -84,6 +123,10 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
       throw Error(
           "the result is an image, and nothing says where it goes: give -o FOLDER, "
           "-o FILE.png, -o - for stdout, or --in-place");
+    }
+    const bool folder = target != nullptr && target->kind == io::OutputTarget::Kind::folder;
+    if (folder && options.format.empty() && is_one_file(options)) {
+      io::check_folder_of_one(target->folder);
     }
   } else if (target != nullptr && plan.objects && table_format(*target)) {
   } else if (target != nullptr && target->format != io::Format::npy) {

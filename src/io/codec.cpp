@@ -30,6 +30,7 @@
 #include "io/module_call.hpp"
 #include "io/orient.hpp"
 #include "io/read_picture.hpp"
+#include "io/tiff_header.hpp"
 #include "io/y4m.hpp"
 
 namespace impipe::io {
@@ -119,8 +120,19 @@ ImageInfo probe_by_module(const ByteSource& source, Format format, int page) {
   return info;
 }
 
+// What is known of the pages is used, and kept where it is null.
+ImageInfo tiff_info(const ByteSource& source, int page, std::shared_ptr<const TiffPages>* known) {
+  if (known == nullptr) return tiff_header(read_tiff(source, page));
+  if (*known) return tiff_header(read_tiff_page(source, page, known->get()));
+  const auto found = std::make_shared<TiffPages>();
+  ImageInfo info = tiff_header(read_tiff(source, page, found.get()));
+  if (info.pages > 1) *known = found;
+  return info;
+}
+
 ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
-                       const std::vector<std::string>& channels) {
+                       const std::vector<std::string>& channels,
+                       std::shared_ptr<const TiffPages>* tiff_pages = nullptr) {
   int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
@@ -131,7 +143,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
     switch (format) {
       case Format::png: info = png_header(source); break;
       case Format::jpeg: info = jpeg_header(source); break;
-      case Format::tiff: info = tiff_header(source, page); break;
+      case Format::tiff: info = tiff_info(source, page, tiff_pages); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
       case Format::exr: info = exr_layout(source, wanted, channels).info; break;
@@ -384,9 +396,42 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
   return probe_source(ByteSource(file.get(), status.st_size), {}, channels);
 }
 
+namespace {
+
+HostImage decode_by(const CodecModule& module, std::span<const std::byte> bytes,
+                    const ImageInfo& info, OpenPages* pages) {
+  if (pages == nullptr || info.pages == 1) return module.decode(bytes, info, make_image);
+  if (!pages->decoder) pages->decoder = module.open_pages(bytes, info, make_image);
+  if (!pages->decoder) return module.decode(bytes, info, make_image);
+  try {
+    return pages->decoder->decode(info);
+  } catch (...) {
+    pages->decoder.reset();
+    throw;
+  }
+}
+
+// What probe says, and less of it said twice where the pages before have been read.
+ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  OpenPages* pages = options.open_pages;
+  if (pages == nullptr || !options.page) return probe(bytes, options.page, options.channels);
+  if (pages->frame && *options.page < pages->frame->pages) {
+    pages->frame->page = *options.page;
+    return *pages->frame;
+  }
+  ImageInfo info = probe_source(ByteSource(bytes), options.page, options.channels, &pages->tiff);
+  info.tiff_pages = pages->tiff;
+  const bool alike = info.format == Format::gif || info.format == Format::webp ||
+                     info.format == Format::jxl || info.format == Format::avif;
+  if (alike) pages->frame = info;
+  return info;
+}
+
+}  // namespace
+
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
-  out.info = probe(bytes, options.page, options.channels);
+  out.info = probe_page(bytes, options);
   check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
                options.page.has_value());
   const Format format = out.info.format;
@@ -416,7 +461,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else {
     const CodecModule& module = codec_module(format);
     if (format == Format::jpeg && options.shrink) out.info.shrink = options.shrink(out.info);
-    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
+    out.image = from_module([&] { return decode_by(module, bytes, out.info, options.open_pages); });
     // The plan was made for what the header said.
     const Size wanted = shrunk(out.info.stored, out.info.shrink);
     if (!(out.image.type == out.info.type && out.image.size() == wanted)) {

@@ -34,6 +34,8 @@ inline Size shrunk(Size size, int by) {
   return {part(size.width), part(size.height)};
 }
 
+struct TiffPages;  // io/tiff_header.hpp
+
 // What the header of a file says; no pixel is looked at.
 struct ImageInfo {
   Format format = Format::png;
@@ -57,6 +59,8 @@ struct ImageInfo {
   std::vector<std::string> named;
   std::string detail;        // "8-bit palette, interlaced", for `impipe info`
   bool progressive = false;  // a JPEG of which all is read before the first row is there
+  // While a TIFF is read page after page: where its pages are.
+  std::shared_ptr<const TiffPages> tiff_pages;
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
   std::int64_t decoded_bytes() const {
@@ -91,12 +95,30 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page = {},
                 const std::vector<std::string>& channels = {});
 
+// A file of which most pages need those before them, as frames of an animation do. Its bytes stay
+// meanwhile; used by one thread at a time. Errors carry the reason alone.
+class PageDecoder {
+ public:
+  virtual ~PageDecoder() = default;
+  // Any page of the file. Going on behind the last one costs least.
+  virtual HostImage decode(const ImageInfo& info) = 0;
+};
+
+// What is known of a file that is read page after page, once its first page was read.
+struct OpenPages {
+  std::unique_ptr<PageDecoder> decoder;
+  std::optional<ImageInfo> frame;         // of an animation, whose frames are alike
+  std::shared_ptr<const TiffPages> tiff;  // of a TIFF
+};
+
 struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
   std::int64_t max_pixels = std::int64_t{1} << 30;
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
   // From 0. Without it, a file of several pages is an error.
   std::optional<int> page;
+  // Of a file that is read page after page: what its pages leave for those that follow.
+  OpenPages* open_pages = nullptr;
   std::vector<std::string> channels;        // see probe
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See

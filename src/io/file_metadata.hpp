@@ -48,7 +48,7 @@ inline Bytes bytes_of_text(std::string_view text) {
 MetadataRead read_jpeg_metadata(std::string_view file);
 MetadataRead read_png_metadata(std::string_view file);
 MetadataRead read_webp_metadata(std::string_view file);
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page);
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known);
 MetadataRead read_bmp_metadata(std::string_view file);
 MetadataRead read_gif_metadata(std::span<const std::byte> file);
 MetadataRead read_tga_metadata(std::span<const std::byte> file);

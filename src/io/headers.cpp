@@ -258,8 +258,7 @@ ImageInfo jpeg_header(const ByteSource& source) {
   return info;
 }
 
-ImageInfo tiff_header(const ByteSource& source, int page) {
-  const TiffHeader header = read_tiff(source, page);
+ImageInfo tiff_header(const TiffHeader& header) {
   const TiffLayout& l = header.layout;
   ImageInfo info{.format = Format::tiff};
   info.type = image_type_of(l);

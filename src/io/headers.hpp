@@ -9,9 +9,11 @@
 
 namespace impipe::io {
 
+struct TiffHeader;
+
 ImageInfo png_header(const ByteSource& source);
 ImageInfo jpeg_header(const ByteSource& source);
-ImageInfo tiff_header(const ByteSource& source, int page = 0);
+ImageInfo tiff_header(const TiffHeader& header);
 ImageInfo bmp_header(const ByteSource& source);
 ImageInfo webp_header(const ByteSource& source);
 

@@ -56,10 +56,11 @@ class Collector {
     if (found.empty() && list_.unreadable.size() == unreadable_before) {
       const std::int64_t skipped = list_.skipped - skipped_before;
       list_.unmatched.push_back(
-          {root.string(),
-           "no picture in the folder '" + root.string() + "'" +
-               (skipped > 0 ? " (" + std::to_string(skipped) + " other files)" : "") +
-               (options_.recursive ? "" : "; -r looks into its folders")});
+          {root.string(), "no picture in the folder '" + root.string() + "'" +
+                              (skipped > 0 ? " (" + std::to_string(skipped) + " other file" +
+                                                 (skipped > 1 ? "s)" : ")")
+                                           : "") +
+                              (options_.recursive ? "" : "; -r looks into its folders")});
     }
     for (Input& input : found) add(std::move(input));
   }

@@ -120,7 +120,7 @@ class Reader {
     if (body.starts_with("JFXX\0"sv)) return lose("a JFIF thumbnail");
     if (!body.starts_with("JFIF\0"sv) || body.size() < 12 || out_.metadata.resolution) return;
     const int unit = byte_at(body, 7), x = word_at(body, 8), y = word_at(body, 10);
-    if (x > 0 && y > 0 && unit <= 2 && (unit > 0 || x != y)) {  // 1:1 says nothing
+    if (x > 0 && y > 0 && unit <= 2 && (unit > 0 || x != y || x > 1)) {  // 1:1 says nothing
       constexpr Resolution::Unit units[] = {Resolution::Unit::none, Resolution::Unit::inch,
                                             Resolution::Unit::centimetre};
       out_.metadata.resolution =

@@ -186,6 +186,25 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
              advice(inputs, extensions, target);
 }
 
+// Whether it looks as extensions do, and not like the end of "results.v2" or "2026.11".
+bool is_like_an_extension(std::string_view extension) {
+  constexpr std::string_view digits = "0123456789";
+  const std::string_view word = extension.substr(1);
+  const auto is_plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digits.find(c) != digits.npos;
+  };
+  const bool version = word[0] == 'v' && word.find_first_not_of(digits, 1) == word.npos;
+  return word.size() >= 2 && word.size() <= 5 && digits.find(word[0]) == digits.npos && !version &&
+         std::all_of(word.begin(), word.end(), is_plain);
+}
+
+[[noreturn]] void fail_unwritten(const std::string& output, const std::string& extension) {
+  const bool is_template = output.find_first_of("{}") != output.npos;
+  throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
+              written_extensions() + ", and --format EXT for files of any name" +
+              (is_template ? "" : "; a folder is '" + output + "/'"));
+}
+
 // Throws Error when a name ends like a file's, and nothing writes such files. A template is always
 // a file's name, anything else may be a folder's, such as "results.v2".
 void check_extension(const std::string& output, const fs::path& last, bool is_template) {
@@ -194,8 +213,7 @@ void check_extension(const std::string& output, const fs::path& last, bool is_te
   const bool has_field = extension.find_first_of("{}") != extension.npos;
   const bool is_read = format_of_extension(extension).has_value();
   if (has_field || (!is_template && !is_read && unread_extension(extension).empty())) return;
-  throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
-              written_extensions() + ", and --format EXT for files of any name");
+  fail_unwritten(output, extension);
 }
 
 }  // namespace
@@ -336,6 +354,13 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
                       .format = format};
   if (!target.format && known) target.format = written_format(last.native());
   return target;
+}
+
+void check_folder_of_one(const fs::path& folder) {
+  const std::string extension = folder.filename().extension().string();
+  std::error_code ignored;
+  if (extension.size() < 2 || !is_like_an_extension(extension)) return;
+  if (!fs::is_directory(folder, ignored)) fail_unwritten(folder.string(), extension);
 }
 
 std::string output_extension(const fs::path& input, OutputType type, int channels) {

@@ -44,6 +44,7 @@ class Directories {
   }
 
   std::int64_t next() const { return next_; }  // 0 after the last
+  void go_to(std::int64_t begin) { next_ = begin; }
 
   // Calls visit(tag, entry) for the entries of the next directory, and goes on to the one after.
   template <class Visit>
@@ -291,7 +292,21 @@ TiffHeader header_of(Directory directory, std::int64_t begin, const ByteSource& 
 
 }  // namespace
 
-TiffHeader read_tiff(const ByteSource& source, int page) {
+TiffHeader read_tiff_page(const ByteSource& source, int page, const TiffPages* known) {
+  if (known == nullptr || page >= static_cast<int>(known->begins.size())) {
+    return read_tiff(source, page);
+  }
+  const std::int64_t begin = known->begins[static_cast<size_t>(page)];
+  Directories directories(source);
+  directories.go_to(begin);
+  TiffHeader header = header_of(read_directory(directories), begin, source);
+  header.pages = static_cast<int>(known->begins.size());
+  header.others = known->others;
+  header.has_children = known->has_children;
+  return header;
+}
+
+TiffHeader read_tiff(const ByteSource& source, int page, TiffPages* found) {
   std::optional<TiffHeader> header;
   int pages = 0;
   Directories directories(source);
@@ -313,6 +328,7 @@ TiffHeader read_tiff(const ByteSource& source, int page) {
     }
     has_children = has_children || directory.has_children;
     if (directory.is_page) {
+      if (found != nullptr) found->begins.push_back(begin);
       if (pages++ == page) header = header_of(std::move(directory), begin, source);
     } else if (!reduced) {
       reduced = header_of(std::move(directory), begin, source);
@@ -322,6 +338,10 @@ TiffHeader read_tiff(const ByteSource& source, int page) {
     header->pages = pages;
     header->others = static_cast<int>(seen.size()) - pages;
     header->has_children = has_children;
+    if (found != nullptr) {
+      found->others = header->others;
+      found->has_children = has_children;
+    }
     return *header;
   }
   if (page > 0) fail("it has no page " + std::to_string(page + 1));

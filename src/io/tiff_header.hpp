@@ -51,6 +51,14 @@ struct TiffLayout {
   int alpha_sample() const;
 };
 
+// Where the directories of a file's pages begin, for one that is read page after page: each is read
+// by itself then.
+struct TiffPages {
+  std::vector<std::int64_t> begins;
+  int others = 0;  // as in TiffHeader
+  bool has_children = false;
+};
+
 struct TiffHeader {
   TiffLayout layout;
   std::int64_t directory = 0;  // where the directory of the picture begins
@@ -61,8 +69,10 @@ struct TiffHeader {
   std::string xmp;                // its packet
 };
 // Reads every directory of the file. Its pages are those that are no reduced images and no masks;
-// the picture is the page-th of them, from 0.
-TiffHeader read_tiff(const ByteSource& source, int page = 0);
+// the picture is the page-th of them, from 0. found: gets where the pages are.
+TiffHeader read_tiff(const ByteSource& source, int page = 0, TiffPages* found = nullptr);
+// The same of a file whose pages are known, where they are: null reads every directory.
+TiffHeader read_tiff_page(const ByteSource& source, int page, const TiffPages* known);
 
 // The image that such pixels become. Throws Error for what an image cannot hold.
 ImageType image_type_of(const TiffLayout& layout);

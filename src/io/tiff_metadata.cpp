@@ -103,11 +103,11 @@ TiffFields fields_of(const Metadata& m) {
 
 }  // namespace
 
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page) {
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known) {
   MetadataRead out;
   Metadata& m = out.metadata;
   const ByteSource source(file);
-  const TiffHeader header = read_tiff(source, page);
+  const TiffHeader header = read_tiff_page(source, page, known);
   const TiffOrder order = tiff_order(source);
   m.big_endian = order.big_endian;
   TiffDirectory directory;

@@ -176,7 +176,7 @@ class Matcher {
     if (word.argument.empty() && argument.items.size() == 1) {
       target = first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); });
     }
-    if (target == nullptr && word.argument.empty()) {
+    if (target == nullptr && word.argument.empty()) {  // of a list: `0,inf`
       target = first([&](const Parameter& p) { return unset(p) && takes_special(p, word.text); });
     }
     const bool taken = first([&](const Parameter& p) { return has_word(p, word.text); }) != nullptr;
@@ -212,14 +212,32 @@ class Matcher {
       return first([&](const Parameter& p) { return unset(p) && has_word(p, spelled); });
     }
     if (target == nullptr || !single) return target;
-    filling_ = target;
-    ParameterValue& value = values_[std::string(target->name)];
-    add_numbers(*target, value, head);
-    if (!value.given) value.span = argument.span;
-    value.span.end = argument.span.end;
-    value.given = true;
+    fill(*target, head, argument.span);
     added = true;
     return nullptr;
+  }
+
+  // inf and NaN fill a parameter as the numbers beside them do: `imresize 256 NaN`.
+  bool take_special(const Argument& argument, const Word& word) {
+    const std::optional<double> number = special_number(word.text);
+    if (!number || !word.argument.empty() || argument.items.size() != 1) return false;
+    if (first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); })) return false;
+    const Parameter* target = first([&](const Parameter& p) {
+      return takes_special(p, *number) && (unset(p) || (filling_ == &p && room(p)));
+    });
+    if (target == nullptr) return false;
+    fill(*target, argument.items.front(), argument.span);
+    return true;
+  }
+
+  // The parameter gets a single number, and those that follow it while it has room.
+  void fill(const Parameter& target, const Item& item, Span span) {
+    filling_ = &target;
+    ParameterValue& value = values_[std::string(target.name)];
+    add_item(target, value, item);
+    if (!value.given) value.span = span;
+    value.span.end = span.end;
+    value.given = true;
   }
 
   const Parameter* target_of_matrix(const Matrix& matrix) const {
@@ -250,7 +268,8 @@ class Matcher {
       target = take_letter(argument, *letter);
       added = target == nullptr;
     } else if (const auto* word = std::get_if<Word>(&head.value)) {
-      target = target_of_word(argument, *word);
+      added = take_special(argument, *word);
+      if (!added) target = target_of_word(argument, *word);
     } else if (std::holds_alternative<Number>(head.value) ||
                std::holds_alternative<Range>(head.value)) {
       target = take_number(argument, added);

@@ -216,6 +216,18 @@ class InBands(ProgramTest):
         for part in ("decode", "encode"):
             self.assertGreater(told["thread_seconds"][part], 0.01)
 
+    def test_large_jpegs_beside_each_other(self):
+        """Each is read to its end, whatever the others do with memory that is free again."""
+        os.mkdir("in")
+        rng = np.random.default_rng(1)
+        for i in range(10):  # of one size, so that they would get each other's memory
+            blocks = rng.integers(0, 256, (500, 750, 3), np.uint8)
+            Image.fromarray(blocks.repeat(8, 0).repeat(8, 1)).save(f"in/{i}.jpg", subsampling=0)
+        flags = ("in", "--hash", "--no-header", "-o", "out", "--device", "cpu")
+        alone = self.impipe("imcomplement", *flags, "-j", 1).out
+        self.assertEqual(len(alone.splitlines()), 10)
+        self.assertEqual(self.impipe("imcomplement", *flags, "-j", 8).out, alone)
+
     def test_a_damaged_tile_fails_the_file(self):
         self.tiled("d.tif", colour(900, 300))
         with open("d.tif", "r+b") as file:

@@ -74,6 +74,11 @@ class Devices(ProgramTest):
         run = self.impipe("-v", "imcomplement", "in", "--hash", "--device", "opencl", env=TWO)
         self.assertIn("impipe: opencl:0: --device opencl\n", run.err)
 
+    def test_auto_is_what_it_is_without_the_option(self):
+        for more in (["--device", "auto"], ["--device=auto", "--backend", "auto"]):
+            run = self.impipe("-v", "imcomplement", "in", "--hash", *more)
+            self.assertRegex(run.err, "impipe: cpu: about .* of work")
+
     def test_each_usable_device_has_a_measured_copy(self):
         for device in json.loads(self.impipe("devices", "--json").out):
             if device["usable"]:

@@ -12,23 +12,44 @@ from program import PROGRAM, ProgramTest, ramp
 class Outputs(ProgramTest):
     def test_extensions_that_nothing_writes(self):
         self.picture("a.png")
+        self.picture("in/b.png")
         for name, extension in (("x.fits", ".fits"), ("out/{stem}.dng", ".dng"),
-                                ("{stem}.pngg", ".pngg"), ("x.GIF", ".GIF"), ("x.svg", ".svg")):
+                                ("{stem}.pngg", ".pngg"), ("x.GIF", ".GIF"), ("x.svg", ".svg"),
+                                ("x.xyz", ".xyz"), ("new/x.jpgg", ".jpgg")):
             with self.subTest(name):
                 run = self.impipe("imcomplement", "a.png", "-o", name, code=2)
                 self.assertEqual(
                     run.err, f"impipe: -o '{name}': nothing here writes {extension}; there are png, "
                     "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, heic, "
-                    "y4m, raw, dpx, and --format EXT for files of any name\n")
-                self.assertEqual(self.tree(), ["a.png"])
+                    "y4m, raw, dpx, and --format EXT for files of any name" +
+                    ("" if "{" in name else f"; a folder is '{name}/'") + "\n")
+                self.assertEqual(self.tree(), ["a.png", "in/b.png"])
+        self.assertIn("nothing here writes .xyz",
+                      self.impipe("phantom 16", "-o", "x.xyz", code=2).err)
+        self.assertIn("ends in mean2, a measurement",
+                      self.impipe("mean2", "a.png", "-o", "x.txt", code=2).err)
         os.mkdir(self.path("there.heic"))
         for name, more, written in (("results.v2", [], "results.v2/a.png"),
+                                    ("renders.old/", [], "renders.old/a.png"),
+                                    ("2026.11", [], "2026.11/a.png"),
+                                    ("both.xyz", ["in"], "both.xyz/b.png"),
                                     ("there.heic", [], "there.heic/a.png"),
                                     ("{stem}.dat", ["--format", "png"], "a.dat"),
                                     ("b.{ext}", [], "b.png")):
             with self.subTest(name):
                 self.impipe("imcomplement", "a.png", "-o", name, *more)
                 self.assertIn(written, self.tree())
+
+    def test_each_second_input_has_its_own_option(self):
+        for name in ("a.png", "b.png", "c.png"):
+            self.picture(name)
+        run = self.impipe("imlincomb 1 1 1 :b :c", "a.png", "--with", "b=b.png", "c=c.png", "-o",
+                          "out/", code=2)
+        self.assertEqual(run.err, "impipe: 'c=c.png' is no file; each second input has a --with of "
+                                  "its own: --with c=c.png\n")
+        self.picture("c=c.png")
+        self.impipe("imlincomb 1 1 :b", "a.png", "--with", "b=b.png", "c=c.png", "-o", "out/")
+        self.assertEqual(self.tree("out"), ["a.png", "c=c.png"])
 
     def test_several_pictures_for_one_stdout(self):
         first, second = ramp(seed=1), ramp(20, 30, seed=2)

@@ -248,6 +248,16 @@ class OtherKinds(MetadataTest):
                     with Image.open(self.path("b." + last)) as picture:
                         self.assertAlmostEqual(float(picture.info["dpi"][0]), 300, delta=0.01)
 
+    def test_densities_without_a_unit_stay_in_a_jpeg(self):
+        jpeg = jpeg_of(colour(20, 30))
+        for density in ((0, 300, 300), (0, 1, 1), (0, 2, 1), (1, 300, 300), (2, 118, 118)):
+            with self.subTest(density):
+                said = struct.pack(">BHH", *density)
+                self.write("a.jpg", jpeg[:13] + said + jpeg[18:])
+                self.impipe("imcomplement", "a.jpg", "-o", "b.jpg")
+                with open(self.path("b.jpg"), "rb") as file:
+                    self.assertEqual(file.read()[13:18], said)
+
     def test_a_profile_of_another_colour_space_is_named(self):
         icc = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
         self.picture("a.png", colour(), icc_profile=icc)

@@ -1,5 +1,6 @@
 """Files of several pages: each is processed, and all are written."""
 import os
+import resource
 import unittest
 
 import numpy as np
@@ -159,6 +160,47 @@ class Pages(ProgramTest):
         run = self.impipe("imcomplement", "a.webp", "--in-place", code=1)
         self.assertEqual(run.err, "impipe: a.webp: plan: it has 4 pages, and --in-place would not "
                                   "keep all of them\n")
+
+    def user_seconds(self, *arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.impipe(*arguments)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    def test_frames_are_decoded_once(self):
+        frames = [Image.fromarray(ramp(300, 400, i).astype(np.uint8)) for i in range(80)]
+        for name, options in (("a.gif", {}), ("a.webp", {"lossless": True, "method": 0})):
+            with self.subTest(name):
+                frames[0].save(self.path(name), save_all=True, append_images=frames[1:],
+                               duration=40, **options)
+
+                def seconds(count):
+                    return min(self.user_seconds("mean2", name, "--pages", f"1-{count}", "-j", 1)
+                               for _ in range(2))
+                one, few, many = seconds(2), seconds(20), seconds(80)
+                # 4.3 times as long; if each began with the first frame, 15 times.
+                self.assertLess(many - one, 9 * max(few - one, 0.02), (one, few, many))
+
+    def test_the_directories_of_many_pages_are_read_once(self):
+        one = page(ramp(8, 8), compression=1)
+
+        def seconds(count):
+            self.write("many.tif", tiff(*[one] * count))
+            return min(self.user_seconds("mean2", "many.tif", "-j", 1) for _ in range(2))
+        none, few, many = seconds(2), seconds(700), seconds(2800)
+        # 4 times as long; if each page began with the first directory, 16 times.
+        self.assertLess(many - none, 9 * max(few - none, 0.03), (none, few, many))
+
+    def test_frames_in_any_order(self):
+        frames = [Image.fromarray(colour(24, 32, i) // (i + 1)) for i in range(9)]
+        for name in ("a.gif", "a.webp"):
+            frames[0].save(self.path(name), save_all=True, append_images=frames[1:], duration=40)
+            rows = [self.impipe("mean2", name, "--pages", i, "--no-header").out
+                    for i in range(1, 10)]
+            self.assertEqual(len(set(rows)), 9)
+            for pages, chosen in (("1-9", range(9)), ("2,5-6,9", (1, 4, 5, 8)), ("3-", range(2, 9))):
+                run = self.impipe("mean2", name, "--pages", pages, "--no-header")
+                self.assertEqual([line.split("\t")[1:] for line in run.out.splitlines()],
+                                 [[str(i + 1), rows[i].split("\t")[-1].strip()] for i in chosen])
 
     def test_many_pages_take_the_memory_of_one(self):
         one = page(np.zeros((1000, 1000), np.uint8), compression=1)

@@ -288,6 +288,18 @@ TEST(Imresize, NanKeepsTheShape) {
       test::difference(run("imresize size=20,31", image).image, run("imresize 20 31", image).image),
       "");
   EXPECT_EQ(test::difference(wanted, run("imresize [20 nan]", image).image), "");
+  for (const char* pair : {"imresize 20 NaN", "imresize 20,NaN", "imresize scale=20,nan"}) {
+    EXPECT_EQ(test::difference(wanted, run(pair, image).image), "") << pair;
+  }
+  // Whole numbers of any size, beside NaN, are pixels.
+  EXPECT_EQ(test::difference(run("imresize size=0,8", image).image,
+                             run("imresize NaN 8 bicubic", image).image),
+            "");
+  for (const char* wrong : {"imresize NaN", "imresize NaN NaN", "imresize 20.5 NaN"}) {
+    EXPECT_NE(test::error_of(wrong, image).find("NaN stands for one of two sides"),
+              std::string::npos)
+        << wrong;
+  }
   EXPECT_NE(test::error_of("imresize [NaN NaN]", image).find("one of the two must be above 0"),
             std::string::npos);
   EXPECT_NE(test::error_of("conv2 [1 NaN]", image).find("the numbers of a matrix are finite"),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "support/pipeline_runner.hpp"
 #include "support/reference/filter.hpp"
@@ -278,6 +280,68 @@ TEST(Histeq, OfAConstantImageIsOne) {
   HostImage image({.cls = PixelClass::uint8}, {7, 5});
   for (int y = 0; y < 5; ++y) std::fill_n(image.planes.front().row_as<std::uint8_t>(y), 7, 93);
   EXPECT_EQ(reference::from_host(run("histeq", image).image).values, std::vector<double>(35, 1.0));
+}
+
+// The level of every bin by trying all of them, as semantics-2 4.3 has it.
+Image histogram_matched(const Image& a, const Image& b, int bins) {
+  Image out = a;
+  const auto counts = [](const Image& of, int channel, int many) {
+    std::vector<double> count(static_cast<size_t>(many));
+    for (size_t i = static_cast<size_t>(channel); i < of.values.size(); i += of.channels) {
+      ++count[static_cast<size_t>(std::floor(of.values[i] / of.white * (many - 1) + 0.5))];
+    }
+    return count;
+  };
+  for (int c = 0; c < static_cast<int>(a.channels); ++c) {
+    const std::vector<double> own = counts(a, c, 256), wanted = counts(b, c, bins);
+    const double total = std::accumulate(own.begin(), own.end(), 0.0);
+    const double all = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+    std::vector<double> levels(256);
+    double cumulated = 0;
+    for (size_t k = 0; k < 256; ++k) {
+      cumulated += own[k];
+      double reached = 0, least = 0;
+      for (size_t j = 0; j < wanted.size(); ++j) {
+        reached += wanted[j] * total / all;
+        const double off = reached - cumulated + (k > 0 && k < 255 ? own[k] / 2 : 0);
+        const double error = off < -total * std::ldexp(1, -26) ? total : off;
+        if (j > 0 && error >= least) continue;
+        least = error;
+        levels[k] = static_cast<double>(j) / (bins - 1) * a.white;
+      }
+    }
+    for (size_t i = static_cast<size_t>(c); i < a.values.size(); i += a.channels) {
+      const double bin = std::floor(a.values[i] / a.white * 255 + 0.5);
+      out.values[i] = std::floor(levels[static_cast<size_t>(bin)] + 0.5);
+    }
+  }
+  return out;
+}
+
+TEST(Imhistmatch, TakesTheNearestLevelOfAll) {
+  std::uint64_t seed = 300;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    for (const int channels : {1, 3}) {
+      for (const Size size : {Size{1, 1}, Size{31, 17}, Size{129, 65}}) {
+        const HostImage a = test::test_image(cls, channels, size, ++seed);
+        const HostImage b = test::test_image(PixelClass::uint8, channels, {40, 33}, ++seed);
+        for (const int bins : {2, 64, 256, 300, 5000}) {
+          const Image expected =
+              histogram_matched(reference::from_host(a), reference::from_host(b), bins);
+          for (const char* backend : {"", "opencl"}) {
+            if (!test::has_device(*backend != 0 ? backend : "cpu")) continue;
+            EXPECT_EQ(test::difference(expected,
+                                       run("imhistmatch :b " + std::to_string(bins), a, {{"b", b}},
+                                           {.backend = backend})
+                                           .image,
+                                       1e-7),
+                      "")
+                << bins << " of " << test::describe(a) << " " << backend;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Jointhist, CountsPairs) {

@@ -24,6 +24,7 @@ IMPIPE_POINT_BODY(table_gray, (r, g, b), (),
                   { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
 IMPIPE_POINT_BODY(table_above, (x), (threshold), { return x > threshold ? real(1) : real(0); })
 IMPIPE_POINT_BODY(table_scale, (x), (k), { return x * k; })
+IMPIPE_POINT_BODY(table_power, (x), (k), { return pow(x / real(65535), k) * real(65535); })
 IMPIPE_STENCIL_BODY(table_gradient, (1, 1, 1, 1), (scale), {
   const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
   const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) - (at(1, -1) + at(1, 0) + at(1, 1));
@@ -270,6 +271,10 @@ class Table {
     add("rank 5x4" + of, {image(cls, channels)},
         {node(Rank{.mask = rectangle(5, 4), .rank = 9, .average = true}, {input(0)}, outside, cls,
               channels)});
+    if (channels == 1) {
+      add("rank of 29 cells" + of, {image(cls, channels)},
+          {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
+    }
     const Mask tall = rectangle(3, 7);
     add("chain extremum 3x7 gradient" + of, {image(cls, channels)},
         {node(Extremum{.largest = true, .mask = tall}, {input(0)}, {}, cls, channels),
@@ -318,6 +323,13 @@ class Table {
                                           .bins = 5000,
                                           .expression = expression("x / white * 5200 - 40")},
                                 input(0), {}, channels, 5000));
+      // More bins than local memory holds beside the counts of few codes.
+      histograms.push_back(sink(Histogram{.rule = BinRule::user,
+                                          .bins = 9000,
+                                          .expression = expression("x / white * 9200 - 40")},
+                                input(0), {}, channels, 9000));
+      histograms.push_back(
+          sink(Histogram{.rule = BinRule::centred, .bins = 300}, input(0), {}, channels, 300));
     }
     std::vector<int> outputs(histograms.size());
     std::iota(outputs.begin(), outputs.end(), 0);
@@ -372,6 +384,9 @@ class Table {
         {node(Point{.body = &pair_code_body()}, {input(0), input(1)}, {number(256)},
               PixelClass::uint16, 1),
          sink(Histogram{.rule = BinRule::codes, .bins = 65536}, result(0), {}, 1, 65536)});
+    add("point curve of codes", {image(PixelClass::uint16, 3)},
+        {node(Point{.body = &bodies::table_power}, {input(0)}, {number(0.45)}, PixelClass::uint16,
+              3)});
     add("point lookup", {image(PixelClass::uint8, 3), image(PixelClass::uint16, 1)},
         {node(Point{.lookup = true}, {input(0), input(1)}, {}, PixelClass::uint16, 3)});
     add("stencil body to one side", {image(PixelClass::uint8, 1)},

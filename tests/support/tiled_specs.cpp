@@ -215,6 +215,45 @@ void add_mixed(std::vector<SpecCase>& specs) {
   }
 }
 
+// Windows that are longer than registers hold, by themselves and mixed; and the same of a point
+// that divides by white.
+void add_long_windows(std::vector<SpecCase>& specs) {
+  const std::pair<int, int> sides[] = {{61, 61}, {101, 3}, {125, 89}, {58, 130}, {70, 301}};
+  const Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
+                            Border::reflect};
+  int turn = 0;
+  for (const auto& [width, height] : sides) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+      const Border border = borders[turn++ % 4];
+      Mask row = rectangle(width, 1);
+      if (turn % 3 == 0) row.origin_x = width - 3;
+      SpecCase c = of_one("long separable " + std::to_string(width) + "x" + std::to_string(height) +
+                              " " + std::string(name_of(border)),
+                          Separable{.row = row, .column = rectangle(1, height), .border = border},
+                          weights(width + height, border == Border::constant), cls, 1);
+      specs.push_back(std::move(c));
+    }
+  }
+  Mask gaps = rectangle(61, 1);
+  gaps.cells[2] = gaps.cells[50] = 0;
+  specs.push_back(of_one("long separable with gaps",
+                         Separable{.row = gaps, .column = rectangle(1, 61)}, weights(120, true),
+                         PixelClass::uint8, 1));
+  for (const int side : {7, 61}) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+      SpecCase c = of_one(
+          "mean of mixed separable " + std::to_string(side),
+          Separable{.row = rectangle(side, 1), .column = rectangle(1, side), .border = borders[0]},
+          weights(2 * side, true), cls, 3);
+      c.spec.nodes[0].cls = PixelClass::single;
+      c.spec.nodes.push_back(one(Point{.body = &bodies::tiled_mean, .mixes_channels = true}, 0,
+                                 {class_max(cls)}, PixelClass::single));
+      c.spec.outputs = {1};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
 // Sums of bytes and of their squares over rectangles, which a tile makes one after the other of
 // what it reads once: in any order, and by weights that are none of ones.
 void add_sums_of_points(std::vector<SpecCase>& specs) {
@@ -309,6 +348,7 @@ std::vector<SpecCase> tiled_specs() {
     }
   }
   add_sums_of_points(specs);
+  add_long_windows(specs);
   Mask gap = rectangle(9, 1);
   gap.cells[2] = gap.cells[8] = 0;
   specs.push_back(of_one("separable with gaps", Separable{.row = gap, .column = rectangle(1, 3)},

@@ -116,7 +116,7 @@ TEST_F(Inputs, WhatMatchesNothingIsNamed) {
   ASSERT_EQ(found.unmatched.size(), 4u);
   EXPECT_EQ(found.unmatched[0].reason, "no file matches 'x*.png'");
   EXPECT_EQ(found.unmatched[1].reason,
-            "no picture in the folder 'empty' (1 other files); -r looks into its folders");
+            "no picture in the folder 'empty' (1 other file); -r looks into its folders");
   EXPECT_EQ(found.unmatched[2].reason,
             "no picture in the folder 'bare'; -r looks into its folders");
   EXPECT_EQ(found.unmatched[3].reason, "no frame of 'in.1-3#.exr' exists");

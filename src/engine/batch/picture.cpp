@@ -344,12 +344,14 @@ void PictureWork::compute(int lane) {
 
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
+  io::OpenPages open;  // of file_
   for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
     if (is_over()) return;
     const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
       options.page = page;
+      options.open_pages = &open;
       io::Decoded decoded = io::decode(file_, options);
       const io::ImageInfo info = decoded.info;
       take(std::move(decoded));
@@ -429,7 +431,8 @@ std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
 
 void PictureWork::computed(const Turn& turn) {
   material_ = {};
-  if (!keeps_parts() && !has_pages()) keep_bytes(std::exchange(file_, {}));
+  const bool goes_on = keeps_parts() || has_pages() || band_rows_ > 0;  // to read the file
+  if (!goes_on) keep_bytes(std::exchange(file_, {}));
   if (settings_.timeline != nullptr) {
     settings_.lanes->add(turn.device);
     tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));

@@ -3,8 +3,10 @@
 // a cut is cut off.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/picture.hpp"
 #include "engine/program/bands.hpp"
@@ -264,6 +266,8 @@ void PictureWork::compute_bands(int lane) {
     }
     y = band.y_end;
   }
+  rows.reset();
+  keep_bytes(std::exchange(file_, {}));
   if (target) within(Part::encode, lane, [&] { finish_bands(*target); });
   FileReport::Row row{.page = 0, .columns = {}, .values = {}, .hash = {}};
   if (settings_.hash) row.hash = hash.text();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "io/byte_source.hpp"
 #include "io/module/cicp.hpp"
@@ -78,6 +79,47 @@ Bytes bytes_of_data(const avifRWData& data) {
   return data.size == 0 ? Bytes() : Bytes(begin, begin + data.size);
 }
 
+class Frames final : public PageDecoder {
+ public:
+  Frames(InputBytes bytes, MakeImage make_image) : bytes_(bytes), make_image_(make_image) {}
+  // The library goes on where it is, or from the last frame that needs none before it.
+  HostImage decode(const ImageInfo& info) override {
+    if (!decoder_) decoder_.emplace(bytes_, info.stored.pixels());
+    decoder_->read_frame(info.page);
+    const avifImage& image = decoder_->image();
+    if (image.width != info.stored.width || image.height != info.stored.height) {
+      fail("damaged AVIF: contradictory headers");
+    }
+    avifRGBImage rgb;
+    avifRGBImageSetDefaults(&rgb, &image);
+    const bool wide = info.type.cls == PixelClass::uint16;
+    // Red, green and blue themselves come as they are, without the library's rounding.
+    const bool exact = image.matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY;
+    rgb.depth = !wide ? 8 : exact ? image.depth : 16;
+    rgb.format = info.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
+    rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
+    std::vector<std::uint16_t> pixels(size_t{rgb.rowBytes} * rgb.height / 2 + 1);
+    rgb.pixels = reinterpret_cast<std::uint8_t*>(pixels.data());
+    check(avifImageYUVToRGB(&image, &rgb), bytes_.size());
+    if (wide && exact) widen(pixels, static_cast<int>(image.depth));
+    HostImage out = make_image_(info.type, info.stored);
+    // A gray picture has its value three times.
+    HostImage three = out;
+    if (info.type.channels == 1) three.planes.assign(3, out.planes.front());
+    three.type.channels = 3;
+    RowSplitter splitter(three);
+    for (std::int64_t y = 0; y < info.stored.height; ++y) {
+      splitter.put(rgb.pixels + rgb.rowBytes * static_cast<size_t>(y), y);
+    }
+    return out;
+  }
+
+ private:
+  InputBytes bytes_;
+  MakeImage make_image_;
+  std::optional<Decoder> decoder_;
+};
+
 class Libavif final : public CodecModule {
  public:
   ImageInfo probe(InputBytes bytes, int page) const override {
@@ -103,34 +145,11 @@ class Libavif final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const Decoder decoder(bytes, info.stored.pixels());
-    decoder.read_frame(info.page);
-    const avifImage& image = decoder.image();
-    if (image.width != info.stored.width || image.height != info.stored.height) {
-      fail("damaged AVIF: contradictory headers");
-    }
-    avifRGBImage rgb;
-    avifRGBImageSetDefaults(&rgb, &image);
-    const bool wide = info.type.cls == PixelClass::uint16;
-    // Red, green and blue themselves come as they are, without the library's rounding.
-    const bool exact = image.matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY;
-    rgb.depth = !wide ? 8 : exact ? image.depth : 16;
-    rgb.format = info.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
-    rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
-    std::vector<std::uint16_t> pixels(size_t{rgb.rowBytes} * rgb.height / 2 + 1);
-    rgb.pixels = reinterpret_cast<std::uint8_t*>(pixels.data());
-    check(avifImageYUVToRGB(&image, &rgb), bytes.size());
-    if (wide && exact) widen(pixels, static_cast<int>(image.depth));
-    HostImage out = make_image(info.type, info.stored);
-    // A gray picture has its value three times.
-    HostImage three = out;
-    if (info.type.channels == 1) three.planes.assign(3, out.planes.front());
-    three.type.channels = 3;
-    RowSplitter splitter(three);
-    for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(rgb.pixels + rgb.rowBytes * static_cast<size_t>(y), y);
-    }
-    return out;
+    return Frames(bytes, make_image).decode(info);
+  }
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
+    return std::make_unique<Frames>(bytes, make_image);
   }
 
   MetadataRead read_metadata(InputBytes bytes, int) const override {

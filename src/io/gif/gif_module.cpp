@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "io/byte_source.hpp"
 #include "io/module/codec_module.hpp"
@@ -134,27 +135,54 @@ class Screen {
   std::int64_t left_ = 0, top_ = 0;
 };
 
-class Giflib final : public CodecModule {
+class Frames final : public PageDecoder {
  public:
-  HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
-                   MakeImage make_image) const override {
-    Cursor cursor{.bytes = bytes};
-    int error = 0;
-    const auto close = [](GifFileType* file) { DGifCloseFile(file, nullptr); };
-    const std::unique_ptr<GifFileType, decltype(close)> file(DGifOpen(&cursor, read_bytes, &error),
-                                                             close);
-    if (file == nullptr) fail_gif(nullptr, error);
-    Screen screen(file.get(), info.stored);
-    for (int frame = 0; frame <= info.page; ++frame) screen.next();
-    HostImage image = make_image(info.type, info.stored);
+  Frames(std::span<const std::byte> bytes, MakeImage make_image)
+      : bytes_(bytes), make_image_(make_image) {}
+  HostImage decode(const ImageInfo& info) override {
+    if (!screen_ || info.page < next_) open(info.stored);
+    for (; next_ <= info.page; ++next_) screen_->next();
+    HostImage image = make_image_(info.type, info.stored);
     for (std::int64_t y = 0; y < info.stored.height; ++y) {
       for (std::int64_t x = 0; x < info.stored.width; ++x) {
-        const std::uint8_t* pixel = screen.pixel(x, y);
+        const std::uint8_t* pixel = screen_->pixel(x, y);
         for (size_t c = 0; c < 3; ++c) image.planes[c].row_as<std::uint8_t>(y)[x] = pixel[c];
         if (info.type.alpha) image.alpha.row_as<std::uint8_t>(y)[x] = pixel[3];
       }
     }
     return image;
+  }
+
+ private:
+  struct Close {
+    void operator()(GifFileType* file) const { DGifCloseFile(file, nullptr); }
+  };
+  void open(Size size) {
+    cursor_ = {.bytes = bytes_};
+    int error = 0;
+    file_.reset(DGifOpen(&cursor_, read_bytes, &error));
+    if (file_ == nullptr) fail_gif(nullptr, error);
+    screen_.emplace(file_.get(), size);
+    next_ = 0;
+  }
+
+  std::span<const std::byte> bytes_;
+  MakeImage make_image_;
+  Cursor cursor_;
+  std::unique_ptr<GifFileType, Close> file_;
+  std::optional<Screen> screen_;
+  int next_ = 0;  // the frame that comes next
+};
+
+class Giflib final : public CodecModule {
+ public:
+  HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
+                   MakeImage make_image) const override {
+    return Frames(bytes, make_image).decode(info);
+  }
+  std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte> bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
+    return std::make_unique<Frames>(bytes, make_image);
   }
   Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
     fail("GIF is read alone");

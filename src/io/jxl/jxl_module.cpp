@@ -2,10 +2,13 @@
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "io/byte_source.hpp"
 #include "io/module/codec_module.hpp"
@@ -15,6 +18,31 @@ namespace impipe::io {
 namespace {
 
 using InputBytes = std::span<const std::byte>;
+
+// libjxl writes lines of its own to stderr about what is damaged, beside the error that it returns.
+// While there is one of these, what its thread writes to the stream stderr goes nowhere.
+class Quiet {
+ public:
+  Quiet() { ++depth_; }
+  ~Quiet() { --depth_; }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+  // Once, for all threads.
+  static void watch_stderr() {
+    FILE* stream =
+        fopencookie(nullptr, "w", {.read = {}, .write = write_on, .seek = {}, .close = {}});
+    if (stream == nullptr) return;
+    setvbuf(stream, nullptr, _IONBF, 0);
+    stderr = stream;
+  }
+
+ private:
+  static ssize_t write_on(void*, const char* text, size_t size) {
+    return depth_ > 0 ? static_cast<ssize_t>(size) : write(STDERR_FILENO, text, size);
+  }
+  static inline thread_local int depth_ = 0;
+};
 
 // libjxl ends the process where it gets no memory: an Error before it begins, where there is
 // clearly too little for the pixels as it holds them.
@@ -201,9 +229,53 @@ Bytes read_box(Decoder& decoder, JxlDecoderStatus& status) {
   return content;
 }
 
+class Frames final : public PageDecoder {
+ public:
+  Frames(InputBytes bytes, MakeImage make_image) : bytes_(bytes), make_image_(make_image) {}
+  HostImage decode(const ImageInfo& info) override {
+    const Quiet quiet;
+    check_room(info);
+    if (!decoder_ || info.page < next_) {
+      decoder_.emplace(bytes_, JXL_DEC_FULL_IMAGE);
+      next_ = 0;
+    }
+    if (info.page > next_) {
+      JxlDecoderSkipFrames(decoder_->get(), static_cast<size_t>(info.page - next_));
+    }
+    next_ = info.page + 1;
+    const JxlPixelFormat format = pixel_format(info.type);
+    const auto row_bytes = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
+    std::vector<std::byte> pixels;
+    for (JxlDecoderStatus status = decoder_->next(); status != JXL_DEC_FULL_IMAGE;
+         status = decoder_->next()) {
+      if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) fail("damaged JPEG XL: a frame is missing");
+      size_t size = 0;
+      JxlDecoderImageOutBufferSize(decoder_->get(), &format, &size);
+      if (size != row_bytes * static_cast<size_t>(info.stored.height)) {
+        fail("damaged JPEG XL: contradictory headers");
+      }
+      pixels.resize(size);
+      JxlDecoderSetImageOutBuffer(decoder_->get(), &format, pixels.data(), size);
+    }
+    HostImage image = make_image_(info.type, info.stored);
+    RowSplitter splitter(image);
+    for (std::int64_t y = 0; y < info.stored.height; ++y) {
+      splitter.put(pixels.data() + row_bytes * static_cast<size_t>(y), y);
+    }
+    return image;
+  }
+
+ private:
+  InputBytes bytes_;
+  MakeImage make_image_;
+  std::optional<Decoder> decoder_;
+  int next_ = 0;  // the frame that comes next
+};
+
 class Libjxl final : public CodecModule {
  public:
   ImageInfo probe(InputBytes bytes, int page) const override {
+    const Quiet quiet;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_FRAME);
     if (decoder.next() != JXL_DEC_BASIC_INFO) fail("damaged JPEG XL: it has no header");
     const JxlBasicInfo basic = decoder.basic_info();
@@ -224,32 +296,15 @@ class Libjxl final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    check_room(info);
-    Decoder decoder(bytes, JXL_DEC_FULL_IMAGE);
-    JxlDecoderSkipFrames(decoder.get(), static_cast<size_t>(info.page));
-    const JxlPixelFormat format = pixel_format(info.type);
-    const auto row_bytes = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
-    std::vector<std::byte> pixels;
-    for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_FULL_IMAGE;
-         status = decoder.next()) {
-      if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) fail("damaged JPEG XL: a frame is missing");
-      size_t size = 0;
-      JxlDecoderImageOutBufferSize(decoder.get(), &format, &size);
-      if (size != row_bytes * static_cast<size_t>(info.stored.height)) {
-        fail("damaged JPEG XL: contradictory headers");
-      }
-      pixels.resize(size);
-      JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels.data(), size);
-    }
-    HostImage image = make_image(info.type, info.stored);
-    RowSplitter splitter(image);
-    for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(pixels.data() + row_bytes * static_cast<size_t>(y), y);
-    }
-    return image;
+    return Frames(bytes, make_image).decode(info);
+  }
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
+                                          MakeImage make_image) const override {
+    return std::make_unique<Frames>(bytes, make_image);
   }
 
   MetadataRead read_metadata(InputBytes bytes, int) const override {
+    const Quiet quiet;
     MetadataRead out;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     JxlBasicInfo basic = {};
@@ -344,6 +399,7 @@ Bytes finish(JxlEncoder* encoder) {
 }
 
 Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& options) const {
+  const Quiet quiet;
   const std::unique_ptr<JxlEncoder, void (*)(JxlEncoder*)> owner(JxlEncoderCreate(nullptr),
                                                                  JxlEncoderDestroy);
   JxlEncoder* encoder = owner.get();
@@ -393,5 +449,7 @@ Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& option
 extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
     const char* version) {
   static const impipe::io::Libjxl library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
+  if (std::strcmp(version, impipe::io::codec_version) != 0) return nullptr;
+  impipe::io::Quiet::watch_stderr();
+  return &library;
 }

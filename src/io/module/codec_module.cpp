@@ -18,6 +18,10 @@ class Libraries final : public CodecModule {
       default: return decode_webp(bytes, info, make_image);
     }
   }
+  std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo& info,
+                                          MakeImage make_image) const override {
+    return info.format == Format::webp ? open_webp_pages(bytes, make_image) : nullptr;
+  }
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {
     switch (format) {
       case Format::png: return encode_png(image, options);

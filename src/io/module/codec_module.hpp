@@ -34,6 +34,11 @@ class CodecModule {
   // Decodes pixels as stored: the orientation is not applied. `info` is what probe said.
   virtual HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
                            MakeImage make_image) const = 0;
+  // For formats whose pages need those before them; null: each page is decoded by itself.
+  virtual std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte>, const ImageInfo&,
+                                                  MakeImage) const {
+    return nullptr;
+  }
   // The image is of a class that the format holds, its white that of the class (or none).
   virtual Bytes encode(const HostImage& image, Format format,
                        const EncodeOptions& options) const = 0;
@@ -71,6 +76,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 11";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 12";
 
 }  // namespace impipe::io

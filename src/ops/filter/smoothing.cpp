@@ -14,6 +14,8 @@
 // Small squares, whose loops are written out so that registers hold the window.
 IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
 IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
+IMPIPE_BILATERAL_BODY(bilateral_7x7, (3, 3, 3, 3), (near_by, alike), 3)
+IMPIPE_BILATERAL_BODY(bilateral_9x9, (4, 4, 4, 4), (near_by, alike), 4)
 // Others: a body a reach up to which its window is kept ready.
 IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5), (near_by, alike, reach), (int)reach)
 IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12), (near_by, alike, reach), (int)reach)
@@ -93,6 +95,8 @@ ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
   const double near_by = -1 / (2 * sigma * sigma), alike = -1 / (2 * smoothing);
   if (reach == 1) return filtered(bodies::bilateral_3x3, {near_by, alike});
   if (reach == 2) return filtered(bodies::bilateral_5x5, {near_by, alike});
+  if (reach == 3) return filtered(bodies::bilateral_7x7, {near_by, alike});
+  if (reach == 4) return filtered(bodies::bilateral_9x9, {near_by, alike});
   const Bilateral* which = bilaterals;
   while (which->reach < reach) ++which;
   return filtered(which->body, {near_by, alike, static_cast<double>(reach)});

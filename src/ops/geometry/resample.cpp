@@ -14,12 +14,22 @@
 namespace impipe::ops {
 namespace {
 
-// Whether two factors are meant as rows and columns: nobody makes a picture 1080 times as high.
-bool are_sides(std::span<const double> numbers) {
-  constexpr double largest_factor = 16;
-  return numbers.size() == 2 && std::all_of(numbers.begin(), numbers.end(), [](double number) {
-           return number > largest_factor && number == std::floor(number);
-         });
+bool is_nan(double number) { return std::isnan(number); }
+
+// Whether two factors are meant as rows and columns: nobody makes a picture 1080 times as high, and
+// NaN is no factor.
+bool are_sides(const Call& call, std::span<const double> numbers) {
+  const auto nans = std::count_if(numbers.begin(), numbers.end(), is_nan);
+  const double smallest = nans > 0 ? 1 : 17;  // pixels
+  const bool sides =
+      numbers.size() == 2 && nans < 2 &&
+      std::all_of(numbers.begin(), numbers.end(), [&](double number) {
+        return std::isnan(number) || (number >= smallest && number == std::floor(number));
+      });
+  if (nans > 0 && !sides) {
+    call.fail("scale", "NaN stands for one of two sides, beside pixels of the other: 256 NaN");
+  }
+  return sides;
 }
 
 ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
@@ -27,21 +37,19 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   const int ways = call.given("scale") + call.given("size") + call.given("fit");
   if (ways != 1) call.fail("it needs either a scale, size=rows,columns or fit=width,height");
   std::vector<Arg> arguments(4, 0.0);  // width, height, scale in x and y
-  const bool sides = call.given("scale") && are_sides(call.numbers("scale"));
+  const auto side = [&](double given) { return std::isnan(given) ? 0.0 : given; };
+  const bool sides = call.given("scale") && are_sides(call, call.numbers("scale"));
   if (call.given("fit")) {
     arguments[0] = -call.number("fit", 0);
     arguments[1] = -call.number("fit", 1);
   } else if (call.given("size")) {
-    const auto side = [&](int index) {  // NaN is MATLAB's word for 0
-      const double given = call.number("size", index);
-      return std::isnan(given) ? 0.0 : given;
-    };
-    if (side(0) == 0 && side(1) == 0) call.fail("size", "one of the two must be above 0");
-    arguments[0] = side(1);
-    arguments[1] = side(0);
+    const double rows = side(call.number("size", 0)), columns = side(call.number("size", 1));
+    if (rows == 0 && columns == 0) call.fail("size", "one of the two must be above 0");
+    arguments[0] = columns;
+    arguments[1] = rows;
   } else if (sides) {
-    arguments[0] = call.numbers("scale").back();
-    arguments[1] = call.numbers("scale").front();
+    arguments[0] = side(call.numbers("scale").back());
+    arguments[1] = side(call.numbers("scale").front());
   } else {
     arguments[2] = call.numbers("scale").back();
     arguments[3] = call.numbers("scale").front();
@@ -66,8 +74,9 @@ const RegisterOperator imresize_operator{{
     .category = "geometry",
     .parameters = {{.name = "scale",
                     .help = "factor of both sizes, or of rows,columns; two whole numbers above 16 "
-                            "are rows,columns of the result",
+                            "are rows,columns of the result, NaN for one of them keeps the shape",
                     .max_numbers = 2,
+                    .takes_nan = true,
                     .low = 0.0001,
                     .high = 10000},
                    {.name = "size",

@@ -5,30 +5,44 @@ IMPIPE_POINT_BODY(bin_of_256, (x), (white), { return over(x, white) * real(255);
 
 // in: 256 counts of the image, then those of the reference; args: white. out[k]: the level whose
 // part of the reference is nearest to the part of the image up to bin k, half of the bin less
-// allowed.
-IMPIPE_SCALAR_BODY(matched_levels, {
+// allowed; a part that ends more than 2^-26 of the image before it does not count. What the
+// reference has up to a bin only grows, and so does what is asked for from one k to the next: the
+// first bin that reaches it is the nearest, and each work-item finds those k that its bins reach.
+IMPIPE_GROUP_BODY(matched_levels, {
   const int bins = (int)count[1];
-  double total = 0;
-  double wanted = 0;
-  for (int i = 0; i < 256; ++i) total += in[i];
-  for (int j = 0; j < bins; ++j) wanted += in[256 + j];
-  double cumulated = 0;
-  for (int k = 0; k < 256; ++k) {
-    cumulated += in[k];
-    const double allowed = k > 0 && k < 255 ? in[k] / 2 : 0.0;
-    double least = 0;
-    double reached = 0;
-    int level = 0;
-    for (int j = 0; j < bins; ++j) {
-      reached += in[256 + j] * total / wanted;
-      const double off = (reached - cumulated) + allowed;
-      const double error = off < -total / 67108864.0 ? total : off;
-      if (j == 0 || error < least) {
-        least = error;
-        level = j;
+  const int part = (bins + items - 1) / items;
+  const int first = item * part < bins ? item * part : bins;
+  const int end = first + part < bins ? first + part : bins;
+  double own = 0;
+  double own_wanted = 0;
+  for (int i = item; i < 256; i += items) own += in[i];
+  for (int j = first; j < end; ++j) own_wanted += in[256 + j];
+  double total;
+  double wanted;
+  sum_before(own, &total);
+  double below = sum_before(own_wanted, &wanted);
+  if (first < end) {
+    const double least = -total / 67108864.0;
+    const double before = below * total / wanted;
+    int at = first;
+    below += in[256 + at];
+    double reached = below * total / wanted;
+    double cumulated = 0;
+    for (int k = 0; k < 256; ++k) {
+      cumulated += in[k];
+      const double allowed = k > 0 && k < 255 ? in[k] / 2 : 0.0;
+      if (first > 0 && !((before - cumulated) + allowed < least)) continue;
+      double off = (reached - cumulated) + allowed;
+      while (off < least && at + 1 < end) {
+        at += 1;
+        below += in[256 + at];
+        reached = below * total / wanted;
+        off = (reached - cumulated) + allowed;
       }
+      if (off < least && end < bins) continue;
+      const int level = off < least || !(off < total) ? 0 : at;
+      out[k] = (double)level / (bins - 1) * args[0];
     }
-    out[k] = (double)level / (bins - 1) * args[0];
   }
 })
 

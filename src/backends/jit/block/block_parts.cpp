@@ -114,11 +114,7 @@ std::string BlockParts::table_of(int n, const Operand& source) {
     const auto memory = [&] {
       return to.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
     };
-    to.kernel("make_" + name, codes,
-              filled(part(kernels::block, "make_table"), {{"memory", memory()}, {"entry", entry}}),
-              [codes](const LaunchContext&) {
-                return LaunchShape{{1, 1, 1}, {codes, 1, 1}};
-              });
+    tables_before_.push_back({name, memory(), entry, codes});
     entry = memory() + "[code]";
   }
   text_.tables += filled(part(kernels::block, "table"),
@@ -130,6 +126,26 @@ std::string BlockParts::table_of(int n, const Operand& source) {
                           {"codes", number(codes)},
                           {"entry", entry}});
   return name;
+}
+
+void BlockParts::write_tables() {
+  if (tables_before_.empty()) return;
+  std::string text;
+  int items = 0;
+  for (std::size_t i = 0; i < tables_before_.size(); ++i) {
+    const Table& table = tables_before_[i];
+    text += filled(part(kernels::block, "make_table"), {{"group", number(i)},
+                                                        {"codes", number(table.codes)},
+                                                        {"memory", table.memory},
+                                                        {"entry", table.entry}});
+    items = std::max(items, table.codes);
+  }
+  const auto count = static_cast<std::int64_t>(tables_before_.size());
+  block_.to.kernel("make_" + tables_before_.front().name, items, text,
+                   [count, items](const LaunchContext&) {
+                     return LaunchShape{{count, 1, 1}, {items, 1, 1}};
+                   });
+  tables_before_.clear();
 }
 
 std::string BlockParts::packed_pixel(const Operand& operand) const {
@@ -171,15 +187,20 @@ MadeRow BlockParts::packed_point_row(int n, const std::string& name) {
 }
 
 std::string rows_by_reciprocals(const Block& block, int n, const PlaneText& plane) {
-  const Builder& to = block.to;
-  const PixelClass cls = to.node(n).cls;
-  const int px = block.size.px;
   Quotients quotients;
   Block apart = block;
   apart.root = n;
-  apart.size = {.px = px, .py = block.size.py, .points = true};
+  apart.size = {.px = block.size.px, .py = block.size.py, .points = true};
   BlockParts parts(apart, {}, &quotients);
   const std::string array = parts.row_of({false, n}).array;
+  return quick_rows(apart, quotients, parts.text().rows, array, plane);
+}
+
+std::string quick_rows(const Block& block, const Quotients& quotients, const std::string& text,
+                       const std::string& array, const PlaneText& plane) {
+  const Builder& to = block.to;
+  const PixelClass cls = to.node(block.root).cls;
+  const int px = block.size.px;
   std::string ones;
   for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
   for (const std::string& v : quotients.moderate) ones += " && is_moderate(" + v + ")";
@@ -190,7 +211,7 @@ std::string rows_by_reciprocals(const Block& block, int n, const PlaneText& plan
                  {"stored", type_of(cls)},
                  {"all", number(block.size.py * px)},
                  {"unroll", to.unroll()},
-                 {"make_row", parts.text().rows},
+                 {"make_row", text},
                  {"px", number(px)},
                  {"array", array},
                  {"quick_row", plane.row("(y0 + r)")},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "backends/jit/block/block_text.hpp"
 #include "backends/jit/block/windows.hpp"
@@ -28,6 +29,8 @@ class BlockParts {
   // The name of node n's table in local memory, of all codes of `source`. Groups of points make it
   // themselves; others copy what a kernel before them has made.
   std::string table_of(int n, const Operand& source);
+  // Adds that kernel, which makes all tables of these rows; before the kernel that has the rows.
+  void write_tables();
 
  private:
   // How the planes are read that a row is made of.
@@ -48,6 +51,12 @@ class BlockParts {
   Quotients* quotients_;
   KnownWindows windows_;
   std::map<std::string, RowPlaces> made_;
+  // Tables that a kernel before this one makes.
+  struct Table {
+    std::string name, memory, entry;
+    int codes;
+  };
+  std::vector<Table> tables_before_;
   BlockText text_;
 };
 
@@ -57,5 +66,8 @@ std::string row_name(const Operand& operand);
 // The block of point node n with its quotients by reciprocals, stored if all are exact; what is
 // written after it makes the others.
 std::string rows_by_reciprocals(const Block& block, int n, const PlaneText& plane);
+// The same of a block whose rows `text` makes, in the array NAME.
+std::string quick_rows(const Block& block, const Quotients& quotients, const std::string& text,
+                       const std::string& array, const PlaneText& plane);
 
 }  // namespace impipe::jit

@@ -2,7 +2,8 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// Where walks begin is listed before. At last hulls, an object a work-item.
+// Where walks begin is listed before. At last hulls, by eight work-items an object, or 32 a tall
+// one.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128, record_words = 28, rows_of_tile = 32;
+constexpr int tallest = 64;  // rows of an object whose hull few items make
 
 class ObjectsWriter {
  public:
@@ -31,6 +33,7 @@ class ObjectsWriter {
     to_.body_once("object_functions", part(kernels::objects, "functions"));
     to_.function(name_ + "_object", words_.filled(part(kernels::objects, "object")));
     to_.body_once("object_hull", part(kernels::objects, "hull"));
+    to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
       const Size size = at.size_of(labels);
       return LaunchShape{{size.width / items + 1, size.height / rows_of_tile + 1, 1},
@@ -56,6 +59,11 @@ class ObjectsWriter {
     }
     add("numbers",
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
+    add_hulls("hulls", 8,
+              each([n = self_.index](const LaunchContext& at) { return count_of(at, n) * 8; }));
+    add_hulls("tall_hulls", 32, each([labels = labels_, n = self_.index](const LaunchContext& at) {
+                return tall(at, labels, n) * 32;
+              }));
   }
 
  private:
@@ -75,6 +83,11 @@ class ObjectsWriter {
     return std::max(size.pixels() / 2 + 1, std::min(always, count_of(at, n) * size.height));
   }
 
+  // Objects of more than `tallest` rows, at most.
+  static std::int64_t tall(const LaunchContext& at, const Operand& labels, int n) {
+    return std::min(count_of(at, n), fits(at, labels, n) / tallest + 1);
+  }
+
   static ShapeFunction each(std::function<std::int64_t(const LaunchContext&)> count) {
     return [count = std::move(count)](const LaunchContext& at) {
       return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
@@ -84,6 +97,14 @@ class ObjectsWriter {
   void add(const char* kernel, ShapeFunction shape) {
     to_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),
                std::move(shape));
+  }
+
+  // By so many items an object.
+  void add_hulls(const char* kernel, int lanes, ShapeFunction shape) {
+    const std::string text =
+        words_.filled(part(kernels::objects, "hulls"),
+                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == 32 ? "1" : "0"}});
+    to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
 
   std::string number_of(const std::string& suffix,
@@ -125,6 +146,7 @@ class ObjectsWriter {
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"step", [] { return part(kernels::objects, "step"); }},
       {"counted", [] { return part(kernels::objects, "counted"); }},
+      {"further_point", [] { return part(kernels::objects, "further_point"); }},
       {"run", [] { return part(kernels::objects, "run"); }},
       {"pixel_of_place", [] { return part(kernels::objects, "pixel_of_place"); }},
       {"count",
@@ -172,8 +194,15 @@ class ObjectsWriter {
       {"keys", [this] { return of_nodes("_keys", 1); }},
       {"counts", [this] { return of_nodes("_counts", 3); }},
       {"ends", [this] { return of_rows("_ends", 2); }},
-      {"stack", [this] { return of_rows("_stack", 3); }},
-      {"begins", [this] { return of_rows("_begins", 1); }},
+      {"stack", [this] { return of_rows("_stack", 6); }},
+      {"tallest", [] { return std::to_string(tallest); }},
+      {"tall",
+       [this] {
+         return to_.scratch(name_ + "_tall", "uint",
+                            [labels = labels_, n = self_.index](const LaunchContext& at) {
+                              return 4 * tall(at, labels, n);
+                            });
+       }},
       {"out", [this] { return to_.measure(self_); }},
   }};
 };

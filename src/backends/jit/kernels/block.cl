@@ -120,6 +120,7 @@
 #define $table_turns 1
 #define $entry (float)code
 #define $memory ((GLOBAL float*)$image)
+#define $group 0          // that makes a table
 #define $stored uchar     // of the result
 #define $array made
 #define $to_row $image + (long)y * $stride
@@ -637,9 +638,11 @@ KERNEL(256) void table(GLOBAL const uchar* $image) {
 
 KERNEL(256) void made_table(GLOBAL const uchar* $image) {
   // -- part: make_table
-  // What a point makes of each code, once for all groups.
-  const int code = ITEM;
-  $memory[code] = $entry;
+  // What a point makes of each code, once for all groups: a table a group.
+  if (GROUP_X == $group && ITEM < $codes) {
+    const int code = ITEM;
+    $memory[code] = $entry;
+  }
   // -- end
 }
 

@@ -103,13 +103,20 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
 }
 
 // -- part: local_end
-// One group: the groups' counts together, each counter by several work-items, then bins.
-KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
+// One group: the groups' counts together, each counter by several work-items, then bins, unless
+// there are too many for that.
+#define $apart 0
+KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out,
+                              GLOBAL uint* $codes) {
   LOCAL uint counts[$counters];
+#if !$apart
   LOCAL uint bins[$bins];
+#endif
   {
     for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
+#if !$apart
     for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
+#endif
     BARRIER;
     for (int i = ITEM % $span; i < $counters; i += $span) {
       uint count = 0;
@@ -128,6 +135,9 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
       ADD_LOCAL(&counts[i], count);
     }
     BARRIER;
+#if $apart
+    for (int i = ITEM; i < $counters; i += $items) $codes[i] = counts[i];
+#else
     for (int i = ITEM; i < $counters; i += $items) {
       const int bin = $bin;
       if (bin >= 0 && counts[i] != 0) ADD_LOCAL(&bins[bin], counts[i]);
@@ -135,6 +145,7 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
     BARRIER;
     for (int i = ITEM; i < $bins; i += $items) $out[i] = (double)bins[i];
     BARRIER;
+#endif
   }
 }
 
@@ -218,15 +229,16 @@ KERNEL($items) void tagged(GLOBAL uint* $counts) {
 #undef $bin
 #undef $bins
 #define $bin (code / 4)
-#define $count 64
-KERNEL($items) void bins(GLOBAL const uint* $counts, GLOBAL uint* $bins) {
+#define $kept 0  // whether the next launch finds zeros
+KERNEL($items) void bins(GLOBAL uint* $counts, GLOBAL uint* $bins) {
   const int code = GROUP_X * $items + ITEM;
   if (code >= $counters) return;
+  const uint count = $counts[code];
+#if $kept
+  $counts[code] = 0;
+#endif
   const int bin = $bin;
-  if (bin < 0) return;
-  {
-    ADD_GLOBAL(&$bins[bin], $counts[code]);
-  }
+  if (bin >= 0 && count != 0) ADD_GLOBAL(&$bins[bin], count);
 }
 
 // -- part: end

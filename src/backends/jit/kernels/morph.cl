@@ -54,9 +54,9 @@ FUNCTION void morph_around(IN_LOCAL const uint* words, const int column, uint* a
     IN_LOCAL const uint* const row = words + dy * MORPH_ACROSS;
     const uint before = column > 0 ? row[-1] : 0u;
     const uint after = column + 1 < MORPH_ACROSS ? row[1] : 0u;
-    around[3 * dy + 3] = row[0] << 1 | before >> 31;
+    around[3 * dy + 3] = SHIFTED_WORD(before, row[0], 31);
     around[3 * dy + 4] = row[0];
-    around[3 * dy + 5] = row[0] >> 1 | after << 31;
+    around[3 * dy + 5] = SHIFTED_WORD(row[0], after, 1);
   }
 }
 // What the iterations come to; by one work-item.

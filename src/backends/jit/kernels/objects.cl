@@ -13,6 +13,9 @@
 #define $grid_rows 22        // rows of pixels that are on the grid
 #define $size 20             // numbers of a result
 #define $gaps 1              // whether objects may have more rows than pixels
+#define $tallest 64          // rows of an object that few items make the hull of
+#define $lanes 32            // items that make it
+#define $is_tall 1
 #define $object object_at
 // Alone: where label.cl has them.
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
@@ -42,11 +45,12 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define OF_LEAST 26
 #define OF_LARGEST 27
 // Of record 0: pixels whose labels have no record, rows that are given away, nodes of the grid,
-// pixels that may be the first of a piece beside the grid.
+// pixels that may be the first of a piece beside the grid, and tall objects.
 #define OF_UNNUMBERED 0
 #define OF_ROWS 1
 #define OF_NODES 2
 #define OF_FIRSTS 3
+#define OF_TALL 4  // objects of many rows that have memory for them
 // Of all codes there are.
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
@@ -262,8 +266,8 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
 }
 
 // -- part: rows
-// Gives each object memory for the ends of its rows, in no order, as zeros.
-KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
+// Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones.
+KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $tall) {
   const uint id = (uint)(GROUP_X * $items + ITEM) + 1u;
   if (id > (uint)$count) return;
   GLOBAL uint* const record = &$records[id * OF_WORDS];
@@ -274,6 +278,7 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
   const uint place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
   if (place > $fits || rows > $fits - place) return;
   record[OF_PLACE] = place + 1u;
+  if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
   for (uint k = 0u; k < 2u * rows; ++k) $ends[2u * place + k] = 0u;
 }
 
@@ -498,37 +503,74 @@ FUNCTION long hull_point(GLOBAL const uint* ends, const uint k, const uint rows,
   }
   return least;
 }
-// The lower hull of the points, whose places the stack has then; returns how many there are.
-FUNCTION uint hull_stack(GLOBAL const uint* ends, GLOBAL uint* stack, const uint rows,
-                         const int width, const int sign) {
+
+// -- part: hull_stacks
+// The lower hull of the points from `first` up to `end`, whose places the stack has then; returns how
+// many there are.
+FUNCTION uint hull_of_points(GLOBAL const uint* ends, GLOBAL uint* stack, const uint first,
+                             const uint end, const uint rows, const int width, const int sign) {
   uint count = 0u;
   // The last two points: rows and columns.
   long ka = 0, a = 0, kb = 0, b = 0;
-  for (uint k = 0u; k <= 2u * rows; ++k) {
-    const long c = hull_point(ends, k, rows, width, sign);
-    if (c >= (long)1 << 40) continue;
-    while (count >= 2u && (b - a) * ((long)k - ka) >= (c - a) * (kb - ka)) {
-      --count;
-      kb = ka;
-      b = a;
-      if (count < 2u) break;
-      ka = (long)stack[count - 2u];
-      a = hull_point(ends, (uint)ka, rows, width, sign);
+  for (uint k = first; k < end; ++k) {
+    // -- part: further_point
+    // The stack takes the point k, if there is one: those before it go that are not below the line
+    // from the one before them to it.
+    {
+      const long c = hull_point(ends, k, rows, width, sign);
+      const bool is_point = c < (long)1 << 40;
+      while (is_point && count >= 2u && (b - a) * ((long)k - ka) >= (c - a) * (kb - ka)) {
+        --count;
+        kb = ka;
+        b = a;
+        if (count < 2u) break;
+        ka = (long)stack[count - 2u];
+        a = hull_point(ends, (uint)ka, rows, width, sign);
+      }
+      if (is_point) {
+        stack[count] = k;
+        ++count;
+        ka = kb;
+        a = b;
+        kb = (long)k;
+        b = c;
+      }
     }
-    stack[count] = k;
-    ++count;
-    ka = kb;
-    a = b;
-    kb = (long)k;
-    b = c;
+    // -- end
   }
   return count;
 }
+#define $further_point kb += ka += a += b; count += k + (uint)kb;
+// The same of the points of four hulls, each of which begins `length` behind the one before: the
+// first one's stack has them then. Every `apart`-th of `counts` says how many a hull has.
+FUNCTION uint hull_of_hulls(GLOBAL const uint* ends, GLOBAL uint* stack,
+                            const IN_LOCAL uint* counts, const int apart, const uint length,
+                            const uint rows, const int width, const int sign) {
+  uint count = 0u;
+  long ka = 0, a = 0, kb = 0, b = 0;
+  for (int hull = 0; hull < 4; ++hull) {
+    const uint begin = (uint)hull * length, end = begin + counts[hull * apart];
+    for (uint at = begin; at < end; ++at) {
+      const uint k = stack[at];
+      $further_point
+    }
+  }
+  return count;
+}
+// Where a hull begins in a row, whose middle is between two of its points: the least column, rounded
+// up.
+FUNCTION long hull_column(GLOBAL const uint* ends, GLOBAL const uint* stack, const uint corner,
+                          const uint row, const uint rows, const int width, const int sign) {
+  const long before = (long)stack[corner - 1u], length = (long)stack[corner] - before;
+  const long from = hull_point(ends, (uint)before, rows, width, sign);
+  const long to = hull_point(ends, stack[corner], rows, width, sign);
+  const long at = 2 * (long)row + 1;
+  return ceil_over(from * length + (at - before) * (to - from), 2 * length);
+}
 
 // -- part: numbers
-// Hulls, and all words of a record as numbers: by an item an object.
-KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $ends,
-                            GLOBAL uint* $stack, GLOBAL uint* $begins, GLOBAL double* $out) {
+// All words of a record as numbers, without the pixels inside its hull: by an item an object.
+KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL double* $out) {
   const uint id = (uint)(GROUP_X * $items + ITEM);
   if (id > (uint)$count) return;
   GLOBAL const uint* const record = &$records[id * OF_WORDS];
@@ -540,46 +582,15 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $end
     return;
   }
   if (record[OF_PIXELS] == 0u) return;
-  const int top = $height - (int)record[OF_TOP];
-  ulong inside = 0u;
-  if (record[OF_PLACE] != 0u) {
-    const uint first = record[OF_PLACE] - 1u, rows = record[OF_BOTTOM] - (uint)top;
-    GLOBAL const uint* const ends = $ends + 2u * first;
-    GLOBAL uint* const stack = $stack + 3u * first;
-    GLOBAL uint* const begins = $begins + first;
-    for (int sign = 1; sign >= -1; sign -= 2) {
-      const uint corners = hull_stack(ends, stack, rows, $width, sign);
-      uint corner = 1u;
-      long from = hull_point(ends, stack[0], rows, $width, sign);
-      long to = hull_point(ends, stack[1], rows, $width, sign);
-      for (uint row = 0u; row < rows; ++row) {
-        const long at = 2 * (long)row + 1;
-        while (corner + 1u < corners && (long)stack[corner] < at) {
-          ++corner;
-          from = to;
-          to = hull_point(ends, stack[corner], rows, $width, sign);
-        }
-        const long before = (long)stack[corner - 1u], length = (long)stack[corner] - before;
-        const long column = ceil_over(from * length + (at - before) * (to - from), 2 * length);
-        if (sign > 0) {
-          begins[row] = (uint)(int)column;
-        } else {
-          const long within = 1 - column - (long)(int)begins[row];
-          inside += within > 0 ? (ulong)within : 0u;
-        }
-      }
-    }
-  }
   out[0] = (double)record[OF_PIXELS];
   out[1] = (double)($width - (int)record[OF_LEFT]);
   out[2] = (double)record[OF_RIGHT];
-  out[3] = (double)top;
+  out[3] = (double)($height - (int)record[OF_TOP]);
   out[4] = (double)record[OF_BOTTOM];
   out[5] = (double)(int)record[OF_QUARTERS];
   out[6] = (double)record[OF_EVEN];
   out[7] = (double)record[OF_ODD];
   out[8] = (double)record[OF_CORNERS];
-  out[9] = (double)inside;
   for (int k = 0; k < 5; ++k) {
     out[10 + 2 * k] = (double)record[OF_X + 2 * k + 1];
     out[11 + 2 * k] = (double)record[OF_X + 2 * k];
@@ -592,4 +603,71 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $end
     out[23 + 2 * k] = (double)record[OF_SUM + 2 * k];
   }
 #endif
+}
+
+// -- part: hulls
+// The pixels inside the hull of each object, by several items, half of them for each side:
+// they make the hulls of a share of the points each, then every fourth the hull of four of them, until
+// there is one. Tall objects are those of the list, others all that are not tall.
+KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
+                          GLOBAL uint* $stack, GLOBAL const uint* $tall, GLOBAL double* $out) {
+  LOCAL uint counts[$items];
+  LOCAL ulong insides[$items];
+  const uint nth = (uint)(GROUP_X * ($items / $lanes) + ITEM / $lanes);
+  const int lane = ITEM % $lanes, first_item = ITEM - lane;
+#if $is_tall
+  const uint id = nth < $records[OF_TALL] ? $tall[nth] : 0u;
+#else
+  const uint id = nth < (uint)$count ? nth + 1u : 0u;
+#endif
+  GLOBAL const uint* const record = &$records[id * OF_WORDS];
+  const bool has_rows = id != 0u && record[OF_PIXELS] != 0u && record[OF_PLACE] != 0u;
+  const uint all_rows = has_rows ? record[OF_BOTTOM] + record[OF_TOP] - (uint)$height : 0u;
+  const uint rows = $is_tall || all_rows <= (uint)$tallest ? all_rows : 0u;
+  const uint place = rows != 0u ? record[OF_PLACE] - 1u : 0u;
+  GLOBAL const uint* const ends = $ends + 2u * place;
+  GLOBAL uint* const stacks = $stack + 6u * place;
+  const int sign = lane < $lanes / 2 ? 1 : -1, share = lane % ($lanes / 2);
+  GLOBAL uint* const stack = sign > 0 ? stacks : stacks + 3u * rows;
+  const uint points = rows != 0u ? 2u * rows + 1u : 0u;
+  const uint length = (points + $lanes / 2 - 1) / ($lanes / 2);
+  const uint first = smaller((uint)share * length, points), end = smaller(first + length, points);
+  counts[ITEM] = hull_of_points(ends, &stack[first], first, end, rows, $width, sign);
+  GLOBAL_BARRIER;
+  if (share % 4 == 0) {
+    counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], 1, length, rows, $width, sign);
+  }
+  GLOBAL_BARRIER;
+#if $is_tall
+  if (share == 0) {
+    counts[ITEM] = hull_of_hulls(ends, stack, &counts[ITEM], 4, 4u * length, rows, $width, sign);
+  }
+  GLOBAL_BARRIER;
+#endif
+  ulong inside = 0u;
+  for (uint row = (uint)lane; row < rows; row += $lanes) {
+    long within = 1;
+    for (int side = 0; side < 2; ++side) {
+      GLOBAL const uint* const of_side = side == 0 ? stacks : stacks + 3u * rows;
+      // The first corner that is not above the row's middle.
+      uint least = 1u, most = counts[first_item + side * ($lanes / 2)] - 1u;
+      while (least < most) {
+        const uint middle = (least + most) / 2u;
+        if (of_side[middle] < 2u * row + 1u) {
+          least = middle + 1u;
+        } else {
+          most = middle;
+        }
+      }
+      within -= hull_column(ends, of_side, least, row, rows, $width, side == 0 ? 1 : -1);
+    }
+    inside += within > 0 ? (ulong)within : 0u;
+  }
+  insides[ITEM] = inside;
+  BARRIER;
+  if (lane == 0 && rows != 0u) {
+    ulong sum = 0u;
+    for (int i = 0; i < $lanes; ++i) sum += insides[ITEM + i];
+    ($out + (long)id * $size)[9] = (double)sum;
+  }
 }

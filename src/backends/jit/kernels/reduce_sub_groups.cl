@@ -62,7 +62,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
   float rows[4 * $rows];
 #pragma unroll
   for (int r = 0; r < $rows; ++r) {
-    load_16_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
+    const int y = (cells_down - 1 - GROUP_Y) * 32 + r;
+    load_16_float(column + smaller(y, $height - 1) * stride, rows + 4 * r);
   }
 #define totals_$name totals_of_extreme
   // -- part: begin_extreme
@@ -71,7 +72,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
   // -- end
 #undef totals_$name
   int parity = 0;
-  for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {
+  // From below: what was written last is in the cache still.
+  for (int down = cells_down - 1 - GROUP_Y; down >= 0; down -= GROUPS_Y) {
     // -- part: begin_sum
     // The sums of the columns of a work-item in a cell.
     double totals_$name[4] = {$first, $first, $first, $first};
@@ -79,9 +81,9 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
 #pragma unroll 1
     for (int part = 0; part < 32; part += $rows) {
       const int y = down * 32 + part;
-      const int next = part + $rows < 32 ? y + $rows : (down + GROUPS_Y) * 32;
-      const int left = $height - y, left_next = $height - next;
-      GLOBAL const float* from = column + smaller(next, $height - 1) * stride;
+      const int next = part + $rows < 32 ? y + $rows : (down - GROUPS_Y) * 32;
+      const int left = $height - y, left_next = next < 0 ? 0 : $height - next;
+      GLOBAL const float* from = column + larger(smaller(next, $height - 1), 0) * stride;
 #pragma unroll
       for (int r = 0; r < $rows; ++r) {
         if (r < left) {

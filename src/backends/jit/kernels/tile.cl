@@ -8,7 +8,9 @@
 #define $stride 1024
 #define $tile_width 64    // a tile
 #define $tile_height 64
-#define $vectors 1120     // of its row pass, four pixels each
+#define $vectors 1120     // of its row pass, four pixels each, of all tiles
+#define $first_vector 0   // of a tile of several
+#define $asked 0          // whether they are more than any kernel may have
 #define $rows 70          // of its row pass
 #define $up 3             // of them, above the tile and below
 #define $down 3
@@ -23,6 +25,7 @@
 #define $column_rows 10   // that it reads
 #define $column_values 40
 #define $across 16        // blocks side by side
+#define $turns 1          // whether work-items take turns which of two vectors comes first
 #define $first 4          // pixels that a row's window has to the left of the work-item's
 #define $wide 16          // of that window
 #define $quads 4
@@ -40,8 +43,8 @@
 #define $ahead_rows 2
 #define $ahead_words 8
 #define $rows_a_turn 64
-#define $load_ahead ahead[u] = ((GLOBAL const uint*)from)[0];
-#define $ahead_pixel (ahead[u] >> 8 * (k % 4) & 255u)
+#define $load_ahead ahead_$plane[u] = ((GLOBAL const uint*)from_$plane)[0];
+#define $ahead_pixel (ahead_$plane[u] >> 8 * (k % 4) & 255u)
 #define $code uchar       // how a pixel is taken from a word
 #define $element (float)code
 #define $load raw_$plane[0] = from_raw_$plane[0];
@@ -52,6 +55,17 @@
 #define $fixed 1          // whether it cannot say what lies outside
 #define $elements w_$own[q] = (float)BYTE_OF(v, 0);
 #define $pass tile[j] = w_$own[0];
+#define $quad_unroll
+#define $first_quad 0     // of a long window, four pixels each
+#define $end_quad 2
+#define $load_four four[0] = from_row[4 * q];
+#define $pixel_of_four four[n]
+#define $all_taps 0       // whether all pixels of the window are taps of all of the work-item's
+#define $tap_count 7      // of a long window or column
+#define $weights ((GLOBAL const float*)$image)
+#define $edge_of_row 1.0f // pixel n, which may lie outside
+#define $first_taps
+#define $last_taps
 #define $made float made[8] = {w_$own[0]};
 #define $stores to[0].x = made[0];
 #define $folds made_$own[0] = column_$own[0];
@@ -63,7 +77,6 @@
 #define $kept (uint)made_$own[k]
 #define $pin PIN_WORD
 #define $codes
-#define $last 1
 #define $tables
 #define $unroll
 #define $once
@@ -71,7 +84,12 @@
 KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
   // -- part: kernel
   // The row pass of a tile, then of its columns a block for each work-item.
-  LOCAL float4 tile4[$vectors];
+#if $asked
+  DYNAMIC_LOCAL(float4, tiles, $vectors);
+#else
+  LOCAL float4 tiles[$vectors];
+#endif
+  IN_LOCAL float4* const tile4 = tiles;
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
   $tables
   const int tile_x = GROUP_X * $tile_width, tile_y = GROUP_Y * $tile_height;
@@ -84,26 +102,35 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
     $once
     for (int first = ITEM / $items_a_row; first < $rows; first += $rows_a_turn) {
       const int x0 = tile_x + ITEM % $items_a_row * $row_px;
-      GLOBAL const $pixel* from = $first_row + x0 - $first;
-      $word ahead[$ahead_words];
+      // -- part: rows_ahead
+      // Several rows of an image.
+      GLOBAL const $pixel* from_$plane = $first_row + x0 - $first;
+      $word ahead_$plane[$ahead_words];
       $unroll
       for (int u = 0; u < $ahead_rows; ++u) {
         if (first + u * $rows_at_once < $rows) {
           $load_ahead
         }
-        from += $rows_at_once * $stride;
+        from_$plane += $rows_at_once * $stride;
       }
+      // -- end
       $unroll
       for (int u = 0; u < $ahead_rows; ++u) {
         const int j = first + u * $rows_at_once;
         if (j < $rows) {
-          float w_$own[$wide];
-          $unroll
-          for (int k = 0; k < $wide; ++k) {
-            const $code code = ($code)$ahead_pixel;
-            w_$own[k] = $element;
+          // -- part: row_ahead
+          // The window of a row that has been loaded.
+          {
+            IN_LOCAL float4* const tile4 = tiles + $first_vector;
+            float w_$own[$wide];
+            $unroll
+            for (int k = 0; k < $wide; ++k) {
+              const $code code = ($code)$ahead_pixel;
+              w_$own[k] = $element;
+            }
+            $pass
           }
-          $pass
+          // -- end
         }
       }
     }
@@ -147,6 +174,9 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
         $made
         IN_LOCAL float4* const to =
             tile4 + (j * $tile_width + ITEM % $items_a_row * $row_px) / 4;
+#if $turns
+        const int turn = ITEM % $items_a_row / 4 & 1;
+#endif
         $stores
         // -- end
       }
@@ -205,11 +235,87 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
   IN_LOCAL const float4* const column =
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
+}
+
+KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  const int x0 = ITEM, y = ITEM, j = ITEM, first_row = ITEM;
+  // -- part: long_row
+  // The work-item's pixels of a row, along a window of any length: what is loaded is a tap of each
+  // of them.
+  float made[$row_px];
+  $unroll
+  for (int i = 0; i < $row_px; ++i) made[i] = 0.0f;
+  if (x0 >= $first && x0 + $end <= $width) {
+    GLOBAL const $pixel* const from_row = $row_from + x0 - $first;
+    // -- part: quads_of_row
+    // Four pixels at a time, each a tap of the pixels that it is near.
+    $quad_unroll
+    for (int q = $first_quad; q < $end_quad; ++q) {
+      $word four[4];
+      $load_four
+      $unroll
+      for (int n = 0; n < 4; ++n) {
+        const $code code = $pixel_of_four;
+        const float v = $element;
+        $unroll
+        for (int i = 0; i < $row_px; ++i) {
+          const int tap = 4 * q + n - $margin - i;
+          if ($all_taps || (tap >= 0 && tap < $tap_count)) made[i] = fma($weights[tap], v, made[i]);
+        }
+      }
+    }
+    // -- end
+  } else {
+    $once
+    for (int n = 0; n < $reach; ++n) {
+      const float v = $edge_of_row;
+      $unroll
+      for (int i = 0; i < $row_px; ++i) {
+        const int tap = n - i;
+        if (tap >= 0 && tap < $tap_count) made[i] = fma($weights[tap], v, made[i]);
+      }
+    }
+  }
+  // -- end
+  $result[ITEM] = made[0];
+  // -- part: long_columns
+  // Sums of long columns of the row pass: the rows that are taps of all of the block's in a loop.
+  float made_$own[$block];
+  $unroll
+  for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
+  IN_LOCAL const float4* const column =
+      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
+  $first_taps
+  $quad_unroll
+  for (int row = $py - 1; row < $tap_count; ++row) {
+    const float4 v0 = column[row * ($tile_width / 4)];
+    const float v[4] = {v0.x, v0.y, v0.z, v0.w};
+    $unroll
+    for (int r = 0; r < $py; ++r) {
+      const float weight = $weights[row - r];
+      $unroll
+      for (int k = 0; k < 4; ++k) made_$own[r * 4 + k] = fma(weight, v[k], made_$own[r * 4 + k]);
+    }
+  }
+  $last_taps
+  // -- end
+  $result[ITEM] = made_$own[0];
 }
 
 KERNEL(256) void running_sums(GLOBAL float* $result) {
@@ -220,23 +326,37 @@ KERNEL(256) void running_sums(GLOBAL float* $result) {
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
   IN_LOCAL const float4* const column =
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
   $taps
   // -- end
   $result[ITEM] = made_$own[0];
 }
 
 KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $result) {
-  LOCAL float4 tile4[$vectors];
+  LOCAL float4 tiles[$vectors];
+  IN_LOCAL float4* const tile4 = tiles;
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
-  // -- part: in_turn
-  // Both passes of one of the nodes that a point mixes: what columns make of it is kept, and the
-  // tile is free for the next.
-  $row_pass
+  // -- part: own_tile
+  // In a tile of its own.
+  {
+    IN_LOCAL float4* const tile4 = tiles + $first_vector;
+    IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
+    $row_pass
+  }
+  // -- end
   BARRIER;
+  // -- part: in_turn
+  // What columns make of one of the nodes that a point mixes is kept, until all are made.
   $word kept_$own[$kept_words];
   {
+    IN_LOCAL float4* const tile4 = tiles + $first_vector;
+    IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
     const int first_row = ITEM / $across * $py;
     $columns
     $codes
@@ -246,9 +366,6 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
       $pin(kept_$own[k]);
     }
   }
-#if !$last
-  BARRIER;
-#endif
   // -- end
   $result[ITEM] = kept_$own[0];
 }

@@ -7,15 +7,16 @@
 #define $start 2097552   // a half, what is added, and `near`, which is above the weights' error
 #define $bits 22         // of a sum, behind the code
 #define $twice_near 800  // none is far enough from a half where there are no bits
-#define $exact (uchar)c0
+#define $pixel uchar
+#define $exact (uchar)(c0 + scale)
 #define $by_body sum_by_body
-#define $codes , const uint c0, const uint c1, const uint c2
-#define $pixels , a[k], b[k], c[k]
+#define $parameters const uint c0, const uint c1, const uint c2, const double scale
+#define $pixels a[k], b[k], c[k], 1.5
 #define $unroll
 
 // -- part: by_body
 // The body itself, hardly ever.
-FUNCTION_SELDOM uchar $by_body(PARAMS $codes) {
+FUNCTION_SELDOM $pixel $by_body($parameters) {
   return $exact;
 }
 // -- end
@@ -43,7 +44,7 @@ FUNCTION uint row_of_sums(const uchar* a, const uchar* b, const uchar* c) {
   for (int k = 0; k < $count; ++k) $name[k] = (uchar)BYTE_OF(words_$name[k / 4], k % 4);
   if (nearest_$name < (uint)$twice_near) {
     $unroll
-    for (int k = 0; k < $count; ++k) $name[k] = $by_body(ARGS $pixels);
+    for (int k = 0; k < $count; ++k) $name[k] = $by_body($pixels);
     $unroll
     for (int q = 0; q < $quads; ++q) words_$name[q] = FIRST_BYTES(($name + 4 * q));
   }

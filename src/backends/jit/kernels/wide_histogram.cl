@@ -141,7 +141,9 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
           }
 #else
           for (int x = x0; x < x0 + $pixels && x < $width; ++x) {
-            $add($array, totals, $code, 1u);
+            // A bin that there is not is none of them.
+            const uint place = $code;
+            if (place < $codes) $add($array, totals, place, 1u);
           }
 #endif
 #endif

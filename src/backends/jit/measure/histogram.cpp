@@ -15,41 +15,6 @@ namespace {
 
 constexpr int items = 128;  // of kernels that count in global memory
 
-// The function NAME_bin(given, v): the bin of a value, -1 for none.
-std::string write_bin(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Histogram& histogram = std::get<Histogram>(node.primitive);
-  const std::string name = Builder::name({false, n}) + "_bin";
-  const Operand image = node.images[0];
-  std::string bin = "v";
-  if (histogram.rule == BinRule::user) {
-    std::vector<std::string> parameters, arguments;
-    for (const std::string& v : histogram.expression->variables()) {
-      parameters.push_back("v_" + v);
-      arguments.push_back(v == "white" ? to.white(image, "double") : "v");
-    }
-    to.body(after_line(
-        body_function(name + "_expression", "double", "", parameters,
-                      "return " + expression_body(*histogram.expression, parameters) + ";")));
-    bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
-  } else if (histogram.rule == BinRule::centred) {
-    const double largest = class_max(to.cls(image));
-    const std::string white =
-        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
-                     [image, largest](const LaunchContext& at, int) {
-                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
-                     });
-    bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
-          ".0 / " + white + " + 0.5)";
-  }
-  to.body(
-      after_line(function_of("int", name, "const struct Parameters* params, const double v",
-                             declared("const double", "bin", bin) +
-                                 returned("bin >= 0.0 && bin < " + std::to_string(histogram.bins) +
-                                          ".0 ? (int)bin : -1"))));
-  return name;
-}
-
 // The counters of 16 bytes, one statement each.
 std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
   std::string text;
@@ -154,16 +119,24 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
   const std::string bin_of_counter = codes ? bin + "(params, (double)i)" : "i";
+  const bool apart = counted.bins_apart;
+  const auto counts = [&] {
+    return to.scratch(name + "_counts", "uint",
+                      [counters](const LaunchContext&) { return std::int64_t{4} * counters; });
+  };
   const auto end = [&] {
-    return filled(part(kernels::histogram, "local_end"), {{"counters", number(counters)},
-                                                          {"items", number(group)},
-                                                          {"span", number(span)},
-                                                          {"groups", groups_text},
-                                                          {"unroll", to.unroll()},
-                                                          {"bins", number(histogram.bins)},
-                                                          {"bin", bin_of_counter},
-                                                          {"parts", parts()},
-                                                          {"out", to.measure({false, n})}});
+    return filled(part(kernels::histogram, "local_end"),
+                  {{"counters", number(counters)},
+                   {"items", number(group)},
+                   {"span", number(span)},
+                   {"groups", groups_text},
+                   {"unroll", to.unroll()},
+                   {"apart", apart ? "1" : "0"},
+                   {"codes", apart ? counts() : ""},
+                   {"bins", number(histogram.bins)},
+                   {"bin", apart ? "" : bin_of_counter},
+                   {"parts", parts()},
+                   {"out", apart ? "" : to.measure({false, n})}});
   };
   const std::string chunk = codes && !points && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
@@ -206,9 +179,11 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
       },
       0, table.bytes_of_kernel);
   if (one_launch) return;
-  to.kernel(name + "_as_doubles", group, end(), [group](const LaunchContext&) {
-    return LaunchShape{{1, 1, 1}, {group, 1, 1}};
-  });
+  to.kernel(name + (apart ? "_counts_of_codes" : "_as_doubles"), group, end(),
+            [group](const LaunchContext&) {
+              return LaunchShape{{1, 1, 1}, {group, 1, 1}};
+            });
+  if (apart) write_bins_of_codes(to, n, {.counts = counts(), .counters = counters});
 }
 
 // Counts in global memory. `place`: of the counter of pixel (x, y), -1 for none.
@@ -251,7 +226,76 @@ void write_tagged(Builder& to, const Operand& image, const std::string& name,
             });
 }
 
+// The bins in `bins` as the node's measurement.
+void write_doubles(Builder& to, int n, const std::string& bins) {
+  const int total = std::get<Histogram>(to.node(n).primitive).bins;
+  to.kernel(Builder::name({false, n}) + "_as_doubles", items,
+            filled(part(kernels::histogram, "end"), {{"items", std::to_string(items)},
+                                                     {"total", std::to_string(total)},
+                                                     {"bins", bins},
+                                                     {"out", to.measure({false, n})}}),
+            [total](const LaunchContext&) {
+              return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
+            });
+}
+
 }  // namespace
+
+std::string write_bin(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const std::string name = Builder::name({false, n}) + "_bin";
+  const Operand image = node.images[0];
+  std::string bin = "v";
+  if (histogram.rule == BinRule::user) {
+    std::vector<std::string> parameters, arguments;
+    for (const std::string& v : histogram.expression->variables()) {
+      parameters.push_back("v_" + v);
+      arguments.push_back(v == "white" ? to.white(image, "double") : "v");
+    }
+    to.body_once(name + "_expression",
+                 after_line(body_function(
+                     name + "_expression", "double", "", parameters,
+                     "return " + expression_body(*histogram.expression, parameters) + ";")));
+    bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
+  } else if (histogram.rule == BinRule::centred) {
+    const double largest = class_max(to.cls(image));
+    const std::string white =
+        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
+                     [image, largest](const LaunchContext& at, int) {
+                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
+                     });
+    bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
+          ".0 / " + white + " + 0.5)";
+  }
+  to.body_once(name, after_line(function_of(
+                         "int", name, "const struct Parameters* params, const double v",
+                         declared("const double", "bin", bin) +
+                             returned("bin >= 0.0 && bin < " + std::to_string(histogram.bins) +
+                                      ".0 ? (int)bin : -1"))));
+  return name;
+}
+
+void write_bins_of_codes(Builder& to, int n, const CodeCounts& codes) {
+  const std::string name = Builder::name({false, n}), bin = write_bin(to, n);
+  const int bins = std::get<Histogram>(to.node(n).primitive).bins;
+  const auto made = [&] {
+    return to.scratch(
+        name + "_bins", "uint", [bins](const LaunchContext&) { return std::int64_t{4} * bins; },
+        true);
+  };
+  to.kernel(name + "_bins_of_codes", items,
+            filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
+                                                      {"counters", std::to_string(codes.counters)},
+                                                      {"bin", bin + "(params, (double)code)"},
+                                                      {"bins", made()},
+                                                      {"kept", codes.kept ? "1" : "0"},
+                                                      {"counts", codes.counts}}),
+            [counters = codes.counters](const LaunchContext&) {
+              return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
+            });
+  write_doubles(to, n, made());
+}
 
 std::string each_code_of_chunk(int copies) {
   std::string text;
@@ -292,29 +336,10 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   } else {
     write_global(to, image, name, place, counters, counted_here);
   }
-  std::string bins = "_counts";
-  if (codes) {
-    bins = "_bins";
-    to.kernel(name + "_bins_of_codes", items,
-              filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
-                                                        {"counters", std::to_string(counters)},
-                                                        {"bin", bin + "(params, (double)code)"},
-                                                        {"bins", counts("_bins", histogram.bins)},
-                                                        {"count", std::to_string(histogram.bins)},
-                                                        {"counts", counts("_counts", counters)}}),
-              [counters](const LaunchContext&) {
-                return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
-              });
+  if (counted.bins_apart) {
+    return write_bins_of_codes(to, n, {.counts = counted_here, .counters = counters});
   }
-  const int total = histogram.bins;
-  to.kernel(name + "_as_doubles", items,
-            filled(part(kernels::histogram, "end"), {{"items", std::to_string(items)},
-                                                     {"total", std::to_string(total)},
-                                                     {"bins", counts(bins, histogram.bins)},
-                                                     {"out", to.measure({false, n})}}),
-            [total](const LaunchContext&) {
-              return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
-            });
+  write_doubles(to, n, counted_here);
 }
 
 }  // namespace impipe::jit

@@ -11,6 +11,17 @@ namespace impipe::jit {
 
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
+// The function NAME_bin(params, v), once a program; returns its name: Histogram node n's bin of a
+// value, -1 for none.
+std::string write_bin(Builder& to, int n);
+// The counts of an integer class's codes.
+struct CodeCounts {
+  std::string counts;  // text of their memory
+  int counters = 0;
+  bool kept = false;  // zeros stay there for the next launch
+};
+// The kernels that make bins of them for Histogram node n.
+void write_bins_of_codes(Builder& to, int n, const CodeCounts& codes);
 // scalars: that the last group runs.
 void write_select(Builder& to, const std::vector<int>& scalars, int n);
 // The code of each of 16 bytes `v` is counted: its counters are 4 * `copies` bytes, this

@@ -13,7 +13,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int codes = 65536;
+constexpr int codes = two_byte_codes;
 constexpr int words = two_byte_words;
 constexpr int pixels = 16;  // that a work-item takes at once
 
@@ -32,7 +32,8 @@ struct CodeText {
   std::string side, first_row, second_row, code;
 };
 
-CodeText code_text(Builder& to, const CountedCodes& counted, const Operand& image) {
+CodeText code_text(Builder& to, const CountedCodes& counted, int n) {
+  const Operand image = to.node(n).images[0];
   CodeText text;
   if (counted.pairs) {
     const Node& pair = to.node(image.index);
@@ -41,8 +42,10 @@ CodeText code_text(Builder& to, const CountedCodes& counted, const Operand& imag
     text.second_row = to.plane(pair.images[1]).row("y");
   } else if (counted.in_memory) {
     text.first_row = to.plane(image).row("y");
+  } else if (const std::string value = to.value(image, "x", "y"); is_integer(to.cls(image))) {
+    text.code = "(uint)" + value;
   } else {
-    text.code = "(uint)" + to.value(image, "x", "y");
+    text.code = "(uint)" + write_bin(to, n) + "(params, (double)" + value + ")";
   }
   return text;
 }
@@ -54,7 +57,7 @@ void write_counts(Builder& to, const CountedCodes& counted, int n) {
   to.body(filled(part(kernels::wide_histogram, "add"),
                  {{"add", add}, {"add_four", add_four}, {"unroll", to.unroll()}}));
   const std::string width = to.width(image);
-  const CodeText code = code_text(to, counted, image);
+  const CodeText code = code_text(to, counted, n);
   to.kernel(
       name + "_counts_of_groups", group,
       filled(part(kernels::wide_histogram, "count"), {{"array", name + "_words"},
@@ -105,7 +108,12 @@ void write_bins(Builder& to, int n) {
 
 void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
   write_counts(to, counted, n);
-  write_bins(to, n);
+  if (counted.bins_apart) {
+    const std::string counts = totals(to, Builder::name({false, n}));
+    write_bins_of_codes(to, n, {.counts = counts, .counters = codes, .kept = are_kept(to)});
+  } else {
+    write_bins(to, n);
+  }
 }
 
 }  // namespace impipe::jit

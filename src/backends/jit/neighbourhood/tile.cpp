@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <set>
 
 #include "backends/jit/block/block_parts.hpp"
 #include "backends/jit/block/windows.hpp"
@@ -25,8 +26,8 @@ namespace {
 // Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
-// Of those whose registers keep what several nodes are, in small blocks or packed to bytes, and
-// others.
+// Of those whose registers keep what several nodes are, in small blocks or packed to bytes (and of
+// long windows, whose tiles fill local memory), and others.
 constexpr int groups_in_turn = 3, groups_of_large_blocks = 2;
 // Registers for rows that a work-item loads before it makes the first of them.
 constexpr int max_ahead = 36;
@@ -44,9 +45,9 @@ class PassesWriter {
  public:
   // self: the node that the kernel stores. value: of `code`, a pixel of the plane that the row pass
   // reads, by the points on the way; by_table: as a byte, which it is the place of, not as a
-  // number.
+  // number. first_vector: of the tile.
   PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
-               const Operand& self, std::string value, bool by_table)
+               const Operand& self, std::string value, bool by_table, int first_vector)
       : to_(to),
         plan_(plan),
         inner_(inner),
@@ -57,6 +58,7 @@ class PassesWriter {
         read_(read_of(plan, image_)),
         value_(std::move(value)),
         takes_numbers_(!by_table && bytes_of(to.cls(read_)) == 1),
+        first_vector_(first_vector),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
     window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
@@ -64,18 +66,39 @@ class PassesWriter {
 
   // Writes both passes, for the texts below.
   void write() {
-    rows_ = row_pass();
+    write_row_pass();
     columns_ = column_pass();
   }
   // What fills local memory with what points make for the row pass, if they do.
   const std::string& points() const { return points_; }
+  // Whether the row passes of both are made in one loop, of rows that are loaded before.
+  bool goes_along_with(const PassesWriter& other) const {
+    return ahead_ > 1 && ahead_ == other.ahead_ && to_.cls(read_) == to_.cls(other.read_) &&
+           passes_ == other.passes_;
+  }
+  const Operand& read() const { return read_; }
+  // Registers for those rows.
+  int words_ahead() const { return ahead_ * window_.width / in_loaded_word(); }
+  // The row passes of this and of others in its loop.
+  std::string row_passes(const std::vector<const PassesWriter*>& others) const {
+    std::string any = in_own_tile(any_rows_), loads = load_rows(), ahead = row_ahead_;
+    std::vector<Operand> loaded = {read_};
+    for (const PassesWriter* other : others) {
+      any += other->in_own_tile(other->any_rows_);
+      ahead += other->row_ahead_;
+      if (std::ranges::count(loaded, other->read_) > 0) continue;
+      loads += other->load_rows();
+      loaded.push_back(other->read_);
+    }
+    return ahead_ > 1 ? rows_inside(any, loads, ahead) : any;
+  }
   // Both passes, and which block is the work-item's.
   std::string both() const {
-    return text("passes", {{"row_pass", rows_}, {"place", place()}, {"columns", columns_}});
+    return text("passes",
+                {{"row_pass", row_passes({})}, {"place", place()}, {"columns", columns_}});
   }
-  // Both passes where those of other nodes follow, unless it is the last: what is made is
-  // kept_NAME.
-  std::string both_in_turn(bool last) const {
+  // The column pass where those of other nodes follow: what is made is kept_NAME.
+  std::string kept_columns() const {
     const int block = size_.px * size_.py;
     const std::string all = "all_" + own_;
     const std::string codes =
@@ -85,14 +108,12 @@ class PassesWriter {
                              : in_word() == 2
                                  ? "(uint)" + all + "[2 * k] | (uint)" + all + "[2 * k + 1] << 16"
                                  : "made_" + own_ + "[k]";
-    return text("in_turn", {{"row_pass", rows_},
-                            {"columns", columns_},
+    return text("in_turn", {{"columns", columns_},
                             {"word", in_word() == 1 ? "float" : "uint"},
                             {"kept_words", number(block / in_word())},
                             {"codes", codes},
                             {"kept", kept},
-                            {"pin", in_word() == 1 ? "PIN_FLOAT" : "PIN_WORD"},
-                            {"last", last ? "1" : "0"}});
+                            {"pin", in_word() == 1 ? "PIN_FLOAT" : "PIN_WORD"}});
   }
   std::string place() const { return text("place"); }
 
@@ -111,7 +132,7 @@ class PassesWriter {
                              "kept_" + own_ + place_in_row());
     }
   }
-  const std::string& name() const { return own_; }
+  int made_node() const { return inner_; }
   int column_height() const { return passes_.column.height; }
   bool has_short_sums() const { return passes_.sums && passes_.column.height <= short_column; }
 
@@ -132,6 +153,11 @@ class PassesWriter {
   int items_a_row() const { return size_.width() / size_.row_px; }
   int rows_at_once() const { return tile_items / items_a_row(); }
 
+  // Whether work-items that store eight floats, two vectors, take turns which of them comes first:
+  // eight of them side by side store to all banks then. Such vectors stand at each other's place.
+  bool takes_turns() const { return passes_.sums && size_.row_px == 8; }
+  std::string turns() const { return takes_turns() ? "1" : "0"; }
+
   // What stands outside the image, where that is a constant.
   std::string outside() const {
     if (passes_.sums) return outside_value(to_, inner_, passes_.border);
@@ -148,7 +174,11 @@ class PassesWriter {
     return std::gcd(to_.tuning().load_bytes, std::gcd(window_.first * bytes, size_.row_px * bytes));
   }
 
-  std::string row_pass() {
+  std::string in_own_tile(const std::string& rows) const {
+    return text("own_tile", {{"row_pass", rows}});
+  }
+
+  void write_row_pass() {
     const bool points = plan_.in_groups(image_);
     to_.width(image_), to_.height(image_);
     const std::string edge = own_ + "_row_edge";
@@ -156,10 +186,14 @@ class PassesWriter {
       write_border(to_, edge, "float", to_.value(image_, "x", "y"), passes_.border, outside(),
                    to_.width(image_), to_.height(image_), true, false);
     }
-    const std::string window = points ? row_of_points() : row_window(edge), pass = this->pass();
-    const std::string rows = text("any_rows", {{"window", window}, {"pass", pass}});
-    const int ahead = points ? 0 : rows_ahead();
-    return ahead < 2 ? rows : rows_inside(ahead, rows, pass);
+    const std::string window = points           ? row_of_points()
+                               : size_.streamed ? long_row(edge)
+                                                : row_window(edge);
+    const std::string pass = this->pass();
+    any_rows_ = text("any_rows", {{"window", window}, {"pass", pass}});
+    ahead_ = points || size_.streamed ? 0 : rows_ahead();
+    row_ahead_ =
+        text("row_ahead", {{"ahead_pixel", pixel_ahead()}, {"element", element()}, {"pass", pass}});
   }
 
   // The window of a row, from the image.
@@ -174,6 +208,47 @@ class PassesWriter {
          {"reach", number(size_.row_px + reach().left + reach().right)},
          {"margin", number(window_.first - reach().left)},
          {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
+  }
+
+  std::string row_weights() { return weights(to_, inner_, "row_weights", 0, passes_.row.count()); }
+  std::string column_weights() {
+    return weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+  }
+  std::string some_unrolled() const { return to_.tuning().unroll ? unroll_pragma(4) : ""; }
+
+  // The work-item's pixels of a row, along a window of any length.
+  std::string long_row(const std::string& edge) {
+    const int taps = passes_.row.width, margin = window_.first - reach().left;
+    // Quads whose pixels are taps of all of the work-item's pixels.
+    const int first = (margin + size_.row_px + 2) / 4, end = (taps + margin) / 4;
+    const PixelClass cls = to_.cls(read_);
+    const std::string load =
+        takes_numbers_
+            ? word_access(true, "(GLOBAL const uchar*)(from_row + 4 * q)", "four", 0, 4, 4, 4)
+            : wide_load(cls, "from_row + 4 * q", "four", 0, 4,
+                        std::min(to_.tuning().load_bytes, 4 * bytes_of(cls)));
+    const auto quads = [&](int from, int to, bool all) {
+      return text("quads_of_row",
+                  {{"first_quad", number(from)},
+                   {"end_quad", number(to)},
+                   {"quad_unroll", all ? some_unrolled() : to_.unroll()},
+                   {"all_taps", all ? "1" : "0"},
+                   {"tap_count", number(taps)},
+                   {"margin", number(margin)},
+                   {"weights", row_weights()},
+                   {"load_four", load},
+                   {"word", takes_numbers_ ? "uint" : type_of(cls)},
+                   {"pixel_of_four", takes_numbers_ ? "FLOAT_OF_BYTE(four[0], n)" : "four[n]"},
+                   {"element", element()}});
+    };
+    return text("long_row",
+                {{"row_from", to_.plane(read_).row("y")},
+                 {"quads_of_row", quads(0, first, false) + quads(first, end, true) +
+                                      quads(end, window_.width / 4, false)},
+                 {"reach", number(size_.row_px + reach().left + reach().right)},
+                 {"tap_count", number(taps)},
+                 {"weights", row_weights()},
+                 {"edge_of_row", to_.call(edge, "x0 + n - " + number(reach().left), "y")}});
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
@@ -203,19 +278,22 @@ class PassesWriter {
   std::string pass() {
     const int px = size_.row_px;
     std::string made, stores;
-    if (passes_.any_order) {
+    if (size_.streamed) {
+      // It is made.
+    } else if (passes_.any_order) {
       made = array_of("float", "made", px) + running_row();
     } else if (passes_.sums) {
-      const std::string weight = weights(to_, inner_, "row_weights", 0, passes_.row.count());
       made = declared("const int", "r", "0") +
-             weighted_row(to_, "made", px, window_, passes_.row, weight, PixelClass::single).text;
+             weighted_row(to_, "made", px, window_, passes_.row, row_weights(), PixelClass::single)
+                 .text;
     } else {
       made = array_of("float", "made", px) + folds(window_.array, window_.width,
                                                    window_.first - reach().left, 1,
                                                    passes_.row.width, px, "made", "row_");
     }
     for (int q = 0; q < px / 4; ++q) {
-      stores += four_elements("to[" + number(q) + "]",
+      const std::string place = !takes_turns() ? number(q) : q == 0 ? "turn" : "1 - turn";
+      stores += four_elements("to[" + place + "]",
                               [&](int k) { return "made[" + number(4 * q + k) + "]"; });
     }
     return text("pass", {{"made", made}, {"stores", stores}});
@@ -248,37 +326,50 @@ class PassesWriter {
     return (all + loops - 1) / loops;
   }
 
-  // The row pass of a tile that lies inside the image with all it reads, or of any.
-  std::string rows_inside(int ahead, const std::string& rows, const std::string& pass) {
+  // Pixel k of row u of those that are loaded: narrow ones stay in words until they are used.
+  int in_loaded_word() const { return 4 / bytes_of(to_.cls(read_)); }
+  std::string pixel_ahead() const {
+    const int in_word = in_loaded_word();
+    const std::string word = ahead_name() + "[u * " + number(window_.width / in_word) + " + k";
+    if (in_word == 1) return word + "]";
+    if (takes_numbers_) return "FLOAT_OF_BYTE(" + word + " / 4], k % 4)";
+    return "((" + word + " / " + number(in_word) + "] >> (" + number(32 / in_word) + " * (k % " +
+           number(in_word) + "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
+  }
+
+  std::string ahead_name() const { return "ahead_" + Builder::name(read_); }
+
+  // Several rows of the image into registers.
+  std::string load_rows() const {
     const PixelClass cls = to_.cls(read_);
     const PlaneText plane = to_.plane(read_);
-    // Narrow pixels stay in words until they are used.
-    const int in_word = 4 / bytes_of(cls), words = window_.width / in_word;
-    const std::string row = "(ahead + u * " + number(words) + ")";
-    const std::string word = "ahead[u * " + number(words) + " + k";
-    const std::string pixel = in_word == 1 ? word + "]"
-                              : takes_numbers_
-                                  ? "FLOAT_OF_BYTE(" + word + " / 4], k % 4)"
-                                  : "((" + word + " / " + number(in_word) + "] >> (" +
-                                        number(32 / in_word) + " * (k % " + number(in_word) +
-                                        "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
-    return text(
-        "row_pass",
-        {{"tile_end", number(size_.width() + reach().right)},
-         {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
-         {"rows_a_turn", number(rows_at_once() * ahead)},
-         {"first_row", plane.row("(tile_y + first - $up)")},
-         {"stride", plane.stride},
-         {"word", in_word == 1 ? "float" : "uint"},
-         {"ahead_words", number(ahead * words)},
-         {"ahead_rows", number(ahead)},
-         {"load_ahead", in_word == 1 ? wide_load(cls, "from", row, 0, window_.width, alignment())
-                                     : word_access(true, "(GLOBAL const uchar*)from", row, 0,
-                                                   4 * words, alignment(), alignment())},
-         {"ahead_pixel", pixel},
-         {"element", element()},
-         {"pass", pass},
-         {"any_rows", rows}});
+    const int words = window_.width / in_loaded_word();
+    const bool floats = in_loaded_word() == 1;
+    const std::string from = "from_" + Builder::name(read_);
+    const std::string row = "(" + ahead_name() + " + u * " + number(words) + ")";
+    return text("rows_ahead",
+                {{"plane", Builder::name(read_)},
+                 {"first_row", plane.row("(tile_y + first - $up)")},
+                 {"stride", plane.stride},
+                 {"word", floats ? "float" : "uint"},
+                 {"ahead_words", number(ahead_ * words)},
+                 {"ahead_rows", number(ahead_)},
+                 {"load_ahead", floats ? wide_load(cls, from, row, 0, window_.width, alignment())
+                                       : word_access(true, "(GLOBAL const uchar*)" + from, row, 0,
+                                                     4 * words, alignment(), alignment())}});
+  }
+
+  // The row passes of a tile that lies inside the image with all it reads, or of any.
+  std::string rows_inside(const std::string& any, const std::string& loads,
+                          const std::string& rows) const {
+    return text("row_pass",
+                {{"tile_end", number(size_.width() + reach().right)},
+                 {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
+                 {"rows_a_turn", number(rows_at_once() * ahead_)},
+                 {"ahead_rows", number(ahead_)},
+                 {"rows_ahead", loads},
+                 {"row_ahead", rows},
+                 {"any_rows", any}});
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
@@ -309,7 +400,8 @@ class PassesWriter {
   std::string column_pass() {
     const int rows = size_.py + passes_.column.height - 1, px = size_.px;
     if (passes_.any_order) return text("running_columns", {{"taps", running_columns(rows)}});
-    if (passes_.sums) return text("column_sums", {{"taps", column_taps(rows)}});
+    if (size_.streamed && passes_.column.height >= 2 * size_.py) return long_columns(rows);
+    if (passes_.sums) return text("column_sums", {{"taps", column_taps(0, rows)}});
     return text("columns",
                 {{"column_rows", number(rows)},
                  {"column_values", number(rows * px)},
@@ -353,18 +445,25 @@ class PassesWriter {
     return text;
   }
 
-  // Each row of the tile is a tap of every row of the block that is near.
-  std::string column_taps(int rows) {
+  std::string long_columns(int rows) {
+    const int height = passes_.column.height;
+    return text("long_columns", {{"first_taps", column_taps(0, size_.py - 1)},
+                                 {"last_taps", column_taps(height, rows)},
+                                 {"quad_unroll", some_unrolled()},
+                                 {"tap_count", number(height)},
+                                 {"weights", column_weights()}});
+  }
+
+  // Each of these rows of the tile is a tap of every row of the block that is near.
+  std::string column_taps(int first, int end) {
     const int px = size_.px, height = passes_.column.height;
-    const std::string sums = "made_" + own_;
-    const std::string weight =
-        weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+    const std::string sums = "made_" + own_, weight = column_weights();
     std::vector<int> weight_of;
     for (int y = 0, k = 0; y < height; ++y) {
       weight_of.push_back(passes_.column.at(0, y) ? k++ : -1);
     }
     std::string text;
-    for (int row = 0; row < rows; ++row) {
+    for (int row = first; row < end; ++row) {
       std::string taps = array_of("float", "v", px) + column_row(row);
       for (int r = std::max(0, row - height + 1); r <= std::min(row, size_.py - 1); ++r) {
         const int tap = weight_of[static_cast<std::size_t>(row - r)];
@@ -387,10 +486,12 @@ class PassesWriter {
   Operand image_, read_;  // of the row pass
   std::string value_;
   bool takes_numbers_;  // bytes become floats as they leave their words
+  int first_vector_;
+  int ahead_ = 0;  // rows that are loaded before the first is made; less than two: none
   std::string own_;
-  Window window_;               // of a work-item's pixels of a row
-  std::string rows_, columns_;  // both passes
-  std::string points_;          // what fills local memory with those that points make
+  Window window_;                               // of a work-item's pixels of a row
+  std::string any_rows_, row_ahead_, columns_;  // parts of both passes
+  std::string points_;  // what fills local memory with those that points make
   const Substitutions words_{{
       {"own", [this] { return own_; }},
       {"pixel", [this] { return type_of(to_.cls(read_)); }},
@@ -401,17 +502,18 @@ class PassesWriter {
       {"to_height", [this] { return to_.height(self_); }},
       {"tile_width", [this] { return number(size_.width()); }},
       {"tile_height", [this] { return number(size_.height()); }},
-      {"vectors", [this] { return number(size_.rows * size_.width() / 4); }},
       {"rows", [this] { return number(size_.rows); }},
       {"up", [this] { return number(passes_.column.footprint().up); }},
       {"down", [this] { return number(passes_.column.footprint().down); }},
       {"row_px", [this] { return number(size_.row_px); }},
       {"items_a_row", [this] { return number(items_a_row()); }},
       {"rows_at_once", [this] { return number(rows_at_once()); }},
+      {"first_vector", [this] { return number(first_vector_); }},
       {"px", [this] { return number(size_.px); }},
       {"py", [this] { return number(size_.py); }},
       {"block", [this] { return number(size_.px * size_.py); }},
       {"across", [this] { return number(size_.across); }},
+      {"turns", [this] { return turns(); }},
       {"first", [this] { return number(window_.first); }},
       {"wide", [this] { return number(window_.width); }},
       {"end", [this] { return number(size_.row_px + reach().right); }},
@@ -423,49 +525,115 @@ class PassesWriter {
   }};
 };
 
+using Writers = std::deque<PassesWriter>;  // they refer to themselves
+
+// What the passes have made, as rows for the points after them.
+void add_rows(const Writers& writers, BlockParts& parts) {
+  for (const PassesWriter& writer : writers) {
+    parts.add({false, writer.made_node()},
+              made_row(row_name({false, writer.made_node()}),
+                       writers.size() > 1 ? writer.kept() : writer.made()));
+  }
+}
+
+// The block's points with their quotients by reciprocals, stored if all of them are exact: a true
+// division is a branch.
+std::string rows_by_reciprocals(const Block& block, const Writers& writers,
+                                const PlaneText& plane) {
+  if (!block.beside.empty() || !block.to.tuning().unroll) return "";
+  Quotients quotients{.any_white = true};
+  BlockParts parts(block, {}, &quotients);
+  add_rows(writers, parts);
+  const std::string array = parts.row_of({false, block.root}).array;
+  return quotients.found ? quick_rows(block, quotients, parts.text().rows, array, plane) : "";
+}
+
+// Both passes of several nodes, one after the other in one tile.
+std::string passes_in_turn(const Writers& writers) {
+  std::string text;
+  for (const PassesWriter& writer : writers) {
+    if (!text.empty()) text += statement("BARRIER");
+    text += writer.row_passes({}) + statement("BARRIER") + writer.kept_columns();
+  }
+  return text;
+}
+
+// The same, each in a tile of its own.
+std::string passes_together(const Writers& writers) {
+  std::string rows, columns;
+  std::set<const PassesWriter*> made;
+  for (const PassesWriter& writer : writers) {
+    columns += writer.kept_columns();
+    if (!made.insert(&writer).second) continue;
+    std::vector<const PassesWriter*> others;
+    std::vector<Operand> loaded = {writer.read()};
+    for (const PassesWriter& other : writers) {
+      if (!writer.goes_along_with(other) || made.contains(&other)) continue;
+      if (std::ranges::count(loaded, other.read()) == 0) {
+        if (static_cast<int>(loaded.size() + 1) * writer.words_ahead() > max_ahead) continue;
+        loaded.push_back(other.read());
+      }
+      made.insert(&other);
+      others.push_back(&other);
+    }
+    rows += writer.row_passes(others);
+  }
+  return rows + statement("BARRIER") + columns;
+}
+
+// Adds the writer of a node's passes, the next of those of a tile.
+void add_writer(Builder& to, const KernelPlan& plan, int n, int inner, BlockParts& parts,
+                Writers& writers) {
+  const TwoPasses& two = *plan.form<TwoPasses>(n);
+  const Operand image = to.node(inner).images[0], read = read_of(plan, image);
+  const bool made = read != image;
+  const bool by_table = made && !takes_less_than_a_table(to.context(), image.index);
+  std::string value = "code";
+  if (by_table) {
+    value = parts.table_of(image.index, read) + "[code]";
+  } else if (made) {
+    value = point_value(to, image.index, [](const Operand&) { return std::string("code"); });
+  }
+  const int before = two.together ? static_cast<int>(writers.size()) : 0;
+  writers.emplace_back(to, plan, inner, two.size, Operand{false, n}, value, by_table,
+                       before * two.size.vectors());
+  writers.back().write();
+}
+
 }  // namespace
 
 void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
-  const auto& [inners, size, beside] = *plan.form<TwoPasses>(n);
+  const auto& [inners, size, together, beside] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
   const bool in_turn = inners.size() > 1;
   const Block block{
       to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group, beside};
   BlockParts parts(block);
-  std::deque<PassesWriter> writers;  // they refer to themselves
+  Writers writers;
   std::string points;
   for (const int inner : inners) {
-    const Operand image = to.node(inner).images[0], read = read_of(plan, image);
-    std::string value = "code";
-    const bool made = read != image;
-    const bool by_table = made && !takes_less_than_a_table(to.context(), image.index);
-    if (by_table) {
-      value = parts.table_of(image.index, read) + "[code]";
-    } else if (made) {
-      value = point_value(to, image.index, [](const Operand&) { return std::string("code"); });
-    }
-    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self, value, by_table);
-    writer.write();
-    points += writer.points();
-    parts.add({false, inner},
-              made_row(row_name({false, inner}), in_turn ? writer.kept() : writer.made()));
+    add_writer(to, plan, n, inner, parts, writers);
+    points += writers.back().points();
   }
+  add_rows(writers, parts);
   const StoredRow row = stored_rows(block, parts);
-  const std::string stored = rows_text(block, parts.text(), row);
+  const std::string stored =
+      rows_by_reciprocals(block, writers, row.plane) + rows_text(block, parts.text(), row);
+  parts.write_tables();
   const PassesWriter& last = writers.back();
-  std::string passes;
-  if (in_turn) {
-    for (const PassesWriter& writer : writers) passes += writer.both_in_turn(&writer == &last);
-    passes += last.place();
-  } else {
-    passes = last.both();
-  }
+  const std::string passes = together  ? passes_together(writers) + last.place()
+                             : in_turn ? passes_in_turn(writers) + last.place()
+                                       : last.both();
+  const int vectors = size.vectors() * (together ? static_cast<int>(inners.size()) : 1);
+  const bool asked = 16 * vectors > to.tuning().local_bytes;
   const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
-  const int groups_kept = small ? groups_in_turn : groups_of_large_blocks;
+  const bool two = together && inners.size() == 2;
+  const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
   const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia;
   to.kernel(
       "store_" + Builder::name(self), tile_items,
-      filled(part(kernels::tile, "kernel"), {{"vectors", number(size.rows * size.width() / 4)},
+      filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},
+                                             {"asked", asked ? "1" : "0"},
                                              {"tables", points + parts.text().tables},
                                              {"tile_width", number(size.width())},
                                              {"tile_height", number(size.height())},
@@ -477,9 +645,11 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                             (s.height + tile.height() - 1) / tile.height(), 1},
                            {tile_items, 1, 1}};
       },
-      in_turn ? groups_kept
-      : dense ? groups_of_short_columns
-              : groups_at_once);
+      in_turn         ? groups_kept
+      : size.streamed ? groups_in_turn
+      : dense         ? groups_of_short_columns
+                      : groups_at_once,
+      asked ? 16 * vectors : 0);
 }
 
 }  // namespace impipe::jit

@@ -54,6 +54,8 @@ using PixelText = std::function<std::string(const Operand& image)>;
 // Where quotients by what is the same for all pixels are found by reciprocals: `quotients` (struct
 // Quotients), which stands around the text, says whether all of them are exact.
 struct Quotients {
+  bool any_white = false;          // whites are divided by as they are
+  bool found = false;              // there are such quotients
   std::set<std::string> units;     // text of the whites, which are taken to be 1
   std::set<std::string> moderate;  // and of what doubles are made of besides codes: 0, or no power
                                    // of two beyond the hundredth
@@ -61,6 +63,14 @@ struct Quotients {
 // The text of point node n's pixel from those of its images; x and y stand around it. Writes the
 // body. quotients: by reciprocals.
 std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
+
+// The function of codes that computes node n's pixel by its body, in double, where hardly any pixel
+// is left to it: its name, and what a call has behind the codes (", a, b"), which it takes one by
+// one, since a compiler of OpenCL would keep whole structures in memory for it.
+struct SeldomBody {
+  std::string name, arguments;
+};
+SeldomBody write_seldom_body(Builder& to, int n);
 
 // The text of rows of point node n's pixels where they are lines of codes (program/ramp.hpp).
 struct RampText {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/program/code_curve.hpp"
 #include "backends/jit/program/quotients.hpp"
 #include "backends/jit/program/ramp.hpp"
 #include "backends/jit/text/dialect.hpp"
@@ -220,10 +221,11 @@ std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights
 void take_reciprocals(Builder& to, const Node& node, const PointBody& body, const std::string& real,
                       PointCall& call, Quotients& quotients) {
   call.name += "_quick";
+  quotients.found = true;
   const auto first = call.arguments.begin() + body.inputs;
   if (real == "double") {
     quotients.moderate.insert(first, call.arguments.end());
-  } else if (const auto white = known_white(node, body)) {
+  } else if (const auto white = known_white(node, body); white && !quotients.any_white) {
     std::string& given = first[static_cast<std::ptrdiff_t>(*white)];
     quotients.units.insert(given);
     given = "1.0f";
@@ -259,15 +261,12 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
   return std::string(name_of(cls)) + "_from_" + real + "(" + value + ")";
 }
 
-std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
+namespace {
+
+// The value by the node's body or expression.
+std::string computed_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
-  if (point.lookup) {
-    const std::string entry = write_entry(to, n);
-    return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
-  }
-  const std::vector<double> mean = weights_of_codes(to.context(), n);
-  if (!mean.empty()) return mean_of_codes(to, n, mean, pixel_text);
   const std::string real = in_double(to.context(), n) ? "double" : "float";
   const PixelText pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);
@@ -291,6 +290,77 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   const std::string place = "(int)" + code_up_to(last, real, value);
   return converted(node.cls, real,
                    "(" + real + ")" + to.measure(table) + "[" + from + " + " + place + "]");
+}
+
+// The function (ARGS, code) of a curve's codes, which a kernel computes before others; its name.
+std::string write_curve(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const std::string own = Builder::name({false, n}), name = own + "_of_code";
+  if (to.has_function(name)) return name;
+  const bool same = is_same_for_planes(to.context(), n);
+  const BytesFunction bytes = [cls = node.cls](const LaunchContext&) {
+    return std::int64_t{bytes_of(cls)} * codes_of_16_bits;
+  };
+  const std::string table = same ? to.scratch_of_all(own + "_curve", type_of(node.cls), bytes)
+                                 : to.scratch(own + "_curve", type_of(node.cls), bytes);
+  constexpr int items = 128;
+  const std::string value = computed_value(
+      to, n, [](const Operand&) { return std::string("code"); }, nullptr);
+  const Substitutions words{{{"items", [] { return std::to_string(items); }},
+                             {"same", [&] { return std::string(same ? "1" : "0"); }},
+                             {"value", [&] { return value; }},
+                             {"table", [&] { return table; }}}};
+  to.function(name, "FUNCTION " + type_of(node.cls) + " " + name + "(PARAMS, const uint code) {\n" +
+                        words.filled(part(kernels::code_curve, "entry")) + "}\n");
+  to.kernel_before(own + "_curve_of_codes", items, words.filled(part(kernels::code_curve, "curve")),
+                   [](const LaunchContext&) {
+                     return LaunchShape{{codes_of_16_bits / items, 1, 1}, {items, 1, 1}};
+                   });
+  return name;
+}
+
+}  // namespace
+
+std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
+  const Node& node = to.node(n);
+  const Point& point = std::get<Point>(node.primitive);
+  if (point.lookup) {
+    const std::string entry = write_entry(to, n);
+    return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
+  }
+  if (is_curve_of_codes(to.context(), n)) {
+    return write_curve(to, n) + "(ARGS, (uint)" + pixel_text(node.images[0]) + ")";
+  }
+  const std::vector<double> mean = weights_of_codes(to.context(), n);
+  if (!mean.empty()) return mean_of_codes(to, n, mean, pixel_text);
+  return computed_value(to, n, pixel_text, quotients);
+}
+
+SeldomBody write_seldom_body(Builder& to, int n) {
+  const Node& node = to.node(n);
+  std::size_t next = 0;
+  const PointCall call = call_of_body(to, n, "double", [&](const Operand&) {
+    return "DOUBLE_OF_CODE(c" + std::to_string(next++) + ")";
+  });
+  to.body_once(call.name,
+               after_line(body_function(call.name, "double", "", call.parameters, call.text)));
+  SeldomBody body{Builder::name({false, n}) + "_by_body", ""};
+  std::string parameters, exact;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const bool image = i < node.images.size();
+    const std::string comma = i == 0 ? "" : ", ";
+    parameters +=
+        comma + (image ? "const uint c" + std::to_string(i) : "const double " + call.parameters[i]);
+    exact += comma + (image ? call.arguments[i] : call.parameters[i]);
+    if (!image) body.arguments += ", " + call.arguments[i];
+  }
+  to.body_once(body.name,
+               filled(part(kernels::weighted, "by_body"),
+                      {{"by_body", body.name},
+                       {"pixel", type_of(node.cls)},
+                       {"parameters", parameters},
+                       {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
+  return body;
 }
 
 std::optional<RampText> ramp_text(Builder& to, int n) {

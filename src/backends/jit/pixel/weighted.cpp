@@ -46,21 +46,6 @@ WholeSum whole_sum(const Node& node, const LaunchContext& at, int n) {
   return sum;
 }
 
-// The function of codes that computes node n's pixel by its body; returns its name.
-std::string write_body(Builder& to, int n) {
-  const std::string name = Builder::name({false, n}) + "_by_body";
-  if (to.has_function(name)) return name;
-  const std::vector<Operand>& images = to.node(n).images;
-  std::string codes;
-  for (std::size_t i = 0; i < images.size(); ++i) codes += ", const uint c" + std::to_string(i);
-  std::size_t next = 0;
-  const std::string exact =
-      point_value(to, n, [&](const Operand&) { return "c" + std::to_string(next++); });
-  to.function(name, filled(part(kernels::weighted, "by_body"),
-                           {{"by_body", name}, {"codes", codes}, {"exact", exact}}));
-  return name;
-}
-
 }  // namespace
 
 std::optional<SumText> sum_of_bytes(Builder& to, int n) {
@@ -82,12 +67,12 @@ std::optional<SumText> sum_of_bytes(Builder& to, int n) {
   const std::string bits =
       given("bits", [](const WholeSum& s) { return static_cast<double>(s.bits); });
   const auto twice_near = static_cast<std::int64_t>(2 * near_of(node.images.size()));
-  const std::string by_body = write_body(to, n);
+  const SeldomBody body = write_seldom_body(to, n);
   return SumText{
       [=, &to, images = node.images](const std::string& name, int count, const PixelText& pixel) {
         std::string weighted, pixels;
         for (std::size_t i = 0; i < images.size(); ++i) {
-          pixels += ", " + pixel(images[i]);
+          pixels += (i == 0 ? "" : ", ") + pixel(images[i]);
           weighted += (i == 0 ? "" : " + ") + weights[i] + " * (int)" + pixel(images[i]);
         }
         return filled(part(kernels::weighted, "row_of_sums"), {{"name", name},
@@ -97,8 +82,8 @@ std::optional<SumText> sum_of_bytes(Builder& to, int n) {
                                                                {"start", start},
                                                                {"bits", bits},
                                                                {"twice_near", number(twice_near)},
-                                                               {"by_body", by_body},
-                                                               {"pixels", pixels},
+                                                               {"by_body", body.name},
+                                                               {"pixels", pixels + body.arguments},
                                                                {"unroll", to.unroll()}});
       }};
 }

@@ -23,7 +23,7 @@ constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = 
 constexpr BlockSize packed_line_size{.px = 4, .py = 8, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
-// Of windows of more than max_ranked cells whose ranks are taken.
+// Of sorted columns of more than max_ranked cells.
 constexpr BlockSize ranked_size{.px = 4, .py = 4, .groups = 2};
 constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups = 3};
 // Of a body that goes over its window by itself: pixels it reads for a block, whose text is written
@@ -35,6 +35,10 @@ constexpr int max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
 constexpr int max_ranked = 25;
+// Cells that one network orders where the compiler's registers are known to hold them: measured at
+// 29, 37, 41 and 45 cells beside the search that others take (docs/decisions/0070). Compilers of
+// OpenCL keep packed codes in memory before.
+constexpr int max_ordered_bytes = 37, max_ordered = 41, max_ordered_halves = 29;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
 constexpr std::int64_t max_cells_a_weight = 8;
@@ -45,9 +49,15 @@ bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
 }
 
-// Whether registers hold what orders the cells of a mask.
-bool can_be_ordered(const Mask& mask) {
-  return mask.count() <= max_ranked || takes_sorted_columns(mask);
+// Whether registers hold what orders the cells of a rank filter's window.
+bool can_be_ordered(const KernelContext& of, const Node& node) {
+  const Mask& mask = std::get<Rank>(node.primitive).mask;
+  if (mask.count() <= max_ranked || takes_sorted_columns(mask)) return true;
+  const int bytes = bytes_of(of.cls(node.images[0]));
+  if (of.dialect != Dialect::cuda && bytes < 4) {
+    return bytes == 2 && mask.count() <= max_ordered_halves;
+  }
+  return mask.count() <= (bytes == 1 ? max_ordered_bytes : max_ordered);
 }
 
 const PackedSum packed_byte{"", 255, 0};
@@ -109,7 +119,7 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->offsets || !can_be_ordered(r->mask) || f.left < 0 || f.right < 0 || f.up < 0 ||
+    if (r->offsets || !can_be_ordered(of, node) || f.left < 0 || f.right < 0 || f.up < 0 ||
         f.down < 0) {
       return std::nullopt;
     }
@@ -129,6 +139,7 @@ struct Parts {
   int packed_bytes = 1;  // the widest of those
   bool limited = true;   // the registers of a kernel can be
   int ranked = 0;        // most cells of a rank filter
+  bool columns = false;  // one of many cells sorts its columns
   bool loops = false;    // a body goes over its window by itself
   int runs = 0;          // most runs of an extremum
   bool lines = false;    // of one whose rows have hardly more than a cell each
@@ -189,7 +200,10 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   const bool mean = means && can_be_mean(of, planes, operand.index);
   parts.packed = parts.packed && (mean || takes_packed(of, planes, operand.index));
   parts.packed_bytes = std::max(parts.packed_bytes, bytes_of(of.cls(image)));
-  if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
+  if (const auto* rank = as<Rank>(node)) {
+    parts.ranked = std::max(parts.ranked, rank->mask.count());
+    parts.columns = parts.columns || orders_keys(rank->mask);
+  }
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
   if (made_here(of, planes, image)) {
@@ -253,7 +267,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return packed ? packed_tile_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
-  if (parts.packed && parts.ranked > max_ranked) {
+  if (parts.packed && parts.columns) {
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }
   if (parts.packed) {
@@ -281,7 +295,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
-  else if (parts.ranked > max_ranked)
+  else if (parts.columns)
     sizes = {ranked_size};
   const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
   const int cells = (f.left + 1 + f.right) * (f.up + 1 + f.down);
@@ -453,7 +467,9 @@ bool rolls_rows(const Stencil& stencil) {
          stencil.taps.count() > max_taps;
 }
 
-bool orders_keys(const Mask& mask) { return mask.count() > max_ranked; }
+bool orders_keys(const Mask& mask) {
+  return mask.count() > max_ranked && takes_sorted_columns(mask);
+}
 
 bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);

@@ -48,6 +48,15 @@ bool mixes_wide_windows(const KernelContext& of, const Node& node) {
   return !shared && std::max({a.width, a.height, b.width, b.height}) > max_side;
 }
 
+// Whether n is the last extremum that a point is made of.
+bool is_last_extremum(const KernelContext& of, const Node& point, int n) {
+  int last = -1;
+  for (const Operand& image : pixel_images(point)) {
+    if (!image.external && as<Extremum>(of.node(image.index)) != nullptr) last = image.index;
+  }
+  return n == last;
+}
+
 // Whether what lies outside the image comes from its other side.
 bool is_circular(const Node& node) {
   const PrimitiveFacts facts = facts_of(node);
@@ -134,7 +143,9 @@ class Chooser {
         return node_name(r) + " measures pixel by pixel";
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
-      if (of_.tuning.fast && is<Extremum>(n) && mixes_wide_windows(of_, reader)) {
+      // Beside the plane of the others the last one is made where it is read.
+      if (of_.tuning.fast && is<Extremum>(n) && mixes_wide_windows(of_, reader) &&
+          !is_last_extremum(of_, reader, n)) {
         return node_name(r) + " mixes windows that registers do not hold together";
       }
       if (joins_neighbourhoods(reader) && reads_again(of_.node(n))) {
@@ -357,7 +368,10 @@ class Chooser {
       return false;
     }
     const std::optional<TwoPasses> two = tiled(chosen_, planes, n);
-    return two ? two->inners == std::vector{r} : fits_block(of_, planes, n);
+    // Beside what points make, a low tile is left for a high window: most of its rows are made
+    // again.
+    return two ? two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height()
+               : fits_block(of_, planes, n);
   }
 
   // --- forms

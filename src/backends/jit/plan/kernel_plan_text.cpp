@@ -59,6 +59,7 @@ struct FormText {
   std::string operator()(const TwoPasses& two) const {
     return "both passes of " + list_of(two.inners) + " in tiles of " +
            std::to_string(two.size.width()) + "x" + std::to_string(two.size.height()) +
+           (two.together ? ", one for each" : "") +
            (two.beside.empty() ? "" : "; of " + list_of(two.beside) + " beside it");
   }
   std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }
@@ -83,7 +84,7 @@ struct FormText {
         "tagged counters in local memory"};
     return ways[static_cast<int>(counted.way)] +
            std::string(counted.pairs ? " of pairs that are made here" : "") +
-           ending(counted.scalars);
+           std::string(counted.bins_apart ? ", then bins" : "") + ending(counted.scalars);
   }
   std::string operator()(const WholeKernels&) const { return "kernels of its own"; }
   std::string operator()(const Selection& selection) const {

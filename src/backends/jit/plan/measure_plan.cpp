@@ -9,7 +9,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int max_local = 2048;       // counters a group keeps for itself
-constexpr int max_local_bins = 6144;  // that are made of few codes
+constexpr int max_local_bins = 6144;  // of few codes; more are made of the counts apart
 
 bool goes_by_cells(const KernelContext& of, int n) {
   const Node& node = of.node(n);
@@ -25,11 +25,20 @@ bool ready(const Node& node) {
                      [](const Operand& m) { return m.external; });
 }
 
+// Whether the bins of 16-bit codes fit a table of bytes: one a code.
+bool has_table_of_bins(const Histogram& histogram) {
+  return histogram.rule == BinRule::centred && histogram.bins <= 256;
+}
+
+// 16-bit codes, or as many bins of floats, which are counted at once.
 bool fits_two_bytes(const KernelContext& of, int n) {
   const Node& node = of.node(n);
-  return of.tuning.fast && as<Histogram>(node)->rule == BinRule::codes &&
-         of.cls(node.images[0]) == PixelClass::uint16 &&
-         of.tuning.max_local_bytes >= 4 * two_byte_words;
+  const Histogram& histogram = *as<Histogram>(node);
+  const PixelClass cls = of.cls(node.images[0]);
+  const bool codes = cls == PixelClass::uint16 && !has_table_of_bins(histogram);
+  const bool bins = cls == PixelClass::single && histogram.rule != BinRule::codes &&
+                    histogram.bins > max_local && histogram.bins <= two_byte_codes;
+  return of.tuning.fast && (codes || bins) && of.tuning.max_local_bytes >= 4 * two_byte_words;
 }
 
 // Whether a point makes the codes of two planes of bytes.
@@ -68,20 +77,22 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   const PixelClass cls = of.cls(node.images[0]);
   switch (of.tuning.variant.counts) {
     case KernelVariant::Counts::usual: break;
-    case KernelVariant::Counts::atomic: return {.way = Way::global};
-    case KernelVariant::Counts::tagged: return {.way = Way::tagged};
+    case KernelVariant::Counts::atomic: return {.way = Way::global, .bins_apart = is_integer(cls)};
+    case KernelVariant::Counts::tagged: return {.way = Way::tagged, .bins_apart = is_integer(cls)};
   }
   if (fits_two_bytes(of, n)) {
     return {.way = Way::two_bytes,
             .pairs = is_pair_in_memory(of, planes, node.images[0]),
-            .in_memory = planes.has(node.images[0])};
+            .in_memory = cls == PixelClass::uint16 && planes.has(node.images[0]),
+            .bins_apart = cls == PixelClass::uint16 && histogram.rule != BinRule::codes};
   }
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);
   const int counters = codes ? static_cast<int>(class_max(cls)) + 1 : histogram.bins;
-  const bool few = counters <= max_local && histogram.bins <= (codes ? max_local_bins : max_local);
-  const bool table = codes && histogram.rule == BinRule::centred && histogram.bins <= 256;
-  if (!few && !table) return {.way = Way::global};
+  const bool few = counters <= max_local;
+  const bool table = codes && has_table_of_bins(histogram);
+  if (!few && !table) return {.way = Way::global, .bins_apart = codes};
+  if (few && histogram.bins > max_local_bins) return {.way = Way::local, .bins_apart = true};
   return {.way = few ? Way::local : Way::table,
           .one_launch = of.ends_in_last_group() && !of.tuning.stacked};
 }

@@ -29,14 +29,16 @@ struct CountedCodes {
   };
   Way way = Way::local;
   bool pairs = false;        // two_bytes: the codes are made here, of two planes of bytes
-  bool in_memory = false;    // two_bytes: the codes are
+  bool in_memory = false;    // two_bytes: codes that are there
+  bool bins_apart = false;   // codes are counted, and kernels of their own make bins of that
   bool one_launch = false;   // the last group of the pass ends it
   std::vector<int> scalars;  // that this group runs
 };
 CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n);
 
-// Of 65,536 counters, two of 16 bits in each, with what spreads them over the banks.
-inline constexpr int two_byte_words = 65536 / 512 * 267;
+// Counters of 16 bits, two in each word, with what spreads them over the banks.
+inline constexpr int two_byte_codes = 65536;
+inline constexpr int two_byte_words = two_byte_codes / 512 * 267;
 
 // The scalar nodes that need nothing but the measurements `made` and what comes from outside, less
 // those that are `known` to be run elsewhere. groups: those too that all of a group run.

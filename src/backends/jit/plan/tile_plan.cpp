@@ -17,6 +17,9 @@ constexpr int full_block = 32, large_block = 24, small_block = 16;
 // Of an extremum: a work-item's window is the whole column and few rows more.
 constexpr int max_extremum_rows = 33;
 
+// Of a tile for which a kernel asks, so that three groups fit on a processor.
+constexpr std::int64_t max_bytes_of_three = 72 * 1024;
+
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
 // What the row pass of a node reads where a tile makes several: a plane, or the bytes of one that
@@ -26,6 +29,16 @@ std::optional<Operand> read_in_turn(const KernelContext& of, const Planes& plane
   if (!made_here(of, planes, image)) return image;
   const std::optional<Operand> codes = coded_by(of, planes, image);
   return codes && planes.has(*codes) ? codes : std::nullopt;
+}
+
+// Long windows: rows of the row pass, at most, for one of the tile.
+constexpr int max_rows_for_one = 3;
+
+// Whether sums go along windows of any length.
+bool can_be_streamed(const KernelContext& of, const Planes& planes, const Passes& passes,
+                     const Operand& image, int count) {
+  return passes.sums && !passes.any_order && passes.row.full() && passes.column.full() &&
+         (count > 1 || !made_here(of, planes, image));
 }
 
 // read: by the row pass. count: of the nodes that a tile makes, whose pixels are kept until all are
@@ -47,7 +60,15 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   const int halo = multiple_of_4(row.left) + multiple_of_4(row.right);
   size.row_px = narrow || !passes.sums ? 8 : 4;
   if (size.row_px + halo > max_window) size.row_px = 4;
-  if (size.row_px + halo > max_window) return {};
+  if (size.row_px + halo > max_window) {
+    if (!can_be_streamed(of, planes, passes, image, count)) return {};
+    size.streamed = true;
+    size.row_px = 8;
+  }
+  const std::int64_t most =
+      size.streamed
+          ? std::max(of.tuning.local_bytes, std::min(of.tuning.max_local_bytes, max_bytes_of_three))
+          : of.tuning.local_bytes;
   const int block = count == 1 || bytes_of(node.cls) == 1              ? full_block
                     : passes.column.height > short_column && count < 4 ? large_block
                                                                        : small_block;
@@ -61,7 +82,8 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
             ? point_tile(of, image, size, passes).local_bytes(of, planes, image)
             : 0;
     const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
-    if (fits && bytes + made <= of.tuning.local_bytes) return size;
+    const bool few = !size.streamed || size.rows <= max_rows_for_one * size.height();
+    if (fits && few && bytes + made <= most) return size;
   }
   return {};
 }
@@ -129,6 +151,9 @@ std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& pl
       tile_size(of, others, *Passes::of(first), first, read, static_cast<int>(two.inners.size()));
   if (!size) return std::nullopt;
   two.size = *size;
+  const auto count = static_cast<std::int64_t>(two.inners.size());
+  two.together = several && 16 * count * size->vectors() <=
+                                std::min(max_bytes_of_three, of.tuning.max_local_bytes);
   return two;
 }
 

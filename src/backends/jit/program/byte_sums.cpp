@@ -6,8 +6,9 @@
 #include "core/body_tree.hpp"
 
 namespace impipe::jit {
+namespace {
 
-bool is_sum_of_bytes(const KernelContext& of, int n) {
+bool can_be_whole(const KernelContext& of, int n) {
   const Node& node = of.node(n);
   const auto* point = as<Point>(node);
   if (point == nullptr || point->body == nullptr || point->in_table || point->lookup ||
@@ -23,6 +24,16 @@ bool is_sum_of_bytes(const KernelContext& of, int n) {
   // Whatever the parameters are.
   const std::vector<double> ones(static_cast<std::size_t>(point->body->parameters), 1.0);
   return bytes && known && linear_weights(*point->body, ones).has_value();
+}
+
+}  // namespace
+
+bool is_sum_of_bytes(const KernelContext& of, int n) {
+  if (!can_be_whole(of, n)) return false;
+  for (int other = 0; other < of.count(); ++other) {
+    if (other != n && can_be_whole(of, other)) return true;
+  }
+  return false;
 }
 
 }  // namespace impipe::jit

@@ -1,5 +1,6 @@
 // Looks for quotients in the trees of bodies.
 #include "backends/jit/program/quotients.hpp"
+#include "backends/jit/program/code_curve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -169,7 +170,7 @@ bool divides_by_uniform(const KernelContext& of, int n) {
   const Node& node = of.node(n);
   const auto* point = as<Point>(node);
   if (point == nullptr || point->lookup || point->body == nullptr ||
-      !traits_of(*point->body).divides_by_uniform) {
+      !traits_of(*point->body).divides_by_uniform || is_curve_of_codes(of, n)) {
     return false;
   }
   if (!in_double(of, n)) {

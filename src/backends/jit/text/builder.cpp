@@ -147,6 +147,14 @@ std::string Builder::scratch(const std::string& name, const std::string& type, B
   return buffer(name, type, place, true);
 }
 
+std::string Builder::scratch_of_all(const std::string& name, const std::string& type,
+                                    BytesFunction bytes) {
+  const std::size_t known = scratches_.size();
+  std::string text = scratch(name, type, std::move(bytes));
+  if (scratches_.size() > known) scratches_.back().of_all = true;
+  return text;
+}
+
 std::string Builder::ticket() {
   const std::size_t known = scratches_.size();
   const std::string text =
@@ -262,7 +270,7 @@ void Builder::body_once(const std::string& name, const std::string& text) {
 // --- kernels
 
 std::int64_t Builder::ScratchPlan::step(const LaunchContext& at) const {
-  if (contents || table) return 0;
+  if (contents || table || of_all) return 0;
   return (bytes(at) + row_alignment - 1) / row_alignment * row_alignment;
 }
 
@@ -354,6 +362,12 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   }
 }
 
+void Builder::kernel_before(const std::string& name, int items, const std::string& text,
+                            ShapeFunction shape) {
+  kernel(name, items, text, std::move(shape));
+  std::rotate(passes_.begin(), passes_.end() - 1, passes_.end());
+}
+
 void Builder::repeat(int kernels, int most,
                      const std::function<LaunchShape(const LaunchContext&, int time)>& shape) {
   const std::size_t first = passes_.size() - static_cast<std::size_t>(kernels);
@@ -407,8 +421,8 @@ struct Builder::Launcher {
     LaunchPlan plan;
     plan.parameters = packed(fields, at);
     for (const ScratchPlan& s : scratches) {
-      Scratch made{
-          values.count > 1 ? s.step(at) * values.count : s.bytes(at), s.cleared, s.kept, {}};
+      const bool each = values.count > 1 && !s.of_all;
+      Scratch made{each ? s.step(at) * values.count : s.bytes(at), s.cleared, s.kept, {}};
       for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
       if (s.table) {
         for (const double value : s.table(at)) put(made.contents, s.type, value);

@@ -79,6 +79,8 @@ class Builder {
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
   std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
                       bool cleared = false);
+  // The same, once for all images of a stack.
+  std::string scratch_of_all(const std::string& name, const std::string& type, BytesFunction bytes);
   // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its
   // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
   // tickets'.
@@ -111,6 +113,9 @@ class Builder {
   // local_bytes: of what the text declares with DYNAMIC_LOCAL.
   void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape,
               int groups = 0, int local_bytes = 0);
+  // The same, launched before those that there are.
+  void kernel_before(const std::string& name, int items, const std::string& text,
+                     ShapeFunction shape);
   // Launches the last `kernels` of them, in their order, `most` times more, each time in the shape
   // of that time; not at all where it has no groups.
   void repeat(int kernels, int most,
@@ -142,11 +147,12 @@ class Builder {
     BytesFunction bytes;
     bool cleared = false;
     bool kept = false;
+    bool of_all = false;                          // there once for all planes of a stack
     ParameterType type = ParameterType::float32;  // of contents
     int count = 0;
     ParameterValue contents;
     TableValues table;
-    // From plane to plane of a stack. What has contents is there once for all of them.
+    // From plane to plane of a stack; 0 of what is there once for all of them.
     std::int64_t step(const LaunchContext& at) const;
   };
   struct PassPlan {
