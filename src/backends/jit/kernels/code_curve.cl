@@ -4,11 +4,12 @@
 #define $pixel ushort
 #define $value (ushort)(code / 2u)  // of `code`
 #define $name curve_of_code
-FUNCTION $pixel at_code(GLOBAL const $pixel* const $table, const uint code) {
-  // -- part: entry
-  // Made before.
-  return $table[code];
-  // -- end
+#define $made ((GLOBAL const ushort*)0)  // the table
+
+// -- part: entry
+// The function of a code, made before.
+FUNCTION $pixel $name(PARAMS, const uint code) {
+  return $made[code];
 }
 
 // -- part: curve

@@ -309,9 +309,11 @@ std::string write_curve(Builder& to, int n) {
   const Substitutions words{{{"items", [] { return std::to_string(items); }},
                              {"same", [&] { return std::string(same ? "1" : "0"); }},
                              {"value", [&] { return value; }},
+                             {"name", [&] { return name; }},
+                             {"pixel", [&] { return type_of(node.cls); }},
+                             {"made", [&] { return table; }},
                              {"table", [&] { return table; }}}};
-  to.function(name, "FUNCTION " + type_of(node.cls) + " " + name + "(PARAMS, const uint code) {\n" +
-                        words.filled(part(kernels::code_curve, "entry")) + "}\n");
+  to.function(name, words.filled(part(kernels::code_curve, "entry")));
   to.kernel_before(own + "_curve_of_codes", items, words.filled(part(kernels::code_curve, "curve")),
                    [](const LaunchContext&) {
                      return LaunchShape{{codes_of_16_bits / items, 1, 1}, {items, 1, 1}};
