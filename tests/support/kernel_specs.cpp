@@ -24,6 +24,8 @@ IMPIPE_POINT_BODY(table_gray, (r, g, b), (),
                   { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
 IMPIPE_POINT_BODY(table_above, (x), (threshold), { return x > threshold ? real(1) : real(0); })
 IMPIPE_POINT_BODY(table_scale, (x), (k), { return x * k; })
+IMPIPE_POINT_BODY(table_weighted, (r, g, b), (k, l, m, from),
+                  { return r * k + g * l + b * m + from; })
 IMPIPE_POINT_BODY(table_power, (x), (k), { return pow(x / real(65535), k) * real(65535); })
 IMPIPE_STENCIL_BODY(table_gradient, (1, 1, 1, 1), (scale), {
   const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
@@ -387,6 +389,13 @@ class Table {
     add("point curve of codes", {image(PixelClass::uint16, 3)},
         {node(Point{.body = &bodies::table_power}, {input(0)}, {number(0.45)}, PixelClass::uint16,
               3)});
+    const KernelInput plane = image(PixelClass::uint8, 1);
+    const auto weighted = [&](double k, double l, double m, double from) {
+      return node(Point{.body = &bodies::table_weighted}, {input(0), input(1), input(2)},
+                  {number(k), number(l), number(m), number(from)}, PixelClass::uint8, 1);
+    };
+    add("two sums of bytes", {plane, plane, plane},
+        {weighted(0.25, 0.5, 0.25, 0), weighted(-0.148, -0.291, 0.439, 128)}, {0, 1});
     add("point lookup", {image(PixelClass::uint8, 3), image(PixelClass::uint16, 1)},
         {node(Point{.lookup = true}, {input(0), input(1)}, {}, PixelClass::uint16, 3)});
     add("stencil body to one side", {image(PixelClass::uint8, 1)},
