@@ -89,9 +89,9 @@ if [ -n "$oclgrind" ]; then
   echo "$library" >"$folder/oclgrind.icd"
   export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-300}
   export OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log
-  # With the 32 KB that it gives by itself it refuses programs of several tiles, none of which takes
-  # more than 27.
-  export OCLGRIND_LOCAL_MEM_SIZE=49152
+  # It counts the local memory of all kernels of a program together: several tiles, none of which takes
+  # more than 27 KB.
+  export OCLGRIND_LOCAL_MEM_SIZE=131072
   export OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl
   export IMPIPE_TEST_EXACT_BUFFERS=1 IMPIPE_TEST_COMPILE_FIRST=1
   if [ -n "$limits" ]; then
