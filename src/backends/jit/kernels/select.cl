@@ -68,6 +68,7 @@ KERNEL($items) void choose(GLOBAL uint* $totals, GLOBAL uint* $begun, GLOBAL dou
       const double rest = $rest;
       double own = 0.0, all;
       for (int i = ITEM * $run; i < (ITEM + 1) * $run && i < $digits; ++i) own += totals[$first + i];
+      GLOBAL_BARRIER;  // all have read the rest before one writes it
       double before = group_sum_before(own, &all, group_memory, $items);
       if (before <= rest && rest < before + own) {
         int digit = ITEM * $run;
