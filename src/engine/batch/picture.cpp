@@ -582,7 +582,9 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   check_time();
   if (path == "-" || (picture_.joined && path == picture_.output)) {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
-  } else if (settings_.dry_run) {
+    return;
+  }
+  if (settings_.dry_run) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
     io::replace_file(path, bytes);
   } else {
