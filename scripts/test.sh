@@ -8,7 +8,8 @@
 # --oclgrind runs the table of OpenCL kernels, points before neighbourhoods and 300 random pipelines
 #            (IMPIPE_TEST_SEEDS, from IMPIPE_TEST_FIRST_SEED) under Oclgrind and nothing else: no
 #            stray access, no race.
-#            IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
+#            IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name,
+#            IMPIPE_TEST_PART=I/N one of N parts, for several machines or processes.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
 # --seeds    tries N random pipelines (ten thousand for an hour or two) and nothing else: the same
 #            bits fused and not, at every instruction set, and on OpenCL; N / 10 of small images on

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "core/expression.hpp"
 #include "core/object_table.hpp"
@@ -713,6 +715,20 @@ std::vector<SpecCase> make_table() {
   return table.cases;
 }
 
+// The part of them that IMPIPE_TEST_PART=I/N names, I from 0: each N-th one.
+std::vector<SpecCase> part_of(std::vector<SpecCase> chosen) {
+  const char* part = std::getenv("IMPIPE_TEST_PART");
+  if (part == nullptr) return chosen;
+  std::size_t which = 0, parts = 0;
+  char slash = 0;
+  if (!(std::istringstream(part) >> which >> slash >> parts) || slash != '/' || which >= parts) {
+    throw std::runtime_error("IMPIPE_TEST_PART='" + std::string(part) + "' is no I/N");
+  }
+  std::vector<SpecCase> some;
+  for (std::size_t i = which; i < chosen.size(); i += parts) some.push_back(std::move(chosen[i]));
+  return some;
+}
+
 }  // namespace
 
 const std::vector<SpecCase>& kernel_specs() {
@@ -739,7 +755,7 @@ std::vector<SpecCase> chosen_specs() {
   if (chosen.empty()) {
     throw std::runtime_error("IMPIPE_TEST_SPEC='" + std::string(only) + "' names no kernel");
   }
-  return chosen;
+  return part_of(std::move(chosen));
 }
 
 const SpecCase& spec_named(const std::string& name) {

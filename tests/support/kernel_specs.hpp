@@ -18,7 +18,7 @@ struct SpecCase {
   int most = 1 << 20;
 };
 
-// At most 340.
+// At most 370.
 const std::vector<SpecCase>& kernel_specs();
 
 // The part with windows, flips and resampled images.
@@ -26,7 +26,8 @@ std::vector<SpecCase> geometry_specs();
 
 // Those that a test with a slow compiler takes: a few of every primitive. IMPIPE_TEST_TABLE=all
 // takes all of them, IMPIPE_TEST_TABLE=few a quarter of those; IMPIPE_TEST_SPEC=TEXT those with the
-// text in their names.
+// text in their names, and IMPIPE_TEST_PART=I/N one of N parts of what is chosen (none is left out:
+// for several processes beside each other).
 std::vector<SpecCase> chosen_specs();
 // Throws std::runtime_error when there is none.
 const SpecCase& spec_named(const std::string& name);
