@@ -63,11 +63,13 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
                 Progress& progress, RunEnd& end) {
   const bool is_watch = !options.watch.empty();
   bool gpu_joins = false;
+  double wait = 0;
   if (devices.empty()) {
     WorkCost cost = cost_of(state.work.pictures, state.pipeline, options);
     if (is_watch) cost = cost_of_watch(cost);
     gpu_joins =
         !is_watch && options.jpeg_codec != JpegCodec::device && gpu_may_join(cost, options.threads);
+    if (gpu_joins) wait = seconds_to_wait_for_gpu(cost, options.threads);
     devices.push_back(gpu_joins ? cpu_until_then(cost, options.threads, state.pool)
                                 : choose_device(cost, options.threads, state.pool));
   }
@@ -80,7 +82,7 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   progress.detail(lanes.names() + ": " + why);
   if (gpu_joins) {
     lanes.open_later([pool = &state.pool] { return open_any_gpu(*pool); }, options.session,
-                     options.jpeg_codec != JpegCodec::cpu && has_jpegs(state.work.pictures));
+                     options.jpeg_codec != JpegCodec::cpu && has_jpegs(state.work.pictures), wait);
   }
   state.settings.lanes = &lanes;
   end.devices = lanes.devices();
@@ -90,19 +92,18 @@ namespace {
 
 BatchOptions batch_options_of(const PictureSettings& settings, const RunOptions& options,
                               std::int64_t memory, const WatchedBatch& watched) {
-  return {
-      .threads = options.threads,
-      .in_flight = options.threads + std::max(1, options.threads / 4),
-      .memory = memory,
-      .fail_fast = options.fail_fast,
-      .retries = options.retries,
-      .timeout = options.timeout,
-      .stop = options.stop,
-      .no_more = watched.no_more,
-      .idle = [lanes = settings.lanes,
-               few = std::max(1, options.threads / 8)] { return lanes->is_opening() ? few : 0; },
-      .first_lane = watched.first_lane,
-      .timeline = settings.timeline};
+  return {.threads = options.threads,
+          .in_flight = options.threads + std::max(1, options.threads / 4),
+          .memory = memory,
+          .fail_fast = options.fail_fast,
+          .retries = options.retries,
+          .timeout = options.timeout,
+          .stop = options.stop,
+          .no_more = watched.no_more,
+          .idle = [lanes = settings.lanes,
+                   threads = options.threads] { return lanes->idle_threads(threads); },
+          .first_lane = watched.first_lane,
+          .timeline = settings.timeline};
 }
 
 // How many frames of a stream may be read and not yet told: so many that no thread waits for one

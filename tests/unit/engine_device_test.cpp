@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "backends/registry.hpp"
@@ -74,6 +75,50 @@ TEST(WorkCosts, FilesCostWhatTheirFormatsDo) {
   on_host.images = 20;
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16),
                    on_host.file_seconds / 20 * (1 + 1 / model.crowd));
+}
+
+// While a GPU is opened the CPU computes a tenth of many small JPEGs, which would take the GPU
+// 0.03 s; of heavy work that it does half as fast as the GPU it does a part that is worth more.
+TEST(WorkCosts, TheCpuLeavesToTheGpuWhatItWouldDoSoonAnyway) {
+  const CostModel model;
+  WorkCost many;
+  many.images = 960;
+  many.file_seconds = 960 * 0.02;
+  many.file_seconds_beside_gpu = 960 * 0.001;
+  many.coded_pixels = 960 * 4e6;
+  EXPECT_GT(many.cpu_seconds(model, 16), 4 * many.gpu_seconds(model, 16));
+  EXPECT_DOUBLE_EQ(seconds_to_wait_for_gpu(many, 16), 1.5 * model.gpu_start);
+  many.kernels = 2;  // which take their time, too
+  EXPECT_DOUBLE_EQ(seconds_to_wait_for_gpu(many, 16),
+                   1.5 * (model.gpu_start + 2 * model.gpu_kernel));
+  many.file_seconds_beside_gpu = many.file_seconds / 3;
+  EXPECT_GT(many.cpu_seconds(model, 16), 1.25 * many.gpu_seconds(model, 16));
+  EXPECT_EQ(seconds_to_wait_for_gpu(many, 16), 0);
+}
+
+TEST(LaterDevice, LeavesThreadsWithoutWorkWhileItIsOpened) {
+  ThreadPool pool(0);
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse("imcomplement"));
+  for (const double wait : {0.0, 1000.0}) {
+    std::vector<OpenDevice> first;
+    first.push_back(open_device({.backend = "cpu", .device = ""}, pool));
+    Lanes lanes(pipeline, std::move(first), {});
+    EXPECT_EQ(lanes.idle_threads(16), 0);
+    std::promise<void> go;
+    lanes.open_later(
+        [&] {
+          go.get_future().wait();
+          return open_device({.backend = "cpu", .device = ""}, pool);
+        },
+        {}, false, wait);
+    EXPECT_EQ(lanes.idle_threads(16), wait > 0 ? 15 : 2);
+    EXPECT_EQ(lanes.idle_threads(1), wait > 0 ? 0 : 1);
+    go.set_value();
+    for (int i = 0; i < 6000 && lanes.is_opening(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(lanes.idle_threads(16), 0);
+  }
 }
 
 TEST(LaterDevice, HasTheImagesThatComeWhenItIsThere) {

@@ -166,6 +166,15 @@ bool gpu_may_join(const WorkCost& work, int threads) {
                      [](const Backend& backend) { return backend.may_have_gpu(); });
 }
 
+double seconds_to_wait_for_gpu(const WorkCost& work, int threads) {
+  constexpr double late = 1.5;  // kernels are made from nothing, or the driver takes long: no wait
+  const CostModel model;
+  const double start = work.gpu_start_seconds(model);
+  const double done_by_cpu = std::min(1.0, start / work.cpu_seconds(model, threads));
+  const double saved = done_by_cpu * (work.gpu_seconds(model, threads) - start);
+  return saved < model.gpu_held_up ? late * start : 0;
+}
+
 OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool) {
   const CostModel model;
   return {open_cpu(pool),

@@ -28,9 +28,11 @@ bool Lanes::has_gpu() const noexcept {
   return has;
 }
 
-void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options,
-                       bool codec) {
+void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec,
+                       double wait) {
   const auto begin = std::chrono::steady_clock::now();
+  wait_until_ = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(wait));
   const auto work = [this, open = std::move(open), options, codec, begin] {
     std::string what;
     try {

@@ -1,6 +1,7 @@
 // The devices of a run and the lanes of work on them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -28,13 +29,20 @@ class Lanes {
 
   // Opens another device while these work; when it is there with the kernels of the images that are
   // known then, and if `codec` those for JPEGs, later images go to it alone. What comes of it is
-  // told by take_details.
-  void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec);
+  // told by take_details. For `wait` seconds most threads had better have no work.
+  void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec,
+                  double wait = 0);
   // It is no longer needed, if it is not there yet.
   void stop_opening() { is_over_ = true; }
   bool is_opening() const {
     return opening_.valid() &&
            opening_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+  }
+  // So many of `threads` had better have no work now: with all of them busy a device takes longer
+  // to be opened.
+  int idle_threads(int threads) const {
+    if (!is_opening()) return 0;
+    return std::chrono::steady_clock::now() < wait_until_ ? threads - 1 : std::max(1, threads / 8);
   }
 
   Session& session(size_t device) { return *on(device).session; }
@@ -120,6 +128,7 @@ class Lanes {
   std::vector<std::string> details_;
   std::int64_t left_over_ = 0;
   mutable std::mutex mutex_;
+  std::chrono::steady_clock::time_point wait_until_;
   std::future<void> opening_;  // ends before all else does
 };
 

@@ -49,6 +49,9 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
 // included, and images are small enough to begin with them on the CPU: none would take long after
 // the GPU is there.
 bool gpu_may_join(const WorkCost& work, int threads);
+// For how long the CPU should leave the work to a GPU that is being opened, in seconds: 0 where
+// what it would do meanwhile saves the GPU more than the opening takes longer for it.
+double seconds_to_wait_for_gpu(const WorkCost& work, int threads);
 // The CPU, for work that a GPU would do sooner, until it is there.
 OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool);
 // The first GPU that can be used and works as the CPU does. Throws Error with the reasons against

@@ -21,6 +21,8 @@ struct CostModel {
   double pcie = 55e9;        // bytes a second, pinned memory
   double staging = 8e9;      // bytes a second that a thread copies to pinned memory
   double gpu_coded = 5e-11;  // of a pixel of a JPEG that the GPU decodes or encodes
+  // So much later is a GPU there that is opened beside threads that compute.
+  double gpu_held_up = 0.06;
 };
 
 // What a run computes, all its images together.
@@ -39,6 +41,8 @@ struct WorkCost {
   void add(const Plan& plan, double pixels, double images_of_it);
   double cpu_seconds(const CostModel& model, int threads) const;
   double gpu_seconds(const CostModel& model, int threads) const;
+  // Of these, the driver and the kernels.
+  double gpu_start_seconds(const CostModel& model) const;
 };
 
 }  // namespace impipe::engine
