@@ -43,6 +43,9 @@ constexpr Content contents[] = {
      "+ 0.5' | im2uint8"},
 };
 
+// Of the operators that have it: an image with a value for each code.
+constexpr const char* table_parameter = "lut";
+
 // Useful ranges, in steps of less than 2.
 constexpr double sides[] = {3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 21, 31, 45, 63};
 constexpr double radii[] = {1, 2, 3, 4, 5, 6, 7, 10, 15, 22, 31};
@@ -153,6 +156,9 @@ class Sweep {
     const std::optional<Given> example = example_of(op);
     if (!example) return;
     const std::string base = text_of(op, *example);
+    const auto table = example->find(table_parameter);
+    table_ =
+        table != example->end() && table->second.starts_with(':') ? table->second.substr(1) : "";
     for (const int channels : {1, 3}) add_classes(base, {"", "", 0}, channels, natural);
     for (const Content& content : contents) add_classes(base, {"", "", 0}, 1, content.name);
     for (const Parameter& parameter : op.parameters) {
@@ -186,6 +192,10 @@ class Sweep {
       for (const Content& one : contents) {
         if (content == one.name) row.images = {{"", one.pipeline + std::string(converted(cls))}};
       }
+      if (!table_.empty()) {
+        const int codes = cls == PixelClass::uint16 ? 65536 : 256;
+        row.images.emplace_back(table_, fmt::format("gradient 1,{}{}", codes, converted(cls)));
+      }
       rows.push_back(std::move(row));
     }
   }
@@ -196,6 +206,7 @@ class Sweep {
                                        : "";
   }
 
+  std::string table_;  // the name of the operator's table, if it has one
   std::set<std::pair<std::string, int>> known_;
 };
 

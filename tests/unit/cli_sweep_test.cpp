@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -106,6 +107,21 @@ TEST(Sweep, HasEveryOperatorThatTakesImagesAlone) {
     }
   }
   EXPECT_EQ(missing, (std::vector<std::string>{}));
+}
+
+TEST(Sweep, TablesHaveAValueForEachCode) {
+  std::map<PixelClass, std::string> tables;
+  for (const SuiteRow& one : sweep_rows()) {
+    if (!one.pipeline.starts_with("intlut ")) {
+      for (const auto& [name, pipeline] : one.images) EXPECT_EQ(name, "") << one.name;
+      continue;
+    }
+    ASSERT_FALSE(one.images.empty()) << one.name;
+    EXPECT_EQ(one.pipeline, "intlut lut=:" + one.images.back().first);
+    tables[one.cls] = one.images.back().second;
+  }
+  EXPECT_EQ(tables[PixelClass::uint8], "gradient 1,256");
+  EXPECT_EQ(tables[PixelClass::uint16], "gradient 1,65536 | im2uint16");
 }
 
 TEST(Sweep, TakesParametersOverTheirRanges) {
