@@ -49,8 +49,13 @@ IMPIPE_FUNCTION Scaled scaled(float x) {
   constexpr float least = 1.17549435e-38f;
   const bool tiny = x < least;
   const std::int32_t bits = bits_of(tiny ? x * 8388608.0f : x);
-  const std::int32_t e = (bits - bits_of(0.70710678f)) >> 23;
-  return {bits_as_float(bits - (e << 23)), static_cast<float>(tiny ? e - 23 : e)};
+  // Without signs, as the bits of an x below 0, whose result nobody takes, may go beyond them.
+  const auto from_root =
+      static_cast<std::uint32_t>(bits) - static_cast<std::uint32_t>(bits_of(0.70710678f));
+  const std::int32_t e = static_cast<std::int32_t>(from_root) >> 23;
+  const auto scaled_bits = static_cast<std::uint32_t>(bits) - (static_cast<std::uint32_t>(e) << 23);
+  return {bits_as_float(static_cast<std::int32_t>(scaled_bits)),
+          static_cast<float>(tiny ? e - 23 : e)};
 }
 
 IMPIPE_FUNCTION float log(float x) {

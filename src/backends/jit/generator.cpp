@@ -19,6 +19,7 @@
 #include "backends/jit/neighbourhood/tile.hpp"
 #include "backends/jit/neighbourhood/van_herk.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
@@ -63,7 +64,9 @@ class Generator {
     void operator()(const Extremum&) const {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
     }
-    void operator()(const Rank&) const { write_rank(to, n, name); }
+    void operator()(const Rank& rank) const {
+      write_rank(to, n, name, fits_rank_network(to.tuning(), rank));
+    }
     template <class Other>
     void operator()(const Other& other) const {
       to.fail(std::string(name_of(Primitive(other))) + " is not made pixel by pixel");

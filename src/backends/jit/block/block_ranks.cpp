@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "backends/jit/block/block_rows.hpp"
-#include "backends/jit/block/networks.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/networks.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {

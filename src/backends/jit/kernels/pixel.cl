@@ -4,6 +4,7 @@
 #define $type uchar
 #define $name image_at
 #define $name_place key_at
+#define $name_ordered ordered_at
 #define $each_run for (int dx = 0; dx < 2; ++dx, ++k) sum += weights[k];
 #define $value (uchar)(x + y)
 #define $has_value 1      // whether what lies outside the image has one
@@ -12,6 +13,10 @@
 #define $wide 1           // whether places may lie to the left and right of the image
 #define $tall 1           // and above and below
 #define $rule replicate
+#define $values 2         // cells
+#define $cell_values s[0] = x; s[1] = y;
+#define $network order_int(&s[0], &s[1]);
+#define $ranked s[1]
 #define $top_bit 7
 #define $cells for (int dx = 0, k = 0; dx < 3; ++dx, ++k) count += (uint)dx <= below ? 1 : 0;
 #define $each_cell sum += weights[k] * (float)(x + dx + y + dy);
@@ -111,6 +116,15 @@ FUNCTION $type $name(PARAMS, int x, int y) {
 #endif
 #endif
   return $value;
+}
+
+// -- part: ordered
+// The window's cells, ordered by a network as far as the result needs it.
+FUNCTION $type $name_ordered(PARAMS, const int x, const int y) {
+  int s[$values];
+  $cell_values
+  $network
+  return ($type)$ranked;
 }
 
 // -- part: place

@@ -27,7 +27,8 @@ void write_separable_rows(Builder& to, int n, const std::optional<PixelTile>& ti
 PlaneText plane_of_rows(Builder& to, int n);
 // two_passes: rows and then columns, of a rectangle.
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
-void write_rank(Builder& to, int n, const std::string& name);
+// ordered: its cells by a network, else by a search for the rank.
+void write_rank(Builder& to, int n, const std::string& name, bool ordered);
 
 // A plane in the local memory of groups that make a pixel a work-item (Builder::pixel_kernel).
 class GroupTile {

@@ -20,6 +20,9 @@ constexpr int max_flat_rows = 32;    // of a rectangle that van Herk's row pass 
 constexpr int max_mask_items = 128;  // of a group that goes by the rows of a mask
 constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
+// Cells that a network orders for a pixel by itself: of any window that no block holds, and of one
+// that has hardly more of them than its longer side.
+constexpr int max_network_cells = 41, max_network_line = 63;
 // A side of windows of which a sorted tile has enough results.
 constexpr int max_tiled_window = 55;
 // Windows beyond which joined blocks cost less, as measured on one H100: of wide classes; of bytes,
@@ -74,6 +77,15 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
   const auto* rank = as<Rank>(of.node(n));
   return of.tuning.fast && rank != nullptr && !rank->offsets &&
          rank->mask.count() >= min_histogram_cells;
+}
+
+bool fits_rank_network(const Tuning& tuning, const Rank& rank) {
+  const int cells = rank.mask.count(), side = std::max(rank.mask.width, rank.mask.height);
+  // Measured on NVIDIA's, which have the other ways to sort, too.
+  const int most = !tuning.sorted_tiles ? min_histogram_cells - 1
+                   : cells <= 2 * side  ? max_network_line
+                                        : max_network_cells;
+  return tuning.fast && cells <= most;
 }
 
 bool takes_columns(const Mask& mask) {

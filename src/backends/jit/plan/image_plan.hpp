@@ -17,6 +17,9 @@ bool fits_mask_runs(const KernelContext& of, int n);
 // Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
 // column, is the way.
 bool fits_rank_histogram(const KernelContext& of, int n);
+// Whether a rank filter that no block holds orders the few cells of its window by one network, a
+// pixel for itself.
+bool fits_rank_network(const Tuning& tuning, const Rank& rank);
 // Whether the columns of such a window's mask are few enough to be counted one by one, of bytes.
 bool takes_columns(const Mask& mask);
 // Whether it has a wide class and fits tiles of rank_tile_side whose values are sorted.

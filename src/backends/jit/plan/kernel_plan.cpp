@@ -506,6 +506,9 @@ class Chooser {
         return {std::move(*blocks), why};
       }
     }
+    if (const auto* rank = as<Rank>(of_.node(n)); rank && fits_rank_network(of_.tuning, *rank)) {
+      return {Pixels{}, "no block holds what it reads; a network orders the few cells"};
+    }
     if (fits_rank_blocks(of_, n)) return {RankBlocks{}, "its window is too large for a tile"};
     if (fits_rank_tiles(of_, n)) {
       const bool narrow = bytes_of(of_.node(n).cls) == 1;

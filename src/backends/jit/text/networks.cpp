@@ -1,5 +1,5 @@
 // Batcher's networks, the shortest ones for five values, and the selection from two sorted lists.
-#include "backends/jit/block/networks.hpp"
+#include "backends/jit/text/networks.hpp"
 
 #include <algorithm>
 #include <numeric>
