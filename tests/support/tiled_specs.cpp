@@ -254,6 +254,48 @@ void add_long_windows(std::vector<SpecCase>& specs) {
   }
 }
 
+// Behind sums of a plane and of its squares and what a point makes of both: an image of that and of
+// the sums, and sums of the two images.
+void sum_again(SpecCase& c) {
+  std::vector<Node>& nodes = c.spec.nodes;
+  c.name += " and of what they make";
+  Separable again = std::get<Separable>(nodes[2].primitive);
+  again.any_order = false;
+  std::vector<double> all;
+  for (const Argument& argument : nodes[2].arguments) all.push_back(argument.value);
+  nodes.push_back(one(Point{.body = &bodies::chain_blend}, 2, {0.5}, PixelClass::single));
+  nodes.back().images.push_back({false, 4});
+  nodes.push_back(one(again, 5, all, PixelClass::single));
+  nodes.push_back(one(again, 4, all, PixelClass::single));
+  nodes.push_back(one(Point{.body = &bodies::chain_blend}, 6, {0.25}, c.spec.inputs[0].cls));
+  nodes.back().images.push_back({false, 7});
+  c.spec.outputs = {8};
+}
+
+SpecCase sums_of_points(int width, int height, Border border, PixelClass cls, bool ones) {
+  const bool value = border == Border::constant;
+  std::vector<double> all = weights(width + height, value);
+  if (ones) std::fill(all.begin(), all.begin() + width + height, 1.0);
+  if (value) all.back() = 3;
+  const Separable sum{.row = rectangle(width, 1),
+                      .column = rectangle(1, height),
+                      .border = border,
+                      .any_order = ones};
+  SpecCase c = of_one("sums of " + std::to_string(width) + "x" + std::to_string(height) +
+                          (ones ? " in any order " : " ") + std::string(name_of(border)),
+                      Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
+  std::vector<Node>& nodes = c.spec.nodes;
+  nodes[0].cls = PixelClass::single;
+  nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
+  nodes.push_back(one(sum, 0, all, PixelClass::single));
+  nodes.push_back(one(sum, 1, all, PixelClass::single));
+  nodes.push_back(one(Point{.body = &bodies::tiled_spread}, 2,
+                      {static_cast<double>(width * height)}, PixelClass::single));
+  nodes.back().images.push_back({false, 3});
+  c.spec.outputs = {4};
+  return c;
+}
+
 // Sums of bytes and of their squares over rectangles, which a tile makes one after the other of
 // what it reads once: in any order, and by weights that are none of ones.
 void add_sums_of_points(std::vector<SpecCase>& specs) {
@@ -263,39 +305,10 @@ void add_sums_of_points(std::vector<SpecCase>& specs) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const PixelClass cls = turn % 4 == 3 ? PixelClass::logical : PixelClass::uint8;
       const bool ones = turn++ % 3 != 2;
-      const bool value = border == Border::constant;
-      std::vector<double> all = weights(width + height, value);
-      if (ones) std::fill(all.begin(), all.begin() + width + height, 1.0);
-      if (value) all.back() = 3;
-      const Separable sum{.row = rectangle(width, 1),
-                          .column = rectangle(1, height),
-                          .border = border,
-                          .any_order = ones};
-      SpecCase c = of_one("sums of " + std::to_string(width) + "x" + std::to_string(height) +
-                              (ones ? " in any order " : " ") + std::string(name_of(border)),
-                          Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
-      std::vector<Node>& nodes = c.spec.nodes;
-      nodes[0].cls = PixelClass::single;
-      nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
-      nodes.push_back(one(sum, 0, all, PixelClass::single));
-      nodes.push_back(one(sum, 1, all, PixelClass::single));
-      nodes.push_back(one(Point{.body = &bodies::tiled_spread}, 2,
-                          {static_cast<double>(width * height)}, PixelClass::single));
-      nodes.back().images.push_back({false, 3});
-      c.spec.outputs = {4};
+      SpecCase c = sums_of_points(width, height, border, cls, ones);
       specs.push_back(c);
-      if (value || !ones || width == 1 || height == 1) continue;
-      // Two images of them, one of which is made of the other, and sums of both again.
-      c.name += " and of what they make";
-      Separable again = sum;
-      again.any_order = false;
-      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 2, {0.5}, PixelClass::single));
-      nodes.back().images.push_back({false, 4});
-      nodes.push_back(one(again, 5, all, PixelClass::single));
-      nodes.push_back(one(again, 4, all, PixelClass::single));
-      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 6, {0.25}, cls));
-      nodes.back().images.push_back({false, 7});
-      c.spec.outputs = {8};
+      if (border == Border::constant || !ones || width == 1 || height == 1) continue;
+      sum_again(c);
       specs.push_back(std::move(c));
     }
   }
@@ -498,6 +511,18 @@ std::vector<SpecCase> chained_specs() {
                              (separable ? " separable" : ""),
                          {{image(cls, 1)}, {adjust, filter, gradient, blend}, {3}},
                          1});
+      }
+    }
+  }
+  // What is summed again, before it and behind it, is read at several places on the way.
+  const std::pair<int, int> sides[] = {{5, 5}, {4, 3}, {2, 5}};
+  for (const auto& [width, height] : sides) {
+    for (const Border border : {Border::constant, Border::replicate}) {
+      for (const bool ones : {true, false}) {
+        const PixelClass cls = height == 3 ? PixelClass::logical : PixelClass::uint8;
+        specs.push_back(sums_of_points(width, height, border, cls, ones));
+        sum_again(specs.back());
+        specs.back().name = "forked chain, " + specs.back().name;
       }
     }
   }
