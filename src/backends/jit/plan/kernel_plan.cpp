@@ -132,6 +132,9 @@ class Chooser {
     if (fits_rank_histogram(of_, n)) return "its window slides from pixel to pixel";
     const auto* turned = as<Permute>(of_.node(n));
     if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
+    if (of_.tuning.fast && framed_tile_of(of_, planes, n) && !fits_block(of_, planes, n)) {
+      return "its groups keep what they read in local memory";
+    }
     const std::vector<int> readers = of_.readers_of(n);
     for (const int r : readers) {
       const Node& reader = of_.node(r);
@@ -569,7 +572,12 @@ class Chooser {
       return {WholeResize{}, "weights and places repeat themselves"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};
-    if (fast) return {Pixels{}, "no block holds what it reads"};
+    if (fast) {
+      if (std::optional<PixelTile> tile = framed_tile_of(of_, planes_.without(n), n)) {
+        return {Pixels{tile}, "no block holds what it reads, and each pixel is read often"};
+      }
+      return {Pixels{}, "no block holds what it reads"};
+    }
     const std::optional<PixelTile> tile =
         is<Separable>(n) ? pixel_tile_of_columns(of_, n) : pixel_tile_of(of_, planes_, n);
     return {Pixels{tile}, of_.tuning.variant.single_pixels() ? "a variant asks for pixels"
