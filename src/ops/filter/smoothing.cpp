@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/quotient.hpp"
+#include "core/moderate.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 #include "ops/statistics/mean.hpp"

@@ -63,10 +63,8 @@ std::optional<PixelTile> framed_tile_of(const KernelContext& of, const Planes& p
       (f.left + 1 + f.right) * (f.up + 1 + f.down) < fewest_pixels) {
     return std::nullopt;
   }
-  PixelTile tile{.halo_x = f.left,
-                 .halo_y = f.up,
-                 .group_rows = of.tuning.group / across,
-                 .framed = true};
+  PixelTile tile{
+      .halo_x = f.left, .halo_y = f.up, .group_rows = of.tuning.group / across, .framed = true};
   tile.columns = f.left + across + f.right;
   tile.rows = f.up + tile.group_rows + f.down;
   tile.apart_y = tile.columns;

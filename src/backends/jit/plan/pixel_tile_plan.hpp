@@ -1,5 +1,5 @@
-// Decides which tiles kernels of one pixel a work-item read its neighbours from: those of bodies with
-// large windows, and those that a benchmark's variant asks for. No text is written here.
+// Decides which tiles kernels of one pixel a work-item read its neighbours from: those of bodies
+// with large windows, and those that a benchmark's variant asks for. No text is written here.
 #pragma once
 
 #include <optional>
