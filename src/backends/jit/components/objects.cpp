@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/backend.hpp"
@@ -31,7 +32,9 @@ class ObjectsWriter {
   void run() {
     to_.body_once("label_functions", label_functions());
     to_.body_once("object_functions", part(kernels::objects, "functions"));
-    to_.function(name_ + "_object", words_.filled(part(kernels::objects, "object")));
+    for (const char* function : {"label_at", "numbered", "object"}) {
+      to_.function(name_ + "_" + function, words_.filled(part(kernels::objects, function)));
+    }
     to_.body_once("object_hull", part(kernels::objects, "hull"));
     to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
@@ -107,6 +110,8 @@ class ObjectsWriter {
     to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
 
+  int id_bytes() const { return bytes_of(to_.cls(labels_)); }
+
   std::string number_of(const std::string& suffix,
                         const std::function<std::int64_t(const LaunchContext&)>& value) {
     return to_.parameter(
@@ -139,8 +144,14 @@ class ObjectsWriter {
       {"width", [this] { return to_.width(labels_); }},
       {"height", [this] { return to_.height(labels_); }},
       {"object", [this] { return name_ + "_object"; }},
+      {"label_at", [this] { return name_ + "_label_at"; }},
+      {"numbered", [this] { return name_ + "_numbered"; }},
+      {"number", [this] { return std::string(id_bytes() < 4 ? "uint" : "float"); }},
       {"label", [this] { return to_.value(labels_, "x", "y"); }},
       {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      // With labels as they are in the image, in the 32 KB that every device has.
+      {"id", [this] { return id_bytes() < 4 ? type_of(to_.cls(labels_)) : std::string("uint"); }},
+      {"slots", [this] { return std::string(id_bytes() == 4 && has_codes_ ? "128" : "256"); }},
       {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},

@@ -5,6 +5,8 @@
 #define $width 1000
 #define $height 700
 #define $count 9             // objects
+#define $id uint             // a label that has a record
+#define $slots 64            // objects that a group sums in local memory
 #define $whole 0             // whether labels are of a class of whole numbers
 #define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
 #define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
@@ -17,6 +19,9 @@
 #define $lanes 32            // items that make it
 #define $is_tall 1
 #define $object object_at
+#define $label_at label_at
+#define $numbered numbered
+#define $number float      // of a label
 #define $run older.id = 0u;
 // Alone: where label.cl has them.
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
@@ -85,18 +90,31 @@ FUNCTION long floor_over(const long a, const long b) {
 }
 FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b); }
 
-// -- part: object
-// The object of a pixel, 0 beside the image. A label that no record has is the background's.
-FUNCTION uint $object(PARAMS, const int x, const int y) {
-  if ((uint)x >= (uint)$width || (uint)y >= (uint)$height) return 0u;
+// -- part: label_at
+// The label of a pixel, 0 beside the image: read in any case, so that several are on their way.
+FUNCTION $number $label_at(PARAMS, int x, int y) {
+  const bool inside = (uint)x < (uint)$width && (uint)y < (uint)$height;
+  x = replicate(x, $width);
+  y = replicate(y, $height);
+  const $number label = ($number)$label;
+  return inside ? label : ($number)0;
+}
+
+// -- part: numbered
+// A label's object. One that no record has is the background's.
+FUNCTION uint $numbered(PARAMS, const $number label) {
 #if $whole
-  const uint label = (uint)$label;
   return label <= (uint)$count ? label : 0u;
 #else
-  const float label = (float)$label;
   const uint id = label > 0.0f && label <= (float)$count ? (uint)label : 0u;
   return (float)id == label ? id : 0u;
 #endif
+}
+
+// -- part: object
+// The object of a pixel, 0 beside the image.
+FUNCTION uint $object(PARAMS, const int x, const int y) {
+  return $numbered(ARGS, $label_at(ARGS, x, y));
 }
 
 // -- part: sums
@@ -104,14 +122,18 @@ FUNCTION uint $object(PARAMS, const int x, const int y) {
 // objects that it meets have places in local memory, others are summed in global memory. There the
 // words that are largest have all bits changed: local memory has the least of numbers.
 KERNEL($items) void sums(GLOBAL uint* $records) {
-#define SLOTS 64
+#define SLOTS $slots
+#if $has_codes
 #define SLOT_WORDS 18
+#else
+#define SLOT_WORDS 11
+#endif
 #define ROWS 32
 #define ACROSS ($items + 1)
 #define ID(at_x, at_y) labels[((at_y) - y0 + 1) * ACROSS + (at_x) - x0 + 1]
   LOCAL uint ids[SLOTS];
   LOCAL uint slots[SLOTS * SLOT_WORDS];
-  LOCAL uint labels[(ROWS + 1) * ACROSS];  // with the row above and the column to the left
+  LOCAL $id labels[(ROWS + 1) * ACROSS];  // with the row above and the column to the left
   const int x0 = GROUP_X * $items, y0 = GROUP_Y * ROWS, x = x0 + ITEM;
   const int y_end = smaller(y0 + ROWS, $height + 1);
   for (int i = ITEM; i < SLOTS * SLOT_WORDS; i += $items) {
@@ -125,17 +147,17 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
     uint before = 0u, unnumbered = 0u;
 #pragma unroll 11
     for (int row = 0; row <= ROWS; ++row) {
-      const int y = y0 - 1 + row;
-      const uint id = $object(ARGS, x, y);
-      labels[row * ACROSS + ITEM + 1] = id;
-      if (id == 0u && x < $width && y >= y0 && y < $height && $label > 0) ++unnumbered;
+      const $number label = $label_at(ARGS, x, y0 - 1 + row);
+      const uint id = $numbered(ARGS, label);
+      labels[row * ACROSS + ITEM + 1] = ($id)id;
+      unnumbered += row > 0 && id == 0u && label > 0 ? 1u : 0u;
       if (id != 0u && id != before) MIN_LOCAL(&ids[id % SLOTS], id);
       before = id;
     }
     if (unnumbered != 0u) ADD_GLOBAL(&$records[OF_UNNUMBERED], unnumbered);
     if (ITEM <= ROWS) {
       const uint id = $object(ARGS, x0 - 1, y0 - 1 + ITEM);
-      labels[ITEM * ACROSS] = id;
+      labels[ITEM * ACROSS] = ($id)id;
       if (id != 0u) MIN_LOCAL(&ids[id % SLOTS], id);
     }
   }
@@ -148,10 +170,14 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
     for (int y = y0; y < y_end; ++y) {
       const uint left = ID(x - 1, y), here = ID(x, y);
       const bool plain = over_left == here && over == here && left == here;
-      const uint above = over > over_left ? over : over_left, beside = left > here ? left : here;
-      const uint most = above > beside ? above : beside;
-      const bool one = (over_left == most || over_left == 0u) && (over == most || over == 0u) &&
-                       (left == most || left == 0u) && (here == most || here == 0u);
+      uint most = here;
+      bool one = true;
+      if (!plain) {
+        const uint above = over > over_left ? over : over_left, beside = left > here ? left : here;
+        most = above > beside ? above : beside;
+        one = (over_left == most || over_left == 0u) && (over == most || over == 0u) &&
+              (left == most || left == 0u) && (here == most || here == 0u);
+      }
       const uint owner = here != 0u ? here : one ? most : 0u;
       if (owner != 0u && owner != now.id) {
         if (older.id != 0u) {
@@ -330,16 +356,16 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint*
 #define ACROSS ($items + 2)
 #define ID(at_x, at_y) labels[((at_y) - y0 + 1) * ACROSS + (at_x) - x0 + 1]
   LOCAL uint of_group[2];  // how many pixels of the list the group has, and where they begin
-  LOCAL uint labels[(ROWS + 2) * ACROSS];  // with those around the group's
+  LOCAL $id labels[(ROWS + 2) * ACROSS];  // with those around the group's
   const int x0 = GROUP_X * $items, y0 = GROUP_Y * ROWS, from_x = x0 + ITEM;
   if (ITEM == 0) of_group[0] = 0u;
 #pragma unroll
   for (int row = 0; row < ROWS + 2; ++row) {
-    labels[row * ACROSS + ITEM + 1] = $object(ARGS, from_x, y0 - 1 + row);
+    labels[row * ACROSS + ITEM + 1] = ($id)$object(ARGS, from_x, y0 - 1 + row);
   }
   if (ITEM < 2 * (ROWS + 2)) {
     const int row = ITEM / 2, column = ITEM % 2 * ($items + 1);
-    labels[row * ACROSS + column] = $object(ARGS, x0 - 1 + column, y0 - 1 + row);
+    labels[row * ACROSS + column] = ($id)$object(ARGS, x0 - 1 + column, y0 - 1 + row);
   }
   BARRIER;
   uint rows = 0u;
