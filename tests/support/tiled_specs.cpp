@@ -32,6 +32,10 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
 IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
 IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
+// Of pixels at all ends of a window that no registers hold.
+IMPIPE_STENCIL_BODY(tiled_far, (7, 6, 5, 8), (scale), {
+  return (at(-7, -5) - at(6, 8)) * scale + (at(-7, 8) + at(6, -5)) + at(0, 0);
+})
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
 
@@ -254,6 +258,23 @@ void add_long_windows(std::vector<SpecCase>& specs) {
   }
 }
 
+// Bodies that read around a pixel further than registers reach, alone and before a point.
+void add_far_bodies(std::vector<SpecCase>& specs) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
+      std::vector<double> arguments = {0.25};
+      if (border == Border::constant) arguments.push_back(7);
+      SpecCase c = of_one("far body, " + std::string(name_of(border)),
+                          Stencil{.body = &bodies::tiled_far, .border = border}, arguments, cls, 1);
+      specs.push_back(c);
+      c.name += " before a point";
+      c.spec.nodes.push_back(one(Point{.body = &bodies::chain_scale}, 0, {0.5}, cls));
+      c.spec.outputs = {1};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
 // Behind sums of a plane and of its squares and what a point makes of both: an image of that and of
 // the sums, and sums of the two images.
 void sum_again(SpecCase& c) {
@@ -361,6 +382,7 @@ std::vector<SpecCase> tiled_specs() {
     }
   }
   add_sums_of_points(specs);
+  add_far_bodies(specs);
   add_long_windows(specs);
   Mask gap = rectangle(9, 1);
   gap.cells[2] = gap.cells[8] = 0;
