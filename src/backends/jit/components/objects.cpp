@@ -2,8 +2,8 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// Where walks begin is listed before. At last hulls, by eight work-items an object, or 32 a tall
-// one.
+// Where walks begin is listed before. At last hulls, by eight work-items an object, or by a group a
+// tall one.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
@@ -64,8 +64,9 @@ class ObjectsWriter {
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
     add_hulls("hulls", 8,
               each([n = self_.index](const LaunchContext& at) { return count_of(at, n) * 8; }));
-    add_hulls("tall_hulls", 32, each([labels = labels_, n = self_.index](const LaunchContext& at) {
-                return tall(at, labels, n) * 32;
+    add_hulls("tall_hulls", items,
+              each([labels = labels_, n = self_.index](const LaunchContext& at) {
+                return tall(at, labels, n) * items;
               }));
   }
 
@@ -106,7 +107,7 @@ class ObjectsWriter {
   void add_hulls(const char* kernel, int lanes, ShapeFunction shape) {
     const std::string text =
         words_.filled(part(kernels::objects, "hulls"),
-                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == 32 ? "1" : "0"}});
+                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == items ? "1" : "0"}});
     to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
 
@@ -140,6 +141,7 @@ class ObjectsWriter {
   bool has_codes_;
   std::string name_;
   const Substitutions words_{{
+      {"unroll", [this] { return to_.unroll(); }},
       {"items", [] { return std::to_string(items); }},
       {"width", [this] { return to_.width(labels_); }},
       {"height", [this] { return to_.height(labels_); }},

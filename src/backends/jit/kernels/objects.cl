@@ -18,6 +18,7 @@
 #define $tallest 64          // rows of an object that few items make the hull of
 #define $lanes 32            // items that make it
 #define $is_tall 1
+#define $unroll
 #define $object object_at
 #define $label_at label_at
 #define $numbered numbered
@@ -332,20 +333,32 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
 }
 
 // -- part: rows
-// Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones.
+// Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones. The
+// group writes the zeros of all its objects together: one of them may have most rows of the image.
 KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $tall) {
+  LOCAL uint places[$items], lengths[$items];
   const uint id = (uint)(GROUP_X * $items + ITEM) + 1u;
-  if (id > (uint)$count) return;
-  GLOBAL uint* const record = &$records[id * OF_WORDS];
-  if (record[OF_PIXELS] == 0u) return;
-  const uint rows = record[OF_BOTTOM] + record[OF_TOP] - (uint)$height;
-  // Where the sum of all might not fit a word, labels of rows without pixels are not for here.
-  const bool is_dense = $gaps != 0 || rows <= record[OF_PIXELS];
-  const uint place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
-  if (place > $fits || rows > $fits - place) return;
-  record[OF_PLACE] = place + 1u;
-  if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
-  for (uint k = 0u; k < 2u * rows; ++k) $ends[2u * place + k] = 0u;
+  uint place = 0u, rows = 0u;
+  if (id <= (uint)$count && $records[id * OF_WORDS + OF_PIXELS] != 0u) {
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    rows = record[OF_BOTTOM] + record[OF_TOP] - (uint)$height;
+    // Where the sum of all might not fit a word, labels of rows without pixels are not for here.
+    const bool is_dense = $gaps != 0 || rows <= record[OF_PIXELS];
+    place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
+    if (place > $fits || rows > $fits - place) {
+      rows = 0u;
+    } else {
+      record[OF_PLACE] = place + 1u;
+      if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
+    }
+  }
+  places[ITEM] = 2u * place;
+  lengths[ITEM] = 2u * rows;
+  BARRIER;
+  for (int i = 0; i < $items; ++i) {
+    const uint end = lengths[i];
+    for (uint k = (uint)ITEM; k < end; k += $items) $ends[places[i] + k] = 0u;
+  }
 }
 
 // -- part: ends
@@ -711,16 +724,14 @@ KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
   const uint first = smaller((uint)share * length, points), end = smaller(first + length, points);
   counts[ITEM] = hull_of_points(ends, &stack[first], first, end, rows, $width, sign);
   GLOBAL_BARRIER;
-  if (share % 4 == 0) {
-    counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], 1, length, rows, $width, sign);
+  $unroll
+  for (int apart = 1; apart < $lanes / 2; apart *= 4) {
+    if (share % (4 * apart) == 0) {
+      counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], apart, (uint)apart * length,
+                                   rows, $width, sign);
+    }
+    GLOBAL_BARRIER;
   }
-  GLOBAL_BARRIER;
-#if $is_tall
-  if (share == 0) {
-    counts[ITEM] = hull_of_hulls(ends, stack, &counts[ITEM], 4, 4u * length, rows, $width, sign);
-  }
-  GLOBAL_BARRIER;
-#endif
   ulong inside = 0u;
   for (uint row = (uint)lane; row < rows; row += $lanes) {
     long within = 1;
