@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/device.hpp"
+#include "core/moderate.hpp"
 #include "support/backend_compare.hpp"
 #include "support/masks.hpp"
 
@@ -31,6 +32,8 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
 })
 IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
+IMPIPE_POINT_BODY(tiled_moderate, (x, y), (a, b),
+                  { return quotient(y * a, y + b) + root(y) * quotient(abs(x), abs(x) * a + b); })
 IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
 // Of pixels at all ends of a window that no registers hold.
 IMPIPE_STENCIL_BODY(tiled_far, (7, 6, 5, 8), (scale), {
@@ -275,6 +278,24 @@ void add_far_bodies(std::vector<SpecCase>& specs) {
   }
 }
 
+// Quotients and roots of moderate numbers, 0 among them.
+void add_moderate_numbers(std::vector<SpecCase>& specs) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    for (const double b : {1e-9, 0.37, 4e11}) {
+      SpecCase c = of_one("moderate numbers " + std::to_string(b),
+                          Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
+      std::vector<Node>& nodes = c.spec.nodes;
+      nodes[0].cls = PixelClass::single;
+      nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
+      nodes.push_back(
+          one(Point{.body = &bodies::tiled_moderate}, 0, {3e-3, b}, PixelClass::single));
+      nodes.back().images.push_back({false, 1});
+      c.spec.outputs = {2};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
 // Behind sums of a plane and of its squares and what a point makes of both: an image of that and of
 // the sums, and sums of the two images.
 void sum_again(SpecCase& c) {
@@ -383,6 +404,7 @@ std::vector<SpecCase> tiled_specs() {
   }
   add_sums_of_points(specs);
   add_far_bodies(specs);
+  add_moderate_numbers(specs);
   add_long_windows(specs);
   Mask gap = rectangle(9, 1);
   gap.cells[2] = gap.cells[8] = 0;
