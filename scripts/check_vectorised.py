@@ -19,7 +19,8 @@ SOURCE = ROOT / "tests/support/word_bodies.cpp"
 OPERATION = {
     "min": "min", "max": "max", "clamp": r"cmp\w+", "abs": "and", "floor": "round|rndscale",
     "ceil": "round|rndscale", "trunc": "round|rndscale", "sqrt": "sqrt", "fma": r"fmadd\d+",
-    "round_away": "round|rndscale", "to_code": "round|rndscale", "divide": "div",
+    "round_away": "round|rndscale", "to_code": "round|rndscale", "divide": "div", "quotient": "div",
+    "root": "sqrt",
     "multiply_add": "mul", "choose": r"cmp\w+", "at": r"fmadd\d+",
     "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
     "power": r"cmp\w+", "cube_root": r"fn?madd\d+",

@@ -256,7 +256,8 @@ void look_at(const BodyTree& tree, BodyTraits& traits) {
                                             "sin", "cos", "tan", "atan2"};
   traits.functions =
       traits.functions || (tree.kind == Kind::call && std::ranges::count(functions, tree.name) > 0);
-  traits.quotients = traits.quotients || over || tree.kind == Kind::quotient;
+  const bool moderate = tree.kind == Kind::call && tree.name == "quotient";
+  traits.quotients = traits.quotients || over || moderate || tree.kind == Kind::quotient;
   traits.differences =
       traits.differences || tree.kind == Kind::difference || tree.kind == Kind::negative;
   traits.divides_by_uniform = traits.divides_by_uniform || over;

@@ -64,7 +64,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imadd", {":b", "3", ":b class=single"}},
     {"imadjust", {"", "0.1,0.9", "in=0.2,0.7 out=1,0 gamma=0.5"}},
     {"imapplymatrix", {"[0.5 0.25 0.25;-0.5 1 0.5;0 0.125 1.5] add=0,10,-5", "[0.2 0.7 0.1]"}},
-    {"imbilatfilt", {"", "0.02 s2", "650 k3"}},
+    {"imbilatfilt", {"", "0.02 s2", "650 k3", "k13"}},
     {"imbinarize", {"", "0.3"}},
     {"imbothat", {"disk,2"}},
     {"imblend", {":b", ":gray alpha=0.25 mask=:b"}},

@@ -121,8 +121,12 @@ std::vector<std::string> backends() {
 TEST(Adapthisteq, IsTheDefinition) {
   std::uint64_t seed = 60;
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
-    for (const Size size : {Size{1, 1}, Size{31, 17}, Size{64, 48}, Size{5, 90}, Size{317, 203}}) {
-      const HostImage image = test::test_image(cls, 1, size, ++seed);
+    for (const Size size :
+         {Size{1, 1}, Size{31, 17}, Size{64, 48}, Size{5, 90}, Size{317, 203}, Size{318, 203}}) {
+      // Dark ones have few bins, of which much is cut off and given to all in many rounds.
+      const bool dark = seed++ % 2 == 0;
+      const HostImage any = test::test_image(cls, 1, size, seed);
+      const HostImage image = dark ? run("map 'x / 8'", any).image : any;
       const Image a = reference::from_host(image);
       for (const double clip : {0.0, 0.02, 0.3, 1.0}) {
         const std::string suffix = " clip=" + std::to_string(clip);

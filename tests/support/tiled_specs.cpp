@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/device.hpp"
+#include "core/moderate.hpp"
 #include "support/backend_compare.hpp"
 #include "support/masks.hpp"
 
@@ -31,7 +32,13 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
 })
 IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
+IMPIPE_POINT_BODY(tiled_moderate, (x, y), (a, b),
+                  { return quotient(y * a, y + b) + root(y) * quotient(abs(x), abs(x) * a + b); })
 IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
+// Of pixels at all ends of a window that no registers hold.
+IMPIPE_STENCIL_BODY(tiled_far, (7, 6, 5, 8), (scale), {
+  return (at(-7, -5) - at(6, 8)) * scale + (at(-7, 8) + at(6, -5)) + at(0, 0);
+})
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
 
@@ -254,6 +261,83 @@ void add_long_windows(std::vector<SpecCase>& specs) {
   }
 }
 
+// Bodies that read around a pixel further than registers reach, alone and before a point.
+void add_far_bodies(std::vector<SpecCase>& specs) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
+      std::vector<double> arguments = {0.25};
+      if (border == Border::constant) arguments.push_back(7);
+      SpecCase c = of_one("far body, " + std::string(name_of(border)),
+                          Stencil{.body = &bodies::tiled_far, .border = border}, arguments, cls, 1);
+      specs.push_back(c);
+      c.name += " before a point";
+      c.spec.nodes.push_back(one(Point{.body = &bodies::chain_scale}, 0, {0.5}, cls));
+      c.spec.outputs = {1};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
+// Quotients and roots of moderate numbers, 0 among them.
+void add_moderate_numbers(std::vector<SpecCase>& specs) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    for (const double b : {1e-9, 0.37, 4e11}) {
+      SpecCase c = of_one("moderate numbers " + std::to_string(b),
+                          Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
+      std::vector<Node>& nodes = c.spec.nodes;
+      nodes[0].cls = PixelClass::single;
+      nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
+      nodes.push_back(
+          one(Point{.body = &bodies::tiled_moderate}, 0, {3e-3, b}, PixelClass::single));
+      nodes.back().images.push_back({false, 1});
+      c.spec.outputs = {2};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
+// Behind sums of a plane and of its squares and what a point makes of both: an image of that and of
+// the sums, and sums of the two images.
+void sum_again(SpecCase& c) {
+  std::vector<Node>& nodes = c.spec.nodes;
+  c.name += " and of what they make";
+  Separable again = std::get<Separable>(nodes[2].primitive);
+  again.any_order = false;
+  std::vector<double> all;
+  for (const Argument& argument : nodes[2].arguments) all.push_back(argument.value);
+  nodes.push_back(one(Point{.body = &bodies::chain_blend}, 2, {0.5}, PixelClass::single));
+  nodes.back().images.push_back({false, 4});
+  nodes.push_back(one(again, 5, all, PixelClass::single));
+  nodes.push_back(one(again, 4, all, PixelClass::single));
+  nodes.push_back(one(Point{.body = &bodies::chain_blend}, 6, {0.25}, c.spec.inputs[0].cls));
+  nodes.back().images.push_back({false, 7});
+  c.spec.outputs = {8};
+}
+
+SpecCase sums_of_points(int width, int height, Border border, PixelClass cls, bool ones) {
+  const bool value = border == Border::constant;
+  std::vector<double> all = weights(width + height, value);
+  if (ones) std::fill(all.begin(), all.begin() + width + height, 1.0);
+  if (value) all.back() = 3;
+  const Separable sum{.row = rectangle(width, 1),
+                      .column = rectangle(1, height),
+                      .border = border,
+                      .any_order = ones};
+  SpecCase c = of_one("sums of " + std::to_string(width) + "x" + std::to_string(height) +
+                          (ones ? " in any order " : " ") + std::string(name_of(border)),
+                      Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
+  std::vector<Node>& nodes = c.spec.nodes;
+  nodes[0].cls = PixelClass::single;
+  nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
+  nodes.push_back(one(sum, 0, all, PixelClass::single));
+  nodes.push_back(one(sum, 1, all, PixelClass::single));
+  nodes.push_back(one(Point{.body = &bodies::tiled_spread}, 2,
+                      {static_cast<double>(width * height)}, PixelClass::single));
+  nodes.back().images.push_back({false, 3});
+  c.spec.outputs = {4};
+  return c;
+}
+
 // Sums of bytes and of their squares over rectangles, which a tile makes one after the other of
 // what it reads once: in any order, and by weights that are none of ones.
 void add_sums_of_points(std::vector<SpecCase>& specs) {
@@ -263,39 +347,10 @@ void add_sums_of_points(std::vector<SpecCase>& specs) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const PixelClass cls = turn % 4 == 3 ? PixelClass::logical : PixelClass::uint8;
       const bool ones = turn++ % 3 != 2;
-      const bool value = border == Border::constant;
-      std::vector<double> all = weights(width + height, value);
-      if (ones) std::fill(all.begin(), all.begin() + width + height, 1.0);
-      if (value) all.back() = 3;
-      const Separable sum{.row = rectangle(width, 1),
-                          .column = rectangle(1, height),
-                          .border = border,
-                          .any_order = ones};
-      SpecCase c = of_one("sums of " + std::to_string(width) + "x" + std::to_string(height) +
-                              (ones ? " in any order " : " ") + std::string(name_of(border)),
-                          Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
-      std::vector<Node>& nodes = c.spec.nodes;
-      nodes[0].cls = PixelClass::single;
-      nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
-      nodes.push_back(one(sum, 0, all, PixelClass::single));
-      nodes.push_back(one(sum, 1, all, PixelClass::single));
-      nodes.push_back(one(Point{.body = &bodies::tiled_spread}, 2,
-                          {static_cast<double>(width * height)}, PixelClass::single));
-      nodes.back().images.push_back({false, 3});
-      c.spec.outputs = {4};
+      SpecCase c = sums_of_points(width, height, border, cls, ones);
       specs.push_back(c);
-      if (value || !ones || width == 1 || height == 1) continue;
-      // Two images of them, one of which is made of the other, and sums of both again.
-      c.name += " and of what they make";
-      Separable again = sum;
-      again.any_order = false;
-      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 2, {0.5}, PixelClass::single));
-      nodes.back().images.push_back({false, 4});
-      nodes.push_back(one(again, 5, all, PixelClass::single));
-      nodes.push_back(one(again, 4, all, PixelClass::single));
-      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 6, {0.25}, cls));
-      nodes.back().images.push_back({false, 7});
-      c.spec.outputs = {8};
+      if (border == Border::constant || !ones || width == 1 || height == 1) continue;
+      sum_again(c);
       specs.push_back(std::move(c));
     }
   }
@@ -348,6 +403,8 @@ std::vector<SpecCase> tiled_specs() {
     }
   }
   add_sums_of_points(specs);
+  add_far_bodies(specs);
+  add_moderate_numbers(specs);
   add_long_windows(specs);
   Mask gap = rectangle(9, 1);
   gap.cells[2] = gap.cells[8] = 0;
@@ -498,6 +555,18 @@ std::vector<SpecCase> chained_specs() {
                              (separable ? " separable" : ""),
                          {{image(cls, 1)}, {adjust, filter, gradient, blend}, {3}},
                          1});
+      }
+    }
+  }
+  // What is summed again, before it and behind it, is read at several places on the way.
+  const std::pair<int, int> sides[] = {{5, 5}, {4, 3}, {2, 5}};
+  for (const auto& [width, height] : sides) {
+    for (const Border border : {Border::constant, Border::replicate}) {
+      for (const bool ones : {true, false}) {
+        const PixelClass cls = height == 3 ? PixelClass::logical : PixelClass::uint8;
+        specs.push_back(sums_of_points(width, height, border, cls, ones));
+        sum_again(specs.back());
+        specs.back().name = "forked chain, " + specs.back().name;
       }
     }
   }

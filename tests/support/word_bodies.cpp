@@ -1,6 +1,7 @@
 // One body for each word of the vocabulary and each operation bodies use: what the test of equal
 // bits runs and scripts/check_vectorised.py disassembles.
 #include "core/body.hpp"
+#include "core/moderate.hpp"
 
 IMPIPE_POINT_BODY(word_min, (x, y), (), { return min(x, y); })
 IMPIPE_POINT_BODY(word_max, (x, y), (), { return max(x, y); })
@@ -14,6 +15,8 @@ IMPIPE_POINT_BODY(word_fma, (x, y, z), (), { return fma(x, y, z); })
 IMPIPE_POINT_BODY(word_round_away, (x), (), { return round_away(x); })
 IMPIPE_POINT_BODY(word_to_code, (x), (largest), { return to_code(x, largest); })
 IMPIPE_POINT_BODY(word_divide, (x, y), (), { return x / y; })
+IMPIPE_POINT_BODY(word_quotient, (x, y), (), { return quotient(x, y); })
+IMPIPE_POINT_BODY(word_root, (x), (), { return root(x); })
 IMPIPE_POINT_BODY(word_multiply_add, (x, y, z), (), { return x * y + z; })
 IMPIPE_POINT_BODY(word_choose, (x, y), (), { return x >= y && y != real(0) ? real(1) : x; })
 IMPIPE_STENCIL_BODY(word_at, (1, 1, 1, 1), (weight), {

@@ -16,8 +16,8 @@
 namespace impipe::bodies {
 extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
     word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
-    word_pow, word_power, word_exp, word_log, word_cube_root, scalar_sin, scalar_cos, scalar_tan,
-    scalar_atan2;
+    word_quotient, word_root, word_pow, word_power, word_exp, word_log, word_cube_root, scalar_sin,
+    scalar_cos, scalar_tan, scalar_atan2;
 extern const StencilBody word_at, word_weighted_mean;
 }  // namespace impipe::bodies
 
@@ -27,10 +27,11 @@ namespace {
 using namespace bodies;
 
 const PointBody* const words[] = {
-    &word_min,   &word_max,   &word_clamp, &word_abs,          &word_floor,     &word_ceil,
-    &word_trunc, &word_sqrt,  &word_fma,   &word_to_code,      &word_divide,    &word_round_away,
-    &word_pow,   &word_power, &word_exp,   &word_multiply_add, &word_choose,    &word_log,
-    &scalar_sin, &scalar_cos, &scalar_tan, &scalar_atan2,      &word_cube_root,
+    &word_min,    &word_max,        &word_clamp,        &word_abs,     &word_floor,
+    &word_ceil,   &word_trunc,      &word_sqrt,         &word_fma,     &word_to_code,
+    &word_divide, &word_round_away, &word_quotient,     &word_root,    &word_pow,
+    &word_power,  &word_exp,        &word_multiply_add, &word_choose,  &word_log,
+    &scalar_sin,  &scalar_cos,      &scalar_tan,        &scalar_atan2, &word_cube_root,
 };
 
 template <class real>

@@ -254,7 +254,7 @@ void compare_objects(const Backend& backend) {
         return content(x, y) * static_cast<double>(1 + (x / 7 + y / 50 * 5) % 200);
       },
       [](const Content& content, auto x, auto y) {
-        return content(x, y) * static_cast<double>(1 + (x / 40 + y / 30) % 4 * 64);
+        return content(x, y) * static_cast<double>(1 + (x / 40 + y / 30) % 4 * 256);
       }};
   const auto check = [&](PixelClass cls, int count, std::optional<PixelClass> codes,
                          double faulty) {
@@ -281,10 +281,10 @@ void compare_objects(const Backend& backend) {
       }
     }
   };
-  check(PixelClass::single, 200, std::nullopt, 0);
+  check(PixelClass::single, 800, std::nullopt, 0);
   check(PixelClass::single, 150, std::nullopt, 0.5);
   check(PixelClass::uint8, 255, PixelClass::uint16, 0);
-  check(PixelClass::uint16, 200, PixelClass::uint8, -1);
+  check(PixelClass::uint16, 800, PixelClass::uint8, -1);
 }
 
 TEST(OpenClObjects, HaveTheSumsOfTheCpu) { compare_objects(opencl_backend); }

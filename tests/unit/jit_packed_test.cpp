@@ -65,12 +65,12 @@ TEST(PackedSum, AreSaturatedAndCompared) {
 }
 
 TEST(Ranges, SayWhichRootsAreOfWholeNumbers) {
-  EXPECT_EQ(float_text(value("sqrt(a * a + b * b)"), range), "root_of_whole(fma(b, b, (a * a)))");
+  EXPECT_EQ(float_text(value("sqrt(a * a + b * b)"), range), "regular_root(fma(b, b, (a * a)))");
   EXPECT_EQ(float_text(value("sqrt(a * b)"), range), "sqrt((a * b))");  // may be below 0
   EXPECT_EQ(float_text(value("sqrt(a * a * scale)"), range), "sqrt(((a * a) * scale))");
   EXPECT_EQ(float_text(value("sqrt(real(17) * (a * a))"), range), "sqrt((real(17) * (a * a)))");
   EXPECT_EQ(float_text(value("sqrt(real(16) * (a * a))"), range),
-            "root_of_whole((real(16) * (a * a)))");
+            "regular_root((real(16) * (a * a)))");
 }
 
 }  // namespace

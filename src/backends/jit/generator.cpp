@@ -54,12 +54,12 @@ class Generator {
     const NodePlan& plan;
     int n;
     const std::string& name;
-    const std::string& through;  // the function that reads a row pass, where it is not its plane
+    const std::string& through;  // what reads a row pass or a framed tile, if not their plane
     void operator()(const Point&) const { write_point(to, n, name); }
     void operator()(const Permute&) const { write_permute(to, n, name); }
     void operator()(const Window&) const { write_window(to, n, name); }
     void operator()(const Resample&) const { write_resample(to, n, name); }
-    void operator()(const Stencil&) const { write_stencil(to, n, name); }
+    void operator()(const Stencil&) const { write_stencil(to, n, name, through); }
     void operator()(const Separable&) const { write_separable(to, n, name, through); }
     void operator()(const Extremum&) const {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
@@ -228,9 +228,12 @@ class Generator {
       const Operand self{false, n};
       const std::string name = Builder::name(self), value = name + "_value";
       const bool columns = as<Separable>(to.node(n)) != nullptr;
-      const GroupTile local = columns ? tile_of_rows(to, tile, n) : tile_of_image(to, tile, n);
-      if (!columns) to.read_through(to.node(n).images[0], local.function());
-      write_pixel(value, columns ? local.function() : "");
+      const GroupTile local = columns       ? tile_of_rows(to, tile, n)
+                              : tile.framed ? framed_tile_of_image(to, tile, n)
+                                            : tile_of_image(to, tile, n);
+      const bool whole = columns || tile.framed;
+      if (!whole) to.read_through(to.node(n).images[0], local.function());
+      write_pixel(value, whole ? local.function() : "");
       to.read_through(to.node(n).images[0], "");
       to.pixel_kernel(
           "store_" + name, to.width(self), to.height(self),

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/expression.hpp"
+#include "core/moderate.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 #include "ops/morphology/element.hpp"
@@ -43,7 +44,7 @@ IMPIPE_POINT_BODY(offset_code_squared, (x), (middle), { return (x - middle) * (x
 IMPIPE_POINT_BODY(deviation_of_code_sums, (sum, squares), (values, part), {
   const real product = sum * sum;
   const real lost = fma(-sum, sum, product);
-  return sqrt((fma(values, squares, -product) + lost) * part);
+  return root((fma(values, squares, -product) + lost) * part);
 })
 IMPIPE_POINT_BODY(range_of, (high, low), (), { return high - low; })
 IMPIPE_POINT_BODY(either_not_both, (high, low), (), { return high > low ? real(1) : real(0); })

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/moderate.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 #include "ops/statistics/mean.hpp"
@@ -40,14 +41,15 @@ IMPIPE_POINT_BODY(guided_slope_of_bytes, (g, gg), (cells, flat), {
   const real square = g * g;
   const real lost = fma(-g, g, square);
   const real variance = fma(cells, gg, -square) + lost;
-  return variance / (variance + flat);
+  return quotient(variance, variance + flat);
 })
 IMPIPE_POINT_BODY(guided_slope_of_guide, (g, p, gg, gp), (cells, flat), {
   const real square = g * g;
   const real lost = fma(-g, g, square);
   const real product = g * p;
   const real lost_of_product = fma(-g, p, product);
-  return (fma(cells, gp, -product) + lost_of_product) / ((fma(cells, gg, -square) + lost) + flat);
+  const real covariance = fma(cells, gp, -product) + lost_of_product;
+  return quotient(covariance, (fma(cells, gg, -square) + lost) + flat);
 })
 IMPIPE_POINT_BODY(guided_offset_of_bytes, (g, p, a), (part), { return fma(-a, g, p) * part; })
 IMPIPE_POINT_BODY(guided_line_of_bytes, (g, b, a), (part, middle, guide_middle),

@@ -10,8 +10,8 @@
 // and each of its work-items some bins side by side, of which no other one reads anything.
 //
 // What is cut off is given to the bins one by one, from the first, second, ... on: as long as each
-// is asked in its turn, many such rounds are one, whose number is looked for. A work-item that has
-// one bin keeps its count at hand.
+// is asked in its turn, many such rounds are one, whose number is approached from below, then
+// looked for. A work-item that has one bin keeps its count at hand.
 IMPIPE_GROUP_BODY(tile_tables, {
   const int bins = (int)args[0];
   const int tiles = (int)(args[1] * args[2]);
@@ -51,6 +51,25 @@ IMPIPE_GROUP_BODY(tile_tables, {
     double rounds = 0;
     double step = 1;
     bool grows = true;
+    // Bins that still have room take one more in each round, at most: so many rounds are sure. The
+    // sum has how many such bins there are above what all have been given.
+    while (rest > args[0] / 2.0 && step >= 1) {
+      const double full = floor(rounds / args[0]);
+      const double partly = rounds - full * args[0];
+      double own_sum = 0;
+      for (int k = begin; k < end; ++k) {
+        const double room = most - (part > 1 ? out[at + k] : kept);
+        const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
+        own_sum += room > asked ? asked + 4294967296.0 : room;
+      }
+      double sum;
+      sum_before(own_sum, &sum);
+      const double open = floor(sum / 4294967296.0);
+      const double left = rest - (sum - open * 4294967296.0) - args[0] / 2.0;
+      step = open > 0 ? floor((left - 0.5) / open) : 0.0;
+      rounds += step;
+    }
+    step = 1;
     while (rest > args[0] / 2.0 && step >= 1) {
       const double tried = rounds + step;
       const double full = floor(tried / args[0]);

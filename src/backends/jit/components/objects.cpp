@@ -2,12 +2,13 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// Where walks begin is listed before. At last hulls, by eight work-items an object, or 32 a tall
-// one.
+// Where walks begin is listed before. At last hulls, by eight work-items an object, or by a group a
+// tall one.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
 
+#include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/backend.hpp"
@@ -31,7 +32,9 @@ class ObjectsWriter {
   void run() {
     to_.body_once("label_functions", label_functions());
     to_.body_once("object_functions", part(kernels::objects, "functions"));
-    to_.function(name_ + "_object", words_.filled(part(kernels::objects, "object")));
+    for (const char* function : {"label_at", "numbered", "object"}) {
+      to_.function(name_ + "_" + function, words_.filled(part(kernels::objects, function)));
+    }
     to_.body_once("object_hull", part(kernels::objects, "hull"));
     to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
@@ -61,8 +64,9 @@ class ObjectsWriter {
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
     add_hulls("hulls", 8,
               each([n = self_.index](const LaunchContext& at) { return count_of(at, n) * 8; }));
-    add_hulls("tall_hulls", 32, each([labels = labels_, n = self_.index](const LaunchContext& at) {
-                return tall(at, labels, n) * 32;
+    add_hulls("tall_hulls", items,
+              each([labels = labels_, n = self_.index](const LaunchContext& at) {
+                return tall(at, labels, n) * items;
               }));
   }
 
@@ -103,9 +107,11 @@ class ObjectsWriter {
   void add_hulls(const char* kernel, int lanes, ShapeFunction shape) {
     const std::string text =
         words_.filled(part(kernels::objects, "hulls"),
-                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == 32 ? "1" : "0"}});
+                      {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == items ? "1" : "0"}});
     to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
+
+  int id_bytes() const { return bytes_of(to_.cls(labels_)); }
 
   std::string number_of(const std::string& suffix,
                         const std::function<std::int64_t(const LaunchContext&)>& value) {
@@ -135,12 +141,19 @@ class ObjectsWriter {
   bool has_codes_;
   std::string name_;
   const Substitutions words_{{
+      {"unroll", [this] { return to_.unroll(); }},
       {"items", [] { return std::to_string(items); }},
       {"width", [this] { return to_.width(labels_); }},
       {"height", [this] { return to_.height(labels_); }},
       {"object", [this] { return name_ + "_object"; }},
+      {"label_at", [this] { return name_ + "_label_at"; }},
+      {"numbered", [this] { return name_ + "_numbered"; }},
+      {"number", [this] { return std::string(id_bytes() < 4 ? "uint" : "float"); }},
       {"label", [this] { return to_.value(labels_, "x", "y"); }},
       {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      // With labels as they are in the image, in the 32 KB that every device has.
+      {"id", [this] { return id_bytes() < 4 ? type_of(to_.cls(labels_)) : std::string("uint"); }},
+      {"slots", [this] { return std::string(id_bytes() == 4 && has_codes_ ? "128" : "256"); }},
       {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},

@@ -5,6 +5,8 @@
 #define $width 1000
 #define $height 700
 #define $count 9             // objects
+#define $id uint             // a label that has a record
+#define $slots 64            // objects that a group sums in local memory
 #define $whole 0             // whether labels are of a class of whole numbers
 #define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
 #define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
@@ -16,7 +18,12 @@
 #define $tallest 64          // rows of an object that few items make the hull of
 #define $lanes 32            // items that make it
 #define $is_tall 1
+#define $unroll
 #define $object object_at
+#define $label_at label_at
+#define $numbered numbered
+#define $number float      // of a label
+#define $run older.id = 0u;
 // Alone: where label.cl has them.
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
 FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
@@ -55,6 +62,14 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
 
+// What a column has of an object: its windows' quarters, its pixels and sums of their rows, the first
+// row and that after the last, and of codes.
+struct Part {
+  uint id, quarters, pixels, sum_y, sum_yy;
+  int first, end;
+  uint codes, codes_y, least, largest;
+};
+
 // Not inlined, like all that has atomic operations and is called in loops (kernels/opencl.clh).
 FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
   const uint low = (uint)value;
@@ -76,18 +91,31 @@ FUNCTION long floor_over(const long a, const long b) {
 }
 FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b); }
 
-// -- part: object
-// The object of a pixel, 0 beside the image. A label that no record has is the background's.
-FUNCTION uint $object(PARAMS, const int x, const int y) {
-  if ((uint)x >= (uint)$width || (uint)y >= (uint)$height) return 0u;
+// -- part: label_at
+// The label of a pixel, 0 beside the image: read in any case, so that several are on their way.
+FUNCTION $number $label_at(PARAMS, int x, int y) {
+  const bool inside = (uint)x < (uint)$width && (uint)y < (uint)$height;
+  x = replicate(x, $width);
+  y = replicate(y, $height);
+  const $number label = ($number)$label;
+  return inside ? label : ($number)0;
+}
+
+// -- part: numbered
+// A label's object. One that no record has is the background's.
+FUNCTION uint $numbered(PARAMS, const $number label) {
 #if $whole
-  const uint label = (uint)$label;
   return label <= (uint)$count ? label : 0u;
 #else
-  const float label = (float)$label;
   const uint id = label > 0.0f && label <= (float)$count ? (uint)label : 0u;
   return (float)id == label ? id : 0u;
 #endif
+}
+
+// -- part: object
+// The object of a pixel, 0 beside the image.
+FUNCTION uint $object(PARAMS, const int x, const int y) {
+  return $numbered(ARGS, $label_at(ARGS, x, y));
 }
 
 // -- part: sums
@@ -95,12 +123,18 @@ FUNCTION uint $object(PARAMS, const int x, const int y) {
 // objects that it meets have places in local memory, others are summed in global memory. There the
 // words that are largest have all bits changed: local memory has the least of numbers.
 KERNEL($items) void sums(GLOBAL uint* $records) {
-#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-#define SLOTS 64
+#define SLOTS $slots
+#if $has_codes
 #define SLOT_WORDS 18
+#else
+#define SLOT_WORDS 11
+#endif
 #define ROWS 32
+#define ACROSS ($items + 1)
+#define ID(at_x, at_y) labels[((at_y) - y0 + 1) * ACROSS + (at_x) - x0 + 1]
   LOCAL uint ids[SLOTS];
   LOCAL uint slots[SLOTS * SLOT_WORDS];
+  LOCAL $id labels[(ROWS + 1) * ACROSS];  // with the row above and the column to the left
   const int x0 = GROUP_X * $items, y0 = GROUP_Y * ROWS, x = x0 + ITEM;
   const int y_end = smaller(y0 + ROWS, $height + 1);
   for (int i = ITEM; i < SLOTS * SLOT_WORDS; i += $items) {
@@ -109,104 +143,130 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
   }
   for (int i = ITEM; i < SLOTS; i += $items) ids[i] = 0xffffffffu;
   BARRIER;
-  // Of objects that want the same place the least gets it. Windows reach one column and row back.
-  if (x <= $width) {
-    for (int first = ITEM == 0 ? x - 1 : x; first <= x; ++first) {
-      uint before = 0u;
-      for (int y = y0 - 1; y < y_end; ++y) {
-        const uint id = ID(first, y);
-        if (id != 0u && id != before) MIN_LOCAL(&ids[id % SLOTS], id);
-        before = id;
-      }
+  // Of objects that want the same place the least gets it.
+  {
+    uint before = 0u, unnumbered = 0u;
+#pragma unroll 11
+    for (int row = 0; row <= ROWS; ++row) {
+      const $number label = $label_at(ARGS, x, y0 - 1 + row);
+      const uint id = $numbered(ARGS, label);
+      labels[row * ACROSS + ITEM + 1] = ($id)id;
+      unnumbered += row > 0 && id == 0u && label > 0 ? 1u : 0u;
+      if (id != 0u && id != before) MIN_LOCAL(&ids[id % SLOTS], id);
+      before = id;
+    }
+    if (unnumbered != 0u) ADD_GLOBAL(&$records[OF_UNNUMBERED], unnumbered);
+    if (ITEM <= ROWS) {
+      const uint id = $object(ARGS, x0 - 1, y0 - 1 + ITEM);
+      labels[ITEM * ACROSS] = ($id)id;
+      if (id != 0u) MIN_LOCAL(&ids[id % SLOTS], id);
     }
   }
   BARRIER;
   if (x <= $width) {
     uint over_left = ID(x - 1, y0 - 1), over = ID(x, y0 - 1);
-    uint run = 0u, pixels = 0u, sum_y = 0u, sum_yy = 0u;
-    int first = 0;
+    // What the column has of one object; of the one before, whose turn to be added comes when there
+    // is a third or none: most columns add what they have together, at the end.
+    struct Part now = {0u, 0u, 0u, 0u, 0u, 0, 0, 0u, 0u, 0u, 0u}, older = now;
+    for (int y = y0; y < y_end; ++y) {
+      const uint left = ID(x - 1, y), here = ID(x, y);
+      const bool plain = over_left == here && over == here && left == here;
+      uint most = here;
+      bool one = true;
+      if (!plain) {
+        const uint above = over > over_left ? over : over_left, beside = left > here ? left : here;
+        most = above > beside ? above : beside;
+        one = (over_left == most || over_left == 0u) && (over == most || over == 0u) &&
+              (left == most || left == 0u) && (here == most || here == 0u);
+      }
+      const uint owner = here != 0u ? here : one ? most : 0u;
+      if (owner != 0u && owner != now.id) {
+        if (older.id != 0u) {
+          // -- part: run
+          // Adds what the column has of an object.
+          const uint dx = (uint)ITEM, pixels_x = older.pixels * dx;
+          if (ids[older.id % SLOTS] == older.id) {
+            IN_LOCAL uint* const slot = &slots[older.id % SLOTS * SLOT_WORDS];
+            if (older.quarters != 0u) ADD_LOCAL(&slot[10], older.quarters);
+            if (older.pixels != 0u) {
+              ADD_LOCAL(&slot[0], older.pixels);
+              ADD_LOCAL(&slot[1], pixels_x);
+              ADD_LOCAL(&slot[2], older.sum_y);
+              ADD_LOCAL(&slot[3], pixels_x * dx);
+              ADD_LOCAL(&slot[4], older.sum_yy);
+              ADD_LOCAL(&slot[5], older.sum_y * dx);
+              MIN_LOCAL(&slot[6], ~(uint)($width - x));
+              MIN_LOCAL(&slot[7], ~((uint)x + 1u));
+              MIN_LOCAL(&slot[8], ~(uint)($height - older.first));
+              MIN_LOCAL(&slot[9], ~(uint)older.end);
 #if $has_codes
-    uint codes = 0u, codes_y = 0u, least = 0u, largest = 0u;
+              ADD_LOCAL(&slot[11], older.codes);
+              ADD_LOCAL(&slot[12], older.codes * dx & 0xffffu);
+              ADD_LOCAL(&slot[13], older.codes * dx >> 16);
+              ADD_LOCAL(&slot[14], older.codes_y & 0xffffu);
+              ADD_LOCAL(&slot[15], older.codes_y >> 16);
+              MIN_LOCAL(&slot[16], ~older.least);
+              MIN_LOCAL(&slot[17], ~older.largest);
 #endif
-    for (int y = y0; y <= y_end; ++y) {
-      const bool after = y == y_end;
-      const uint left = after ? 0u : ID(x - 1, y), here = after ? 0u : ID(x, y);
-      // -- part: run
-      // Ends a run of an object's pixels down the column.
-      if (here != run && run != 0u) {
-        const uint dx = (uint)ITEM, pixels_x = pixels * dx;
-        if (ids[run % SLOTS] == run) {
-          IN_LOCAL uint* const slot = &slots[run % SLOTS * SLOT_WORDS];
-          ADD_LOCAL(&slot[0], pixels);
-          ADD_LOCAL(&slot[1], pixels_x);
-          ADD_LOCAL(&slot[2], sum_y);
-          ADD_LOCAL(&slot[3], pixels_x * dx);
-          ADD_LOCAL(&slot[4], sum_yy);
-          ADD_LOCAL(&slot[5], sum_y * dx);
-          MIN_LOCAL(&slot[6], ~(uint)($width - x));
-          MIN_LOCAL(&slot[7], ~((uint)x + 1u));
-          MIN_LOCAL(&slot[8], ~(uint)($height - first));
-          MIN_LOCAL(&slot[9], ~(uint)y);
+            }
+          } else {
+            GLOBAL uint* const record = &$records[older.id * OF_WORDS];
+            if (older.quarters != 0u) ADD_GLOBAL(&record[OF_QUARTERS], older.quarters);
+            if (older.pixels != 0u) {
+              const ulong n = older.pixels, column = (ulong)x, row = (ulong)y0;
+              const ulong all_y = older.sum_y + n * row;
+              ADD_GLOBAL(&record[OF_PIXELS], older.pixels);
+              add_long(&record[OF_X], n * column);
+              add_long(&record[OF_Y], all_y);
+              add_long(&record[OF_XX], n * column * column);
+              add_long(&record[OF_YY], older.sum_yy + 2u * row * older.sum_y + n * row * row);
+              add_long(&record[OF_XY], all_y * column);
+              MAX_GLOBAL(&record[OF_LEFT], (uint)($width - x));
+              MAX_GLOBAL(&record[OF_RIGHT], (uint)x + 1u);
+              MAX_GLOBAL(&record[OF_TOP], (uint)($height - older.first));
+              MAX_GLOBAL(&record[OF_BOTTOM], (uint)older.end);
 #if $has_codes
-          ADD_LOCAL(&slot[11], codes);
-          ADD_LOCAL(&slot[12], codes * dx & 0xffffu);
-          ADD_LOCAL(&slot[13], codes * dx >> 16);
-          ADD_LOCAL(&slot[14], codes_y & 0xffffu);
-          ADD_LOCAL(&slot[15], codes_y >> 16);
-          MIN_LOCAL(&slot[16], ~least);
-          MIN_LOCAL(&slot[17], ~largest);
+              add_long(&record[OF_SUM], older.codes);
+              add_long(&record[OF_SUM_X], older.codes * column);
+              add_long(&record[OF_SUM_Y], older.codes_y + older.codes * row);
+              MAX_GLOBAL(&record[OF_LEAST], older.least);
+              MAX_GLOBAL(&record[OF_LARGEST], older.largest);
 #endif
-        } else {
-          GLOBAL uint* const record = &$records[run * OF_WORDS];
-          const ulong n = pixels, column = (ulong)x, row = (ulong)y0;
-          const ulong all_y = sum_y + n * row;
-          ADD_GLOBAL(&record[OF_PIXELS], pixels);
-          add_long(&record[OF_X], n * column);
-          add_long(&record[OF_Y], all_y);
-          add_long(&record[OF_XX], n * column * column);
-          add_long(&record[OF_YY], sum_yy + 2u * row * sum_y + n * row * row);
-          add_long(&record[OF_XY], all_y * column);
-          MAX_GLOBAL(&record[OF_LEFT], (uint)($width - x));
-          MAX_GLOBAL(&record[OF_RIGHT], (uint)x + 1u);
-          MAX_GLOBAL(&record[OF_TOP], (uint)($height - first));
-          MAX_GLOBAL(&record[OF_BOTTOM], (uint)y);
-#if $has_codes
-          add_long(&record[OF_SUM], codes);
-          add_long(&record[OF_SUM_X], codes * column);
-          add_long(&record[OF_SUM_Y], codes_y + codes * row);
-          MAX_GLOBAL(&record[OF_LEAST], least);
-          MAX_GLOBAL(&record[OF_LARGEST], largest);
-#endif
+            }
+          }
+          // -- end
         }
-      }
-      // -- end
-      if (here != run) {
-        run = here;
-        first = y;
-        pixels = sum_y = sum_yy = 0u;
+        older = now;
+        now.id = owner;
+        now.quarters = now.pixels = now.sum_y = now.sum_yy = 0u;
+        now.first = y;
 #if $has_codes
-        codes = codes_y = least = largest = 0u;
+        now.codes = now.codes_y = now.least = now.largest = 0u;
 #endif
       }
-      if (after) break;
       if (here != 0u) {
         const uint dy = (uint)(y - y0);
-        ++pixels;
-        sum_y += dy;
-        sum_yy += dy * dy;
+        if (now.pixels == 0u) now.first = y;
+        now.end = y + 1;
+        ++now.pixels;
+        now.sum_y += dy;
+        now.sum_yy += dy * dy;
 #if $has_codes
         const uint code = $code;
-        codes += code;
-        codes_y += code * dy;
-        least = ABOVE_CODES - code > least ? ABOVE_CODES - code : least;
-        largest = code > largest ? code : largest;
+        now.codes += code;
+        now.codes_y += code * dy;
+        now.least = ABOVE_CODES - code > now.least ? ABOVE_CODES - code : now.least;
+        now.largest = code > now.largest ? code : now.largest;
 #endif
       }
-      if (here == 0u && x < $width && y < $height && $label > 0) {
-        ADD_GLOBAL(&$records[OF_UNNUMBERED], 1u);
-      }
-      if (over_left != here || over != here || left != here) {
-        // The window's pixels in a circle; each object once, by its first.
+      // The window's pixels in a circle. Of one object: 1 for one pixel, -1 for three, -2 for two
+      // that are across, as two bits each for the 16 sets of them, 2 more than they are.
+      if (!plain && one) {
+        const uint set = (over_left == most ? 1u : 0u) | (over == most ? 2u : 0u) |
+                         (here == most ? 4u : 0u) | (left == most ? 8u : 0u);
+        now.quarters += (0x964b63beu >> 2u * set & 3u) - 2u;
+      } else if (!plain) {
+        // Each object once, by its first.
         const uint around[4] = {over_left, over, here, left};
         for (int k = 0; k < 4; ++k) {
           const uint id = around[k];
@@ -229,6 +289,12 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
       }
       over_left = left;
       over = here;
+    }
+    for (int turn = 0; turn < 2; ++turn) {
+      if (older.id != 0u) {
+        $run
+      }
+      older = now;
     }
   }
   BARRIER;
@@ -262,38 +328,62 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
 #undef SLOTS
 #undef SLOT_WORDS
 #undef ROWS
+#undef ACROSS
 #undef ID
 }
 
 // -- part: rows
-// Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones.
+// Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones. The
+// group writes the zeros of all its objects together: one of them may have most rows of the image.
 KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $tall) {
+  LOCAL uint places[$items], lengths[$items];
   const uint id = (uint)(GROUP_X * $items + ITEM) + 1u;
-  if (id > (uint)$count) return;
-  GLOBAL uint* const record = &$records[id * OF_WORDS];
-  if (record[OF_PIXELS] == 0u) return;
-  const uint rows = record[OF_BOTTOM] + record[OF_TOP] - (uint)$height;
-  // Where the sum of all might not fit a word, labels of rows without pixels are not for here.
-  const bool is_dense = $gaps != 0 || rows <= record[OF_PIXELS];
-  const uint place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
-  if (place > $fits || rows > $fits - place) return;
-  record[OF_PLACE] = place + 1u;
-  if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
-  for (uint k = 0u; k < 2u * rows; ++k) $ends[2u * place + k] = 0u;
+  uint place = 0u, rows = 0u;
+  if (id <= (uint)$count && $records[id * OF_WORDS + OF_PIXELS] != 0u) {
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    rows = record[OF_BOTTOM] + record[OF_TOP] - (uint)$height;
+    // Where the sum of all might not fit a word, labels of rows without pixels are not for here.
+    const bool is_dense = $gaps != 0 || rows <= record[OF_PIXELS];
+    place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
+    if (place > $fits || rows > $fits - place) {
+      rows = 0u;
+    } else {
+      record[OF_PLACE] = place + 1u;
+      if (rows > (uint)$tallest) $tall[ADD_GLOBAL(&$records[OF_TALL], 1u)] = id;
+    }
+  }
+  places[ITEM] = 2u * place;
+  lengths[ITEM] = 2u * rows;
+  BARRIER;
+  for (int i = 0; i < $items; ++i) {
+    const uint end = lengths[i];
+    for (uint k = (uint)ITEM; k < end; k += $items) $ends[places[i] + k] = 0u;
+  }
 }
 
 // -- part: ends
 // The ends of each object's rows, and a list of pixels that may be the first of a piece whose outline
 // no pixel of the grid is on.
 KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $firsts) {
-#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
+#define ROWS 8
+#define ACROSS ($items + 2)
+#define ID(at_x, at_y) labels[((at_y) - y0 + 1) * ACROSS + (at_x) - x0 + 1]
   LOCAL uint of_group[2];  // how many pixels of the list the group has, and where they begin
+  LOCAL $id labels[(ROWS + 2) * ACROSS];  // with those around the group's
+  const int x0 = GROUP_X * $items, y0 = GROUP_Y * ROWS, from_x = x0 + ITEM;
   if (ITEM == 0) of_group[0] = 0u;
+#pragma unroll
+  for (int row = 0; row < ROWS + 2; ++row) {
+    labels[row * ACROSS + ITEM + 1] = ($id)$object(ARGS, from_x, y0 - 1 + row);
+  }
+  if (ITEM < 2 * (ROWS + 2)) {
+    const int row = ITEM / 2, column = ITEM % 2 * ($items + 1);
+    labels[row * ACROSS + column] = ($id)$object(ARGS, x0 - 1 + column, y0 - 1 + row);
+  }
   BARRIER;
-  const int from_x = GROUP_X * $items + ITEM;
   uint rows = 0u;
-  for (int row = 0; row < 8; ++row) {
-    const int from_y = GROUP_Y * 8 + row;
+  for (int row = 0; row < ROWS; ++row) {
+    const int from_y = y0 + row;
     const uint id = ID(from_x, from_y);
     if (id == 0u) continue;
     const bool begins = ID(from_x - 1, from_y) != id, stops = ID(from_x + 1, from_y) != id;
@@ -317,11 +407,11 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint*
   }
   BARRIER;
   at += of_group[1];
-  for (int row = 0; row < 8; ++row) {
-    if ((rows >> row & 1u) != 0u) {
-      $firsts[at++] = (uint)(GROUP_Y * 8 + row) * (uint)$width + (uint)from_x;
-    }
+  for (int row = 0; row < ROWS; ++row) {
+    if ((rows >> row & 1u) != 0u) $firsts[at++] = (uint)(y0 + row) * (uint)$width + (uint)from_x;
   }
+#undef ROWS
+#undef ACROSS
 #undef ID
 }
 
@@ -634,16 +724,14 @@ KERNEL($items) void hulls(GLOBAL const uint* $records, GLOBAL const uint* $ends,
   const uint first = smaller((uint)share * length, points), end = smaller(first + length, points);
   counts[ITEM] = hull_of_points(ends, &stack[first], first, end, rows, $width, sign);
   GLOBAL_BARRIER;
-  if (share % 4 == 0) {
-    counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], 1, length, rows, $width, sign);
+  $unroll
+  for (int apart = 1; apart < $lanes / 2; apart *= 4) {
+    if (share % (4 * apart) == 0) {
+      counts[ITEM] = hull_of_hulls(ends, &stack[first], &counts[ITEM], apart, (uint)apart * length,
+                                   rows, $width, sign);
+    }
+    GLOBAL_BARRIER;
   }
-  GLOBAL_BARRIER;
-#if $is_tall
-  if (share == 0) {
-    counts[ITEM] = hull_of_hulls(ends, stack, &counts[ITEM], 4, 4u * length, rows, $width, sign);
-  }
-  GLOBAL_BARRIER;
-#endif
   ulong inside = 0u;
   for (uint row = (uint)lane; row < rows; row += $lanes) {
     long within = 1;

@@ -38,6 +38,7 @@
 #define $halo_x 3
 #define $halo_y 3
 #define $down 4           // rows of the group
+#define $framed 0         // whether $source has pixels outside the image
 #define $apart_x 1        // elements from a column to the next
 #define $apart_y 38       // and from a row to the next
 
@@ -88,11 +89,12 @@ FUNCTION float cells(const int x, const int y, const int* runs, const float* wei
 KERNEL(128) void group_tile(GLOBAL const uchar* image, GLOBAL uchar* result) {
   LOCAL uchar tile_array[38 * 10];
   // -- part: group_tile
-  // The pixels that the group reads, in local memory. Those outside the image are never read.
+  // The pixels that the group reads, in local memory. Those outside the image are never read, but
+  // where they are made as well.
   for (int i = ITEM / 32; i < $tile_rows; i += $down) {
     for (int k = ITEM % 32; k < $tile_columns; k += 32) {
       const int x = GROUP_X * 32 - $halo_x + k, y = GROUP_Y * $down - $halo_y + i;
-      if (x >= 0 && x < $width && y >= 0 && y < $height) {
+      if ($framed || (x >= 0 && x < $width && y >= 0 && y < $height)) {
         $array[k * $apart_x + i * $apart_y] = $source;
       }
     }

@@ -14,10 +14,12 @@
 #include "backends/jit/neighbourhood/strip.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/plan/strip_size.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
@@ -309,11 +311,13 @@ class StripWriter {
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
-      return for_each_pixel(
-          to_, px,
-          assigned(value.name + "[j * 4 + k]", "OF_BYTE(shared + " + table_of(value.node, *source) +
-                                                   ", " + from->name + "_words[row + " +
-                                                   number(from->need.up) + "], k)"));
+      const std::string code = from->name + "_words[row + " + number(from->need.up) + "], k)";
+      const std::string made =
+          takes_less_than_a_table(to_.context(), value.node)
+              ? point_value(to_, value.node,
+                            [&](const Operand&) { return "FLOAT_OF_BYTE(" + code; })
+              : "OF_BYTE(shared + " + table_of(value.node, *source) + ", " + code;
+      return for_each_pixel(to_, px, assigned(value.name + "[j * 4 + k]", made));
     }
     const std::string text = point_value(to_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
@@ -344,6 +348,7 @@ class StripWriter {
       return row_of_floats(to_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
              to_.loop("k", px) + assigned(value.name + "[j * 4 + k]", "made[k]");
     }
+    if (goes_on(value)) return running(value, from);
     Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
     Row row;
     if (value.kind == StripValue::Kind::stencil) {
@@ -367,6 +372,51 @@ class StripWriter {
                            {"from_row", number(from.need.up - f.up)},
                            {"made", row.text},
                            {"name", value.name}});
+  }
+
+  // Whether sums go on from one place to the next, by what comes and what goes: rows from pixel to
+  // pixel, columns from row to row. What stands outside the image does not change on the way.
+  bool goes_on(const StripValue& value) const {
+    const Node& node = to_.node(value.node);
+    const auto* separable = as<Separable>(node);
+    if (separable == nullptr || !separable->any_order || node.cls != PixelClass::single) {
+      return false;
+    }
+    return value.kind == StripValue::Kind::rows ||
+           chain_.values[static_cast<std::size_t>(value.from[0])].pure;
+  }
+  std::string running(const StripValue& value, const StripValue& from) const {
+    const Footprint& f = value.reach;
+    const int wide = width_of(from);
+    const bool rows = value.kind == StripValue::Kind::rows;
+    // Pixel k of `from` in the row that is so many below the first that is read.
+    const auto pixel = [&](int below, const std::string& k) {
+      return from.name + "_wide[(row + " + number(from.need.up - f.up + below) + ") * " +
+             number(wide) + " + " + k + "]";
+    };
+    const auto all = [&](const std::function<std::string(int)>& term, int count) {
+      std::string sum = term(0);
+      for (int i = 1; i < count; ++i) sum += " + " + term(i);
+      return sum;
+    };
+    const std::string own = value.name + "[j * 4 + ";
+    if (!rows) {
+      const int height = f.up + 1 + f.down;
+      const std::string first = all([&](int i) { return pixel(i, "k"); }, height);
+      const std::string next = value.name + "[(j - 1) * 4 + k] + (" + pixel(height - 1, "k") +
+                               " - " + pixel(-1, "k") + ")";
+      return for_each_pixel(to_, px,
+                            "if (j == 0) " + braced(assigned(own + "k]", first)) + "else " +
+                                braced(assigned(own + "k]", next)));
+    }
+    const int width = f.left + 1 + f.right;
+    std::string text = assigned(own + "0]", all([&](int i) { return pixel(0, number(i)); }, width));
+    for (int k = 1; k < px; ++k) {
+      text += assigned(own + number(k) + "]", own + number(k - 1) + "] + (" +
+                                                  pixel(0, number(k + width - 1)) + " - " +
+                                                  pixel(0, number(k - 1)) + ")");
+    }
+    return text;
   }
 
   std::string weights_of(const StripValue& value) {

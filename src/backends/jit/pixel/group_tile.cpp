@@ -22,7 +22,8 @@ GroupTile::GroupTile(Builder& to, const std::string& name, PixelClass cls, const
                              {"halo_y", [&] { return number(tile.halo_y); }},
                              {"down", [&] { return number(tile.group_rows); }},
                              {"apart_x", [&] { return number(tile.apart_x); }},
-                             {"apart_y", [&] { return number(tile.apart_y); }}}};
+                             {"apart_y", [&] { return number(tile.apart_y); }},
+                             {"framed", [&] { return std::string(tile.framed ? "1" : "0"); }}}};
   to.function(name, words.filled(part(kernels::pixel, "tile_pixel")));
   fill_ = words.filled(part(kernels::pixel, "group_tile"));
 }
@@ -34,6 +35,21 @@ GroupTile tile_of_image(Builder& to, const PixelTile& tile, int n) {
           to.cls(image),
           tile,
           to.plane(image).pixel(),
+          to.width(image),
+          to.height(image)};
+}
+
+GroupTile framed_tile_of_image(Builder& to, const PixelTile& tile, int n) {
+  const Operand image = to.node(n).images[0];
+  const std::string name = Builder::name({false, n}), framed = name + "_framed";
+  const Border border = std::get<Stencil>(to.node(n).primitive).border;
+  write_border(to, framed, "float", to.value(image, "x", "y"), border, outside_value(to, n, border),
+               to.width(image), to.height(image));
+  return {to,
+          name + "_tile",
+          PixelClass::single,
+          tile,
+          to.call(framed, "x", "y"),
           to.width(image),
           to.height(image)};
 }

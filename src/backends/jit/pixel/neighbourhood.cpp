@@ -155,13 +155,15 @@ void write_border(Builder& to, const std::string& name, const std::string& type,
                                                       {"value", value}}));
 }
 
-void write_stencil(Builder& to, int n, const std::string& name) {
+void write_stencil(Builder& to, int n, const std::string& name, const std::string& through) {
   const Node& node = to.node(n);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const Operand& image = node.images[0];
-  const std::string at = name + "_at";
-  write_border(to, at, "float", to.value(image, "x", "y"), stencil.border,
-               outside_value(to, n, stencil.border), to.width(image), to.height(image));
+  const std::string at = through.empty() ? name + "_at" : through;
+  if (through.empty()) {
+    write_border(to, at, "float", to.value(image, "x", "y"), stencil.border,
+                 outside_value(to, n, stencil.border), to.width(image), to.height(image));
+  }
   const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
   if (stencil.body != nullptr || stencil.expression != nullptr) {
     const std::string body =

@@ -18,7 +18,8 @@ void write_permute(Builder& to, int n, const std::string& name);
 void write_window(Builder& to, int n, const std::string& name);
 // The input's column (or row) under the result's first.
 std::string window_parameter(Builder& to, int n, bool x);
-void write_stencil(Builder& to, int n, const std::string& name);
+// Reads the image by the function `through` where it is not empty, outside it too.
+void write_stencil(Builder& to, int n, const std::string& name, const std::string& through = "");
 // The column pass; reads the plane nN_rows, by the function `through` where it is not empty.
 void write_separable(Builder& to, int n, const std::string& name, const std::string& through = "");
 // The kernel of the row pass: an image of the result's width and the input's height, of floats.
@@ -33,7 +34,7 @@ void write_rank(Builder& to, int n, const std::string& name, bool ordered);
 // A plane in the local memory of groups that make a pixel a work-item (Builder::pixel_kernel).
 class GroupTile {
  public:
-  // source: text of the plane's pixel x, y.
+  // source: text of the plane's pixel x, y; of any place where the tile is framed.
   GroupTile(Builder& to, const std::string& name, PixelClass cls, const PixelTile& tile,
             const std::string& source, const std::string& width, const std::string& height);
   // What a kernel does before it makes pixels.
@@ -46,6 +47,8 @@ class GroupTile {
 };
 // Of the image that node n reads, for the kernel that stores node n.
 GroupTile tile_of_image(Builder& to, const PixelTile& tile, int n);
+// Of the image that stencil node n reads, as numbers, by its border's rule outside.
+GroupTile framed_tile_of_image(Builder& to, const PixelTile& tile, int n);
 // Of the row pass of separable node n, for its column pass.
 GroupTile tile_of_rows(Builder& to, const PixelTile& tile, int n);
 

@@ -88,6 +88,7 @@ class Chooser {
 
   KernelPlan run() {
     if (of_.tuning.fast) {
+      choose_forked_chains();
       choose_in_turn();
       choose_chains();
       choose_in_groups();
@@ -131,6 +132,9 @@ class Chooser {
     if (fits_rank_histogram(of_, n)) return "its window slides from pixel to pixel";
     const auto* turned = as<Permute>(of_.node(n));
     if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
+    if (of_.tuning.fast && framed_tile_of(of_, planes, n) && !fits_block(of_, planes, n)) {
+      return "its groups keep what they read in local memory";
+    }
     const std::vector<int> readers = of_.readers_of(n);
     for (const int r : readers) {
       const Node& reader = of_.node(r);
@@ -227,6 +231,7 @@ class Chooser {
   // can't be one tile.
   std::optional<Chosen> with_in_turn(int r) const {
     Mixed mixed;
+    if (chosen_.chains.contains(r) || chosen_.in_chains.contains(r)) return {};
     if (!is<Point>(r) || of_.node(r).images.size() < 2 || !add_mixed(r, mixed)) return {};
     Chosen with = chosen_;
     // Those that others read too are planes, and beside sums of bytes all that are none.
@@ -312,25 +317,74 @@ class Chooser {
     Planes kept(of_.spec.nodes.size());
     for (int n = 0; n < count_; ++n) {
       const std::vector<int> readers = of_.readers_of(n);
-      kept.set(n, of_.output_of(n) >= 0 || !(is<Point>(n) || is<Stencil>(n) || is<Separable>(n)) ||
-                      chosen_.chain_planes.contains(n) || chosen_.tiles_of_several.contains(n) ||
-                      leader_of(n) >= 0 ||
+      kept.set(n, of_.output_of(n) >= 0 || !can_be_chained(n) || chosen_.chain_planes.contains(n) ||
+                      chosen_.tiles_of_several.contains(n) || leader_of(n) >= 0 ||
                       std::set<int>(readers.begin(), readers.end()).size() != 1);
     }
     return kept;
+  }
+
+  // Whether node n is one that chains make of others.
+  bool can_be_chained(int n) const { return is<Point>(n) || is<Stencil>(n) || is<Separable>(n); }
+
+  // Whether a chain has nodes that several of its nodes read and neighbourhoods have made, and
+  // nothing else reads what it makes on the way to node n.
+  bool is_forked(const Chain& chain, int n) const {
+    const std::vector<int> nodes = chain.inside(n);
+    const std::set<int> inside(nodes.begin(), nodes.end());
+    bool forked = false;
+    for (const int m : inside) {
+      const std::vector<int> all = of_.readers_of(m);
+      const std::set<int> readers(all.begin(), all.end());
+      if (std::ranges::any_of(readers, [&](int r) { return r != n && !inside.contains(r); })) {
+        return false;
+      }
+      // Strips are long texts, in which divisions of doubles are calls.
+      if (is<Point>(m) && in_double(of_, m)) return false;
+      const bool around = reads_again(of_.node(m)) || depends_on_neighbours(inside, m);
+      forked = forked || (readers.size() > 1 && around);
+    }
+    return forked && chain.nested();
+  }
+  // Whether a neighbourhood among these nodes is before node n.
+  bool depends_on_neighbours(const std::set<int>& nodes, int n) const {
+    const std::vector<Operand>& images = of_.node(n).images;
+    return std::any_of(images.begin(), images.end(), [&](const Operand& image) {
+      return !image.external && nodes.contains(image.index) &&
+             (reads_again(of_.node(image.index)) || depends_on_neighbours(nodes, image.index));
+    });
+  }
+
+  // Which results are made by chains that fork on the way and come together again: tiles would
+  // store what lies between.
+  void choose_forked_chains() {
+    Planes kept(of_.spec.nodes.size());
+    for (int n = 0; n < count_; ++n) kept.set(n, of_.output_of(n) >= 0 || !can_be_chained(n));
+    for (int n = count_ - 1; n >= 0; --n) {
+      if (of_.output_of(n) < 0 || !is<Point>(n)) continue;
+      const std::optional<Chain> chain = chain_of(of_, kept, n);
+      if (chain && is_forked(*chain, n)) add_chain(*chain, n);
+    }
+  }
+
+  void add_chain(const Chain& chain, int n) {
+    const std::vector<int> inside = chain.inside(n), read = chain.planes();
+    chosen_.chains.insert(n);
+    chosen_.in_chains.insert(inside.begin(), inside.end());
+    chosen_.chain_planes.insert(read.begin(), read.end());
   }
 
   // Which nodes are made by chains, and with them those before them that nothing else reads.
   void choose_chains() {
     Planes stored = planes(chosen_), kept = planes_of_chains();
     for (int n = count_ - 1; n >= 0; --n) {
-      if (!stored.stored(n) || chosen_.tiles_of_several.contains(n) || leader_of(n) >= 0) continue;
+      if (!stored.stored(n) || chosen_.tiles_of_several.contains(n) || leader_of(n) >= 0 ||
+          chosen_.chains.contains(n)) {
+        continue;
+      }
       const std::optional<Chain> chain = chain_of(of_, kept, n);
       if (!chain) continue;
-      const std::vector<int> inside = chain->inside(n), read = chain->planes();
-      chosen_.chains.insert(n);
-      chosen_.in_chains.insert(inside.begin(), inside.end());
-      chosen_.chain_planes.insert(read.begin(), read.end());
+      add_chain(*chain, n);
       stored = planes(chosen_);
       kept = planes_of_chains();
     }
@@ -521,7 +575,12 @@ class Chooser {
       return {WholeResize{}, "weights and places repeat themselves"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};
-    if (fast) return {Pixels{}, "no block holds what it reads"};
+    if (fast) {
+      if (std::optional<PixelTile> tile = framed_tile_of(of_, planes_.without(n), n)) {
+        return {Pixels{tile}, "no block holds what it reads, and each pixel is read often"};
+      }
+      return {Pixels{}, "no block holds what it reads"};
+    }
     const std::optional<PixelTile> tile =
         is<Separable>(n) ? pixel_tile_of_columns(of_, n) : pixel_tile_of(of_, planes_, n);
     return {Pixels{tile}, of_.tuning.variant.single_pixels() ? "a variant asks for pixels"

@@ -35,7 +35,7 @@ struct MadeBeside {
 
 // --- forms of images that are stored
 struct Pixels {                   // a work-item makes a pixel
-  std::optional<PixelTile> tile;  // of a benchmark's variant: what it reads its neighbours from
+  std::optional<PixelTile> tile;  // what it reads its neighbours from
 };
 struct Transposition {};
 struct StripChain {

@@ -184,7 +184,7 @@ std::string float_text(const BodyTree& tree, const LeafRange& leaf) {
     case Kind::both: return two(" && ");
     case Kind::choice: return "(" + part(0) + " ? " + part(1) + " : " + part(2) + ")";
     case Kind::root:
-      return (is_root_of_whole(tree, leaf) ? "root_of_whole(" : "sqrt(") + part(0) + ")";
+      return (is_root_of_whole(tree, leaf) ? "regular_root(" : "sqrt(") + part(0) + ")";
     default: break;  // parsed_body knows no others
   }
   return "";

@@ -53,7 +53,7 @@ std::optional<Range> range_of(const BodyTree& tree, const LeafRange& leaf);
 // Whether the tree is a root of whole numbers below 2^24.
 bool is_root_of_whole(const BodyTree& tree, const LeafRange& leaf);
 
-// The tree in C, in the order of its operations. Such roots are root_of_whole(x).
+// The tree in C, in the order of its operations. Such roots are regular_root(x).
 std::string float_text(const BodyTree& tree, const LeafRange& leaf);
 
 }  // namespace impipe::jit

@@ -1,4 +1,4 @@
-// Decides which tiles the kernels of a benchmark's variant read a pixel's neighbours from.
+// Decides which tiles kernels of one pixel a work-item read its neighbours from.
 #include "backends/jit/plan/pixel_tile_plan.hpp"
 
 #include <algorithm>
@@ -48,6 +48,28 @@ std::optional<PixelTile> pixel_tile_of(const KernelContext& of, const Planes& pl
   }
   return tile_for(of, of.cls(node.images[0]),
                   separable != nullptr ? separable->row.footprint() : facts.footprint);
+}
+
+std::optional<PixelTile> framed_tile_of(const KernelContext& of, const Planes& planes, int n) {
+  constexpr int fewest_pixels = 25;  // of a window: smaller ones are read about as fast from L1
+  const Node& node = of.node(n);
+  const auto* stencil = as<Stencil>(node);
+  if (stencil == nullptr || stencil->body == nullptr || !stays(*stencil) ||
+      stencil->border == Border::circular || !planes.has(node.images[0])) {
+    return std::nullopt;
+  }
+  const Footprint f = stencil->footprint();
+  if (std::min({f.left, f.right, f.up, f.down}) < 0 ||
+      (f.left + 1 + f.right) * (f.up + 1 + f.down) < fewest_pixels) {
+    return std::nullopt;
+  }
+  PixelTile tile{
+      .halo_x = f.left, .halo_y = f.up, .group_rows = of.tuning.group / across, .framed = true};
+  tile.columns = f.left + across + f.right;
+  tile.rows = f.up + tile.group_rows + f.down;
+  tile.apart_y = tile.columns;
+  const std::int64_t bytes = std::int64_t{4} * tile.elements();
+  return bytes <= of.tuning.local_bytes ? std::optional(tile) : std::nullopt;
 }
 
 std::optional<PixelTile> pixel_tile_of_columns(const KernelContext& of, int n) {

@@ -179,6 +179,14 @@ std::vector<int> Chain::planes() const {
   return nodes;
 }
 
+bool Chain::nested() const {
+  return std::any_of(values.begin(), values.end(), [](const StripValue& value) {
+    const bool around =
+        value.kind == StripValue::Kind::stencil || value.kind == StripValue::Kind::columns;
+    return around && value.need != Footprint{};
+  });
+}
+
 std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n) {
   // Other compilers than NVIDIA's do not keep barriers between unequal loops in step.
   if (of.tuning.strip_rows == 0 || of.dialect == Dialect::opencl) return std::nullopt;

@@ -41,6 +41,8 @@ struct Chain {
   std::vector<int> inside(int n) const;
   // The nodes that are read as planes.
   std::vector<int> planes() const;
+  // Whether a neighbourhood reads around what another one makes.
+  bool nested() const;
 };
 // Nothing where node n is no chain of neighbourhoods, or of points and one, made from the planes of
 // inputs and of the nodes that are stored.
