@@ -25,6 +25,7 @@ constexpr int max_columns_cells(PixelClass cls) {
 // What an interpreted network works on at a time: longer rows leave L1, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
+constexpr std::int64_t median_strip_bytes = 1024;
 
 // The steps of networks on rows of a chunk and what its windows reach.
 template <class T>
@@ -163,18 +164,45 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
 }
 
 template <class T>
-void run_square_median(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
-                       const MedianRows<T>& ops) {
+T* row_of(const TileOut& out, std::int64_t y) {
+  return reinterpret_cast<T*>(out.data + y * out.stride);
+}
+
+template <class T>
+void run_median_3x3(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+                    const MedianRows<T>& ops) {
   const ScratchScope scope(scratch);
-  const int side = rank.mask.width;
-  const std::int64_t n = in.width;
-  const std::int64_t left = rank.mask.origin_x;
-  T* work = scratch.take<T>(median_work(side, n));
+  T* work = scratch.take<T>(median_work(3, in.width));
+  const T* rows[4];
+  for (std::int64_t y = 0; y < in.height;) {
+    const bool two = ops.two_medians_3x3 != nullptr && y + 1 < in.height;
+    for (int j = 0; j < (two ? 4 : 3); ++j) {
+      rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - rank.mask.origin_x;
+    }
+    if (two) {
+      ops.two_medians_3x3(row_of<T>(out, y), row_of<T>(out, y + 1), rows, in.width, work);
+    } else {
+      ops.median_3x3(row_of<T>(out, y), rows, in.width, work);
+    }
+    y += two ? 2 : 1;
+  }
+}
+
+// What windows share is kept for as many pixels as L1 has room for.
+template <class T>
+void run_median_5x5(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+                    const MedianRows<T>& ops) {
+  const ScratchScope scope(scratch);
+  const std::int64_t strip = median_strip_bytes / static_cast<std::int64_t>(sizeof(T));
+  T* work = scratch.take<T>(median_work(5, std::min(strip, in.width)));
   const T* rows[5];
   for (std::int64_t y = 0; y < in.height; ++y) {
-    for (int j = 0; j < side; ++j) rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - left;
-    T* to = reinterpret_cast<T*>(out.data + y * out.stride);
-    (side == 3 ? ops.median_3x3 : ops.median_5x5)(to, rows, n, work);
+    for (std::int64_t x = 0; x < in.width; x += strip) {
+      for (int j = 0; j < 5; ++j) {
+        rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - rank.mask.origin_x + x;
+      }
+      ops.median_5x5(row_of<T>(out, y) + x, rows, std::min(strip, in.width - x), work);
+    }
   }
 }
 
@@ -182,9 +210,11 @@ template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
   const RankMethod method = rank_method(rank, cls);
-  if (method == RankMethod::median_3x3 || method == RankMethod::median_5x5) {
-    run_square_median<T>(rank, in, out, scratch, median_rows<T>(level));
-    return;
+  if (method == RankMethod::median_3x3) {
+    return run_median_3x3(rank, in, out, scratch, median_rows<T>(level));
+  }
+  if (method == RankMethod::median_5x5) {
+    return run_median_5x5(rank, in, out, scratch, median_rows<T>(level));
   }
   if (method == RankMethod::histogram) {
     run_rank_histogram(rank, cls, in, out, scratch, level);
