@@ -179,6 +179,13 @@ template <class T>
 IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
+// Everywhere the same.
+template <class T>
+IMPIPE_SIMD Pixels<T> set_pixels(T value) {
+  if constexpr (std::is_same_v<T, float>) return {_mm256_castps_si256(_mm256_set1_ps(value))};
+  return {sizeof(T) == 1 ? _mm256_set1_epi8(static_cast<char>(value))
+                         : _mm256_set1_epi16(static_cast<short>(value))};
+}
 // As of floats: the second where one of them is NaN.
 template <class T>
 IMPIPE_SIMD Pixels<T> smaller(Pixels<T> a, Pixels<T> b) {
