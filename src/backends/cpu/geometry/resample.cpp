@@ -178,8 +178,9 @@ class Resize {
     static thread_local Buffers buffers;
     const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
     // The columns that are read, mirrored ones included: column k stands for first + k.
-    std::int64_t from = axes_.x.from, end = 0;
-    for (std::int64_t k = first; k < last; ++k) {
+    const bool mirrors = first < 0 || last > axes_.x.from;
+    std::int64_t from = mirrors ? axes_.x.from : first, end = mirrors ? 0 : last;
+    for (std::int64_t k = first; mirrors && k < last; ++k) {
       const std::int64_t column = map_outside(k, axes_.x.from, Border::symmetric);
       from = std::min(from, column);
       end = std::max(end, column + 1);
