@@ -131,7 +131,7 @@ IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, 
                                                  T* work) {                                    \
       median_5x5_row(out, rows, n, work);                                                      \
     }                                                                                          \
-    static constexpr MedianRows<T> table{median_3x3, median_5x5, nullptr};                     \
+    static constexpr MedianRows<T> table{median_3x3, median_5x5, nullptr, 0};                  \
   };
 IMPIPE_MEDIAN_ROWS(baseline)
 IMPIPE_MEDIAN_ROWS(v3)
@@ -155,7 +155,8 @@ IMPIPE_MEDIAN_ROWS(v4)
       Plain::median_3x3(out1, rows + 1, n, work);                                                  \
     }                                                                                              \
     static constexpr MedianRows<T> table{median_3x3, Plain::median_5x5,                            \
-                                         pairs ? two_medians_3x3 : nullptr};                       \
+                                         pairs ? two_medians_3x3 : nullptr,                        \
+                                         level::Pixels<T>::count};                                 \
   };
 IMPIPE_MEDIAN_VECTORS(v3)
 IMPIPE_MEDIAN_VECTORS(v4)
