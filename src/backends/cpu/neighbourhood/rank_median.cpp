@@ -163,8 +163,9 @@ IMPIPE_MEDIAN_VECTORS(v4)
 #undef IMPIPE_MEDIAN_VECTORS
 #else
 template <class T>
-constexpr const MedianRows<T>&vectors_v3 = Rows_baseline<T>::table,
-                vectors_v4 = vectors_v3<T>;
+using Vectors_v3 = Rows_v3<T>;
+template <class T>
+using Vectors_v4 = Rows_v4<T>;
 #endif
 
 }  // namespace
