@@ -365,5 +365,35 @@ TEST(Stencil, RunsTheUsersExpression) {
   check(rows);
 }
 
+// In vectors rows are read in place but for their ends: of every width, with every border, of tiles
+// that were made before and of several tiles side by side.
+TEST(Medfilt2, OfThreeIsTheSameOnEveryLevel) {
+  const char* const texts[] = {"medfilt2 3",
+                               "medfilt2 3 symmetric",
+                               "imcomplement | medfilt2 3",
+                               "medfilt2 3 replicate | medfilt2 3",
+                               "medfilt2 3 circular",
+                               "medfilt2 3 1",
+                               "map '0.5*x' | medfilt2 3 symmetric"};
+  std::vector<Size> wide;
+  for (std::int64_t width = 20; width <= 230; ++width) wide.push_back({width, 1 + width % 6});
+  wide.insert(wide.end(), {{4500, 3}, {9000, 2}, {300, 150}});
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Size& size : wide) {
+      const HostImage image = test::test_image(cls, size.width % 5 == 0 ? 3 : 1, size, 7);
+      const char* const text = texts[static_cast<std::size_t>(size.width % 7)];
+      const HostImage plain =
+          test::run(text, image, {}, {.level = CpuLevel::baseline, .backend = "cpu"}).image;
+      for (const CpuLevel level : {CpuLevel::v3, CpuLevel::v4}) {
+        if (!test::has_level(level)) continue;
+        const HostImage made = test::run(text, image, {}, {.level = level, .backend = "cpu"}).image;
+        ASSERT_EQ(test::difference(made, plain), "")
+            << text << ", " << to_string(size) << ", " << name_of(cls);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace impipe

@@ -98,6 +98,18 @@ TEST(CpuExtremum, DisksDiamondsAndLines) {
   check(random, disk(160), 9, 3);
 }
 
+// Wide enough for vectors of every class, with ends and remainders of every length.
+TEST(CpuExtremum, SmallDiamonds) {
+  std::mt19937 random(6);
+  for (std::int64_t width = 20; width <= 420; ++width) {
+    check(random, diamond(1 + static_cast<int>(width % 2)), width, size_up_to(random, 8));
+  }
+  // A diamond in a corner of a larger mask.
+  const Mask corner =
+      mask_of(7, 5, [](int x, int y) { return std::abs(x - 1) + std::abs(y - 3) <= 1; });
+  for (const std::int64_t width : {300, 301, 370}) check(random, corner, width, 5);
+}
+
 TEST(CpuExtremum, RandomMasks) {
   std::mt19937 random(4);
   for (int repeat = 0; repeat < 1500; ++repeat) {

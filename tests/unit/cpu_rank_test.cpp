@@ -86,7 +86,7 @@ TEST(CpuRank, MediansAndRanksOfRectangles) {
 TEST(CpuRank, TheCommonMedians) {
   std::mt19937 random(2);
   for (const int side : {3, 5}) {
-    for (std::int64_t width = 1; width <= 70; ++width) {
+    for (std::int64_t width = 1; width <= 200; ++width) {
       check(random, median(rectangle(side, side)), width, size_up_to(random, 9));
     }
     check(random, median(rectangle(side, side)), 1200, 3);

@@ -175,38 +175,64 @@ double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std
       in.cls);
 }
 
+double nearest_to(const AffinePlace& place, const SpecImage& in, std::int64_t u, std::int64_t v,
+                  int c, float fill) {
+  const double down = static_cast<double>(v), across = static_cast<double>(u);
+  const double x = std::floor(std::fma(place.a, across, std::fma(place.b, down, place.c)) + 0.5);
+  const double y = std::floor(std::fma(place.d, across, std::fma(place.e, down, place.f)) + 0.5);
+  const bool inside =
+      x >= 0 && x < static_cast<double>(in.width) && y >= 0 && y < static_cast<double>(in.height);
+  return inside ? in.at(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), c) : fill;
+}
+
+// All pixels of a map, by either definition.
+std::vector<double> by_map(const AffinePlace& place, const SpecImage& in, const SpecImage& like,
+                           bool nearest, float fill) {
+  std::vector<double> wanted;
+  for (std::int64_t y = 0; y < like.height; ++y) {
+    for (std::int64_t x = 0; x < like.width; ++x) {
+      for (int c = 0; c < like.channels; ++c) {
+        wanted.push_back((nearest ? nearest_to : mapped)(place, in, x, y, c, fill));
+      }
+    }
+  }
+  return wanted;
+}
+
 TEST(CpuResample, HasThePixelsOfItsMap) {
   std::mt19937 random(6);
   const std::vector<double> maps[] = {
       {0.8, -0.6, 3, 0.6, 0.8, -4, 1},   {0.7, 0.1, 1.5, 0, 0.9, 2.25, 1},  // along rows
       {1.6, 0, -2.75, 0, 1.2, 0.5, 0},   {1, 0, 2.25, 0, 1, -1.5, 0},
-      {0.01, 0.3, 20, -0.02, 0.1, 5, 0}, {-1, 0, 0, 0, -1, 0, 1}};
-  const Size sizes[] = {{1, 1}, {3, 40}, {31, 17}, {90, 50}};
+      {0.01, 0.3, 20, -0.02, 0.1, 5, 0}, {-1, 0, 0, 0, -1, 0, 1},
+      {4, -3, 150, 3, 4, -4, 1},         {90, 70, -4000, -80, 99, 9e3, 1}};
+  const Size sizes[] = {{1, 1}, {3, 40}, {31, 17}, {90, 50}, {330, 210}};
   for (const PixelClass cls :
        {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     for (const int channels : {1, 3}) {
       for (const Size size : sizes) {
         const SpecResult image = random_image(random, cls, channels, size, false);
         for (const std::vector<double>& map : maps) {
-          SpecBuilder b;
-          const Operand in = b.input(cls, channels);
-          std::vector<double> arguments = {70, 0};
-          arguments.insert(arguments.end(), map.begin(), map.end());
-          arguments.push_back(1);
-          const Operand out =
-              b.add(Resample{Resample::Kind::affine, Resample::Method::bilinear, false}, {in},
-                    arguments, cls, channels);
-          const KernelSpec spec = b.finish({out});
-          const AffinePlace place = affine_place(spec.nodes[0], size);
-          for (const CpuLevel level : usable_levels()) {
-            const SpecImage made = run_spec(spec, {image}, level, 1)[0].image;
-            for (std::int64_t y = 0; y < made.height; ++y) {
-              for (std::int64_t x = 0; x < made.width; ++x) {
-                for (int c = 0; c < channels; ++c) {
-                  ASSERT_EQ(made.at(x, y, c), mapped(place, image.image, x, y, c, 1))
-                      << to_string(size) << ", " << name_of(cls) << " x" << channels << " at " << x
-                      << ", " << y << ", " << c;
-                }
+          for (const bool nearest : {false, true}) {
+            SpecBuilder b;
+            const Operand in = b.input(cls, channels);
+            std::vector<double> arguments = {270, 0};
+            arguments.insert(arguments.end(), map.begin(), map.end());
+            arguments.push_back(1);
+            const auto method = nearest ? Resample::Method::nearest : Resample::Method::bilinear;
+            const Operand out = b.add(Resample{Resample::Kind::affine, method, false}, {in},
+                                      arguments, cls, channels);
+            const KernelSpec spec = b.finish({out});
+            const AffinePlace place = affine_place(spec.nodes[0], size);
+            std::vector<double> wanted;
+            for (const CpuLevel level : usable_levels()) {
+              const SpecImage made = run_spec(spec, {image}, level, 1)[0].image;
+              if (wanted.empty()) wanted = by_map(place, image.image, made, nearest, 1);
+              ASSERT_EQ(made.values.size(), wanted.size());
+              for (std::size_t i = 0; i < wanted.size(); ++i) {
+                ASSERT_EQ(made.values[i], wanted[i])
+                    << to_string(size) << ", " << name_of(cls) << " x" << channels << " at " << i
+                    << (nearest ? ", nearest" : "") << ", level " << static_cast<int>(level);
               }
             }
           }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cpu/geometry/resample.hpp"
 #include "backends/cpu/measure/select.hpp"
 #include "backends/cpu/measure/tile_tables.hpp"
 #include "backends/cpu/point/known_tables.hpp"
@@ -278,12 +279,30 @@ class StepRun {
   }
 
   void run_whole_images() {
+    if (is<Resample>(spec_.nodes[0])) {
+      const auto alike = [&](const PlaneRun& run) {
+        return run.arguments.same_as(runs_.nodes[0].arguments);
+      };
+      if (std::ranges::all_of(runs_.nodes, alike)) return resample_channels();
+    }
     runs_.pool.for_each(static_cast<std::int64_t>(runs_.nodes.size()), [&](std::int64_t p) {
       const PlaneRun& run = runs_.nodes[p];
       std::vector<const Plane*> images;
       for (const Operand& plane : runs_.images_of(p)) images.push_back(runs_.inputs[plane.index]);
       run_whole_image(*run.node, run.arguments, images, *run.output, runs_.pool, runs_.level);
     });
+  }
+
+  // All channels together: they share the places of their pixels.
+  void resample_channels() {
+    std::vector<const Plane*> from;
+    std::vector<Plane*> to;
+    for (std::size_t p = 0; p < runs_.nodes.size(); ++p) {
+      from.push_back(runs_.inputs[runs_.images_of(p)[0].index]);
+      to.push_back(runs_.nodes[p].output);
+    }
+    run_resample(spec_.nodes[0], from, runs_.nodes[0].arguments.last(), to, runs_.pool,
+                 runs_.level);
   }
 
   // --- measurements

@@ -350,28 +350,40 @@ class TilePass {
     const ScratchScope scope(scratch);
     const Node& what = *run.node;
     const auto* extremum = std::get_if<Extremum>(&what.primitive);
+    const auto* ranked = std::get_if<Rank>(&what.primitive);
     const Region wanted = under(facts_of(what), region);
     Region there = wanted;
-    if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
+    const bool in_place =
+        extremum != nullptr ||
+        (!ranked->offsets && knows_ends(*ranked, what.cls, region.width(), runs_.level));
+    if (in_place) {  // no copies of rows that end at the image's sides
       there.x0 = std::max<std::int64_t>(wanted.x0, 0);
       there.x1 = std::min(wanted.x1, in.size.width);
     }
     const int left = static_cast<int>(region.x0 - there.x0);
-    const RowsView view{native_rows(in, there, left, outside_of(run), scratch),
-                        region.width(),
-                        region.height(),
-                        there.x0 - wanted.x0,
-                        wanted.x1 - there.x1,
-                        in.far};
+    const Outside outside = outside_of(run);
+    RowsView view{.rows = native_rows(in, there, left, outside, scratch),
+                  .width = region.width(),
+                  .height = region.height(),
+                  .absent_left = there.x0 - wanted.x0,
+                  .absent_right = wanted.x1 - there.x1,
+                  .far = in.far};
     if (extremum != nullptr) {
       return run_extremum(*extremum, what.cls, view, out, scratch, runs_.level);
     }
-    const Rank& rank = std::get<Rank>(what.primitive);
-    if (rank.offsets) {
-      run_offset_rank(rank, run.arguments.in_float.data(), what.cls, view, out);
-    } else {
-      run_rank(rank, what.cls, view, out, scratch, runs_.level);
+    if (ranked->offsets) {
+      return run_offset_rank(*ranked, run.arguments.in_float.data(), what.cls, view, out);
     }
+    std::byte beside[sizeof(float)];
+    fill_elements(beside, in.cls, outside.value, 1);
+    const auto copies = [&](std::int64_t x) {
+      const std::int64_t column = map_outside(x, in.size.width, outside.border);
+      return column < 0 ? column : column - region.x0;
+    };
+    if (view.absent_left > 0) view.left_copies = copies(-1);
+    if (view.absent_right > 0) view.right_copies = copies(in.size.width);
+    view.beside = beside;
+    run_rank(*ranked, what.cls, view, out, scratch, runs_.level);
   }
 
   PlaneRuns& runs_;

@@ -53,7 +53,9 @@ struct WholeImage {
     run_between_tables(b, arguments.table, node.white, in, out, pool, level);
   }
   void operator()(const Resample&) const {
-    run_resample(node, in, arguments.last(), out, pool, level);
+    const Plane* const from[] = {&in};
+    Plane* const to[] = {&out};
+    run_resample(node, from, arguments.last(), to, pool, level);
   }
   void operator()(const Fourier& f) const {
     run_fourier(f, arguments.in_float, in, out, pool, level);

@@ -32,81 +32,81 @@
 
 // z: the u-th quantile of the normal distribution (Wichura, Algorithm AS 241, PPND16, Applied
 // Statistics 37, 1988), of + - * / and the root only. The logarithm of v = m 2^e by the series of
-// the area tangent.
-#define IMPIPE_NORMAL                                                                         \
-  const real q = u - real(0.5);                                                               \
-  real z = real(0);                                                                           \
-  if (abs(q) <= real(0.425)) {                                                                \
-    const real r = real(0.180625) - q * q;                                                    \
-    const real a = ((((((real(2509.0809287301226727) * r + real(33430.575583588128105)) * r + \
-                        real(67265.770927008700853)) *                                        \
-                           r +                                                                \
-                       real(45921.953931549871457)) *                                         \
-                          r +                                                                 \
-                      real(13731.693765509461125)) *                                          \
-                         r +                                                                  \
-                     real(1971.5909503065514427)) *                                           \
-                        r +                                                                   \
-                    real(133.14166789178437745)) *                                            \
-                       r +                                                                    \
-                   real(3.387132872796366608);                                                \
-    const real b = ((((((real(5226.495278852854561) * r + real(28729.085735721942674)) * r +  \
-                        real(39307.89580009271061)) *                                         \
-                           r +                                                                \
-                       real(21213.794301586595867)) *                                         \
-                          r +                                                                 \
-                      real(5394.1960214247511077)) *                                          \
-                         r +                                                                  \
-                     real(687.1870074920579083)) *                                            \
-                        r +                                                                   \
-                    real(42.313330701600911252)) *                                            \
-                       r +                                                                    \
-                   real(1);                                                                   \
-    z = q * a / b;                                                                            \
-  } else {                                                                                    \
-    real m = q < real(0) ? u : real(1) - u;                                                   \
-    real e = real(0);                                                                         \
-    for (int i = 0; i < 40 && m < real(0.5); ++i) {                                           \
-      m = m * real(2);                                                                        \
-      e = e - real(1);                                                                        \
-    }                                                                                         \
-    if (m < real(0.7071067811865476)) {                                                       \
-      m = m * real(2);                                                                        \
-      e = e - real(1);                                                                        \
-    }                                                                                         \
-    const real f = (m - real(1)) / (m + real(1));                                             \
-    const real s = f * f;                                                                     \
-    real p = real(1) / real(23);                                                              \
-    for (int d = 21; d >= 1; d -= 2) p = p * s + real(1) / (real)d;                           \
-    const real t = sqrt(-(e * real(0.6931471805599453) + (real(2) * f) * p)) - real(1.6);     \
-    const real c =                                                                            \
-        ((((((real(7.7454501427834140764e-4) * t + real(0.0227238449892691845833)) * t +      \
-             real(0.24178072517745061177)) *                                                  \
-                t +                                                                           \
-            real(1.27045825245236838258)) *                                                   \
-               t +                                                                            \
-           real(3.64784832476320460504)) *                                                    \
-              t +                                                                             \
-          real(5.7694972214606914055)) *                                                      \
-             t +                                                                              \
-         real(4.6303378461565452959)) *                                                       \
-            t +                                                                               \
-        real(1.42343711074968357734);                                                         \
-    const real d =                                                                            \
-        ((((((real(1.05075007164441684324e-9) * t + real(5.475938084995344946e-4)) * t +      \
-             real(0.0151986665636164571966)) *                                                \
-                t +                                                                           \
-            real(0.14810397642748007459)) *                                                   \
-               t +                                                                            \
-           real(0.68976733498510000455)) *                                                    \
-              t +                                                                             \
-          real(1.6763848301838038494)) *                                                      \
-             t +                                                                              \
-         real(2.05319162663775882187)) *                                                      \
-            t +                                                                               \
-        real(1);                                                                              \
-    z = q < real(0) ? -(c / d) : c / d;                                                       \
-  }
+// the area tangent. Near the middle it is q a / b, in the tails c / d; both are computed and one is
+// taken, since compilers vectorise choices and not branches, and a group of a GPU goes both ways
+// anyway.
+#define IMPIPE_DOUBLED(times, power)                   \
+  e = m < real(1) / real(power) ? e - real(times) : e; \
+  m = m < real(1) / real(power) ? m * real(power) : m;
+#define IMPIPE_NORMAL                                                                             \
+  const real q = u - real(0.5);                                                                   \
+  const real r = real(0.180625) - q * q;                                                          \
+  const real a = ((((((real(2509.0809287301226727) * r + real(33430.575583588128105)) * r +       \
+                      real(67265.770927008700853)) *                                              \
+                         r +                                                                      \
+                     real(45921.953931549871457)) *                                               \
+                        r +                                                                       \
+                    real(13731.693765509461125)) *                                                \
+                       r +                                                                        \
+                   real(1971.5909503065514427)) *                                                 \
+                      r +                                                                         \
+                  real(133.14166789178437745)) *                                                  \
+                     r +                                                                          \
+                 real(3.387132872796366608);                                                      \
+  const real b = ((((((real(5226.495278852854561) * r + real(28729.085735721942674)) * r +        \
+                      real(39307.89580009271061)) *                                               \
+                         r +                                                                      \
+                     real(21213.794301586595867)) *                                               \
+                        r +                                                                       \
+                    real(5394.1960214247511077)) *                                                \
+                       r +                                                                        \
+                   real(687.1870074920579083)) *                                                  \
+                      r +                                                                         \
+                  real(42.313330701600911252)) *                                                  \
+                     r +                                                                          \
+                 real(1);                                                                         \
+  real m = q < real(0) ? u : real(1) - u;                                                         \
+  real e = real(0);                                                                               \
+  IMPIPE_DOUBLED(16, 65536)                                                                       \
+  IMPIPE_DOUBLED(16, 65536)                                                                       \
+  IMPIPE_DOUBLED(8, 256)                                                                          \
+  IMPIPE_DOUBLED(4, 16)                                                                           \
+  IMPIPE_DOUBLED(2, 4)                                                                            \
+  IMPIPE_DOUBLED(1, 2)                                                                            \
+  e = m < real(0.7071067811865476) ? e - real(1) : e;                                             \
+  m = m < real(0.7071067811865476) ? m * real(2) : m;                                             \
+  const real f = (m - real(1)) / (m + real(1));                                                   \
+  const real s = f * f;                                                                           \
+  real p = real(1) / real(23);                                                                    \
+  for (int i = 21; i >= 1; i -= 2) p = p * s + real(1) / (real)i;                                 \
+  const real t = sqrt(-(e * real(0.6931471805599453) + (real(2) * f) * p)) - real(1.6);           \
+  const real c = ((((((real(7.7454501427834140764e-4) * t + real(0.0227238449892691845833)) * t + \
+                      real(0.24178072517745061177)) *                                             \
+                         t +                                                                      \
+                     real(1.27045825245236838258)) *                                              \
+                        t +                                                                       \
+                    real(3.64784832476320460504)) *                                               \
+                       t +                                                                        \
+                   real(5.7694972214606914055)) *                                                 \
+                      t +                                                                         \
+                  real(4.6303378461565452959)) *                                                  \
+                     t +                                                                          \
+                 real(1.42343711074968357734);                                                    \
+  const real d = ((((((real(1.05075007164441684324e-9) * t + real(5.475938084995344946e-4)) * t + \
+                      real(0.0151986665636164571966)) *                                           \
+                         t +                                                                      \
+                     real(0.14810397642748007459)) *                                              \
+                        t +                                                                       \
+                    real(0.68976733498510000455)) *                                               \
+                       t +                                                                        \
+                   real(1.6763848301838038494)) *                                                 \
+                      t +                                                                         \
+                  real(2.05319162663775882187)) *                                                 \
+                     t +                                                                          \
+                 real(1);                                                                         \
+  const real middle = abs(q) <= real(0.425) ? real(1) : real(0);                                  \
+  const real size = (middle > real(0) ? q * a : c) / (middle > real(0) ? b : d);                  \
+  const real z = middle > real(0) ? size : q < real(0) ? -size : size;
 
 // Expands those above before the text of the body is kept.
 #define IMPIPE_NOISE_BODY(...) IMPIPE_POINT_BODY(__VA_ARGS__)
@@ -131,7 +131,7 @@ IMPIPE_NOISE_BODY(speckle_noise, (x, col, row), (seed_low, seed_high, channel, k
 // By inversion up to a mean of 50, then by the normal distribution with a correction of its skew.
 IMPIPE_NOISE_BODY(poisson_noise, (x, col, row), (seed_low, seed_high, channel, kind, white, scale),
                   {
-                    IMPIPE_PHILOX IMPIPE_UNIFORM IMPIPE_NORMAL const real events = x * scale;
+                    IMPIPE_PHILOX IMPIPE_UNIFORM const real events = x * scale;
                     const real lam = events > real(0) ? events : real(0);
                     real k = real(0);
                     if (lam < real(50)) {
@@ -149,6 +149,7 @@ IMPIPE_NOISE_BODY(poisson_noise, (x, col, row), (seed_low, seed_high, channel, k
                         s = s + p;
                       }
                     } else {
+                      IMPIPE_NORMAL
                       const real n =
                           floor(((lam + sqrt(lam) * z) + (z * z - real(1)) / real(6)) + real(0.5));
                       k = n > real(0) ? n : real(0);

@@ -1,6 +1,8 @@
 // An image at another size, or moved by an affine map.
 #pragma once
 
+#include <span>
+
 #include "backends/cpu/simd/level.hpp"
 #include "core/image.hpp"
 #include "core/kernel_spec.hpp"
@@ -8,8 +10,9 @@
 
 namespace impipe::cpu {
 
-// outside: the value outside the image, for affine maps.
-void run_resample(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
-                  CpuLevel level);
+// The channels of an image, each from `in` to `out`. outside: the value outside the image, for
+// affine maps.
+void run_resample(const Node& node, std::span<const Plane* const> in, double outside,
+                  std::span<Plane* const> out, ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

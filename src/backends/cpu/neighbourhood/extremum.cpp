@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/neighbourhood/extremum_diamonds.hpp"
 #include "backends/cpu/neighbourhood/extremum_rows.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
@@ -261,6 +262,80 @@ void run_runs(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
   }
 }
 
+// The rows of a diamond's window as three parts: the middle in place, and copies of both ends,
+// where pixels may be missing.
+template <class T>
+class DiamondRun {
+ public:
+  DiamondRun(int radius, bool largest, CpuLevel level, const Tile<T>& tile)
+      : tile_(tile),
+        radius_(radius),
+        count_(diamond_pixels<T>(level)),
+        kernel_(diamond_kernel<T>(radius, largest, level)),
+        end_(tile.width + 2 * radius - tile.absent_right) {
+    if (!fits()) return;
+    middle_ = (end_ - 2 * count_) / count_ * count_;
+    tail_ = (tile.width - count_ - middle_ + count_ - 1) / count_ * count_;
+  }
+
+  // Whether there are vectors, and the tile has room for all parts.
+  bool fits() const { return count_ > 0 && tile_.width >= 4 * count_; }
+
+  void run(Scratch& scratch) const {
+    const int height = 2 * radius_ + 1;
+    std::vector<T*> heads, tails;  // of the rows of a window
+    for (int k = 0; k < height; ++k) {
+      heads.push_back(scratch.take<T>(2 * count_));
+      tails.push_back(scratch.take<T>(3 * count_));
+      std::fill_n(heads.back(), 2 * count_, tile_.nothing);
+      std::fill_n(tails.back(), 3 * count_, tile_.nothing);
+    }
+    const T* rows[3][max_height];
+    const std::int64_t last = tile_.width - tail_;
+    for (std::int64_t y = -2 * radius_; y < tile_.height; ++y) {
+      const std::int64_t y_in = y + 2 * radius_;
+      const T* in = tile_.rows[static_cast<std::size_t>(y_in)];
+      ask_for_row(tile_, y_in, tile_.absent_left, end_ - tile_.absent_left);
+      const auto slot = static_cast<std::size_t>(y_in % height);
+      std::copy(in + tile_.absent_left, in + 2 * count_, heads[slot] + tile_.absent_left);
+      std::copy(in + last, in + std::min(end_, last + 3 * count_), tails[slot]);
+      if (y < 0) continue;
+      for (int k = 0; k < height; ++k) {
+        const auto from = static_cast<std::size_t>((y + k) % height);
+        rows[0][k] = heads[from];
+        rows[1][k] = tile_.rows[static_cast<std::size_t>(y + k)] + count_;
+        rows[2][k] = tails[from];
+      }
+      T* out = tile_.out_row(y);
+      kernel_(out, rows[0], count_, tile_.nothing);
+      kernel_(out + count_, rows[1], middle_, tile_.nothing);
+      kernel_(out + last, rows[2], tail_, tile_.nothing);
+    }
+  }
+
+ private:
+  static constexpr int max_height = 5;
+  const Tile<T>& tile_;
+  int radius_;
+  std::int64_t count_;  // pixels of a vector
+  DiamondKernel<T> kernel_;
+  std::int64_t end_;                    // of the pixels of a row that are there
+  std::int64_t middle_ = 0, tail_ = 0;  // results of those parts
+};
+
+// 1 or 2, where the mask is the diamond of this radius; else 0. That of 2 is the disc.
+int diamond_radius(const ExtremumPlan& plan) {
+  const int radius = plan.height / 2;
+  if (plan.method != ExtremumPlan::Method::runs || radius < 1 || radius > 2) return 0;
+  if (plan.height % 2 == 0 || static_cast<int>(plan.runs.size()) != plan.height) return 0;
+  for (int k = 0; k < plan.height; ++k) {
+    const MaskRun& run = plan.runs[static_cast<std::size_t>(k)];
+    const int reach = k < radius ? k : 2 * radius - k;
+    if (run.x - plan.left != radius - reach || run.length != 2 * reach + 1) return 0;
+  }
+  return radius;
+}
+
 template <class T>
 void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, TileOut out,
                Scratch& scratch, CpuLevel level) {
@@ -292,6 +367,10 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
   tile.absent_right = std::clamp<std::int64_t>(in.absent_right - right, 0, wide - tile.absent_left);
   for (std::int64_t y = 0; y < in.height + plan.height - 1; ++y) {
     tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
+  }
+  if (const int radius = diamond_radius(plan); radius > 0) {
+    const DiamondRun<T> run(radius, extremum.largest, level, tile);
+    if (run.fits()) return run.run(scratch);
   }
   if (plan.method == ExtremumPlan::Method::rectangle) {
     plan.height <= max_direct_rows ? run_low_rectangle(plan, tile, scratch)

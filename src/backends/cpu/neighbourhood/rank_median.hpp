@@ -14,6 +14,9 @@ template <class T>
 struct MedianRows {
   void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, T* work);
   void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, T* work);
+  // Two rows of results from four; null where that is no faster.
+  void (*two_medians_3x3)(T* out0, T* out1, const T* const* rows, std::int64_t n, T* work);
+  std::int64_t pixels;  // of a vector; 0: rows are not worked on in parts
 };
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "core/body.hpp"
@@ -99,17 +100,9 @@ IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::i
   return _mm256_blendv_ps(permuted(a, b, places), permuted(c, d, places),
                           _mm256_castsi256_ps(behind));
 }
-// The 32 bits at each of the byte offsets.
-IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
-  return _mm256_i32gather_epi32(reinterpret_cast<const int*>(data), offsets, 1);
-}
-// The two floats at each of the byte offsets: half the loads that two gathers take.
-IMPIPE_SIMD void gathered_pairs(const std::byte* data, Ints offsets, Floats& a, Floats& b) {
-  const auto* pairs = reinterpret_cast<const double*>(data);
-  const __m256 low =
-      _mm256_castpd_ps(_mm256_i32gather_pd(pairs, _mm256_castsi256_si128(offsets), 1));
-  const __m256 high =
-      _mm256_castpd_ps(_mm256_i32gather_pd(pairs, _mm256_extracti128_si256(offsets, 1), 1));
+// Of two vectors at p the elements with even numbers and those with odd ones.
+IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
+  const __m256 low = _mm256_loadu_ps(p), high = _mm256_loadu_ps(p + 8);
   // Of each half of the vectors: pairs 0 and 1 of low, then of high.
   const __m256d first = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
   const __m256d second = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xdd));
@@ -133,6 +126,11 @@ IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
 IMPIPE_SIMD Doubles rounded_down(Doubles v) { return _mm256_floor_pd(v); }
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm256_setr_pd(0, 1, 2, 3); }
+// A bit for each element that is at least `low` and less than `high`.
+IMPIPE_SIMD unsigned where_between(Doubles v, Doubles low, Doubles high) {
+  return static_cast<unsigned>(_mm256_movemask_pd(
+      _mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ), _mm256_cmp_pd(v, high, _CMP_LT_OQ))));
+}
 // Whether all are at least `low` and less than `high`.
 IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
   return _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ),
@@ -165,6 +163,58 @@ IMPIPE_SIMD void store_turned(void* p, const void* from, BytePair places) {
 }
 IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
+}
+
+// Vectors of pixels of class T.
+template <class T>
+struct Pixels {
+  static constexpr int count = sizeof(__m256i) / sizeof(T);
+  __m256i v;
+};
+template <class T>
+IMPIPE_SIMD Pixels<T> load_pixels(const T* p) {
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
+}
+template <class T>
+IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
+}
+// Everywhere the same.
+template <class T>
+IMPIPE_SIMD Pixels<T> set_pixels(T value) {
+  if constexpr (std::is_same_v<T, float>) return {_mm256_castps_si256(_mm256_set1_ps(value))};
+  return {sizeof(T) == 1 ? _mm256_set1_epi8(static_cast<char>(value))
+                         : _mm256_set1_epi16(static_cast<short>(value))};
+}
+// As of floats: the second where one of them is NaN.
+template <class T>
+IMPIPE_SIMD Pixels<T> smaller(Pixels<T> a, Pixels<T> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {_mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a.v), _mm256_castsi256_ps(b.v)))};
+  } else {
+    return {sizeof(T) == 1 ? _mm256_min_epu8(a.v, b.v) : _mm256_min_epu16(a.v, b.v)};
+  }
+}
+template <class T>
+IMPIPE_SIMD Pixels<T> larger(Pixels<T> a, Pixels<T> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {_mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a.v), _mm256_castsi256_ps(b.v)))};
+  } else {
+    return {sizeof(T) == 1 ? _mm256_max_epu8(a.v, b.v) : _mm256_max_epu16(a.v, b.v)};
+  }
+}
+// 0 instead of -0.
+template <class T>
+IMPIPE_SIMD Pixels<T> one_zero(Pixels<T> a) {
+  if constexpr (!std::is_same_v<T, float>) return a;
+  return {_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a.v), _mm256_setzero_ps()))};
+}
+// Of the pixels of a and then b as many from pixel `pixels` on, at most 16 bytes further.
+template <int pixels, class T>
+IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
+  constexpr int bytes = pixels * static_cast<int>(sizeof(T));
+  static_assert(bytes <= 16);
+  return {_mm256_alignr_epi8(_mm256_permute2x128_si256(a.v, b.v, 0x21), a.v, bytes)};
 }
 
 using EightFloats = __m256;

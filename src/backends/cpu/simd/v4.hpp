@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "core/body.hpp"
@@ -92,16 +93,9 @@ IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::i
   const __mmask16 behind = _mm512_test_epi32_mask(load(places), _mm512_set1_epi32(2 * lanes));
   return _mm512_mask_blend_ps(behind, permuted(a, b, places), permuted(c, d, places));
 }
-// The 32 bits at each of the byte offsets.
-IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
-  return _mm512_i32gather_epi32(offsets, data, 1);
-}
-// The two floats at each of the byte offsets: half the loads that two gathers take.
-IMPIPE_SIMD void gathered_pairs(const std::byte* data, Ints offsets, Floats& a, Floats& b) {
-  const __m512 low =
-      _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_castsi512_si256(offsets), data, 1));
-  const __m512 high =
-      _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_extracti64x4_epi64(offsets, 1), data, 1));
+// Of two vectors at p the elements with even numbers and those with odd ones.
+IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
+  const __m512 low = _mm512_loadu_ps(p), high = _mm512_loadu_ps(p + 16);
   const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   a = _mm512_permutex2var_ps(low, even, high);
   b = _mm512_permutex2var_ps(low, _mm512_add_epi32(even, _mm512_set1_epi32(1)), high);
@@ -124,6 +118,10 @@ IMPIPE_SIMD Doubles rounded_down(Doubles v) {
 }
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7); }
+// A bit for each element that is at least `low` and less than `high`.
+IMPIPE_SIMD unsigned where_between(Doubles v, Doubles low, Doubles high) {
+  return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ), v, high, _CMP_LT_OQ);
+}
 // Whether all are at least `low` and less than `high`.
 IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
   return (_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ) & _mm512_cmp_pd_mask(v, high, _CMP_LT_OQ)) == 255;
@@ -158,6 +156,59 @@ IMPIPE_SIMD void store_turned(void* p, const void* from, BytePair places) {
 }
 IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
+}
+
+// Vectors of pixels of class T.
+template <class T>
+struct Pixels {
+  static constexpr int count = sizeof(__m512i) / sizeof(T);
+  __m512i v;
+};
+template <class T>
+IMPIPE_SIMD Pixels<T> load_pixels(const T* p) {
+  return {_mm512_loadu_si512(p)};
+}
+template <class T>
+IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
+  _mm512_storeu_si512(p, a.v);
+}
+// Everywhere the same.
+template <class T>
+IMPIPE_SIMD Pixels<T> set_pixels(T value) {
+  if constexpr (std::is_same_v<T, float>) return {_mm512_castps_si512(_mm512_set1_ps(value))};
+  return {sizeof(T) == 1 ? _mm512_set1_epi8(static_cast<char>(value))
+                         : _mm512_set1_epi16(static_cast<short>(value))};
+}
+// As of floats: the second where one of them is NaN.
+template <class T>
+IMPIPE_SIMD Pixels<T> smaller(Pixels<T> a, Pixels<T> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {_mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a.v), _mm512_castsi512_ps(b.v)))};
+  } else {
+    return {sizeof(T) == 1 ? _mm512_min_epu8(a.v, b.v) : _mm512_min_epu16(a.v, b.v)};
+  }
+}
+template <class T>
+IMPIPE_SIMD Pixels<T> larger(Pixels<T> a, Pixels<T> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {_mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(a.v), _mm512_castsi512_ps(b.v)))};
+  } else {
+    return {sizeof(T) == 1 ? _mm512_max_epu8(a.v, b.v) : _mm512_max_epu16(a.v, b.v)};
+  }
+}
+// 0 instead of -0.
+template <class T>
+IMPIPE_SIMD Pixels<T> one_zero(Pixels<T> a) {
+  if constexpr (!std::is_same_v<T, float>) return a;
+  return {_mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a.v), _mm512_setzero_ps()))};
+}
+// Of the pixels of a and then b as many from pixel `pixels` on, at most 16 bytes further.
+template <int pixels, class T>
+IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
+  constexpr int bytes = pixels * static_cast<int>(sizeof(T));
+  static_assert(bytes <= 16);
+  if constexpr (bytes % 4 == 0) return {_mm512_alignr_epi32(b.v, a.v, bytes / 4)};
+  return {_mm512_alignr_epi8(_mm512_alignr_epi64(b.v, a.v, 2), a.v, bytes)};
 }
 
 using EightFloats = __m256;

@@ -21,9 +21,14 @@ struct RowsView {
   std::int64_t width = 0;  // of the tile, in pixels
   std::int64_t height = 0;
   // Pixels at either end of every row that are not there, because they lie outside the image: an
-  // extremum leaves them out; a rank filter needs all of them.
+  // extremum leaves them out; a rank filter needs all of them, unless it knows_ends.
   std::int64_t absent_left = 0;
   std::int64_t absent_right = 0;
+  // Of such a filter: the pixels of the row, counted from the tile's left edge, that those stand
+  // for; -1: they have the value of the pixel `beside`.
+  std::int64_t left_copies = -1;
+  std::int64_t right_copies = -1;
+  const std::byte* beside = nullptr;
   bool far = false;  // the rows lie in memory, not in a tile made shortly before
 };
 
@@ -39,6 +44,8 @@ void run_extremum(const Extremum& extremum, PixelClass cls, const RowsView& in, 
                   Scratch& scratch, CpuLevel level);
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
               CpuLevel level);
+// Whether run_rank takes rows of this width whose first and last pixels are not there.
+bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level);
 // With offsets, one a set cell of the mask.
 void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
                      TileOut out);
