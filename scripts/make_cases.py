@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a table of random cases for run_cases.py, expected results by scripts/definitions.py.
+"""Makes a table of random cases for run_cases.py, expected results by scripts/definitions*.py.
 
     make_cases.py DIR [--seed S] [--count N] [--match OP]...
 
@@ -384,6 +384,8 @@ def dithered(case, op):
 
 
 import strange_cases  # noqa: E402,F401  its makers come second
+import object_cases  # noqa: E402,F401
+import colour_cases  # noqa: E402,F401
 
 
 def main():

@@ -74,8 +74,8 @@ SECTIONS = {
 
 HEAD = """# MATLAB's and Octave's functions
 
-Made by `scripts/make_matlab.py` from what the program says of itself. An operator's name and the words
-of its parameters are found whatever their case; the order of arguments is the one of
+Made by `scripts/make_matlab.py` from what the program says of itself. The names of operators,
+parameters, kernels and elements, and words, are found whatever their case; the order of arguments is the one of
 `impipe ops NAME`. What an operator computes is written there to the bit, and in
 [operators.md](operators.md).
 

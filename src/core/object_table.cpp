@@ -375,7 +375,7 @@ void add_row(std::vector<double>& out, double label, const Object& o, bool inten
     return static_cast<double>(Wide{o.pixels} * squares - Wide{a} * b) / (n * n);
   };
   const double uxx = moment(o.xx, o.x, o.x) + 1.0 / 12, uyy = moment(o.yy, o.y, o.y) + 1.0 / 12;
-  const double uxy = -moment(o.xy, o.x, o.y);
+  const double uxy = 0.0 - moment(o.xy, o.x, o.y);  // not -0
   const double k = std::sqrt((uxx - uyy) * (uxx - uyy) + 4 * uxy * uxy);
   const double major = 2 * std::numbers::sqrt2 * std::sqrt(uxx + uyy + k);
   const double minor = 2 * std::numbers::sqrt2 * std::sqrt(uxx + uyy - k);

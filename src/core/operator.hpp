@@ -40,6 +40,9 @@ struct Parameter {
   bool takes_row = false;                     // a matrix without a name, [a b], is this parameter's
   double low = -unlimited, high = unlimited;  // each number's range, ends included
   std::vector<std::string_view> words = {};   // the enumerated values it takes
+  // Words of another parameter: beside others a number without a name is not for this one, or not a
+  // second one.
+  std::vector<std::string_view> number_beside = {}, numbers_beside = {};
   Takes takes = Takes::nothing;
   bool names_images = false;       // an expression's names that are not of pixels are images
   std::string_view fallback = "";  // the default, as pipeline text; "" when unset

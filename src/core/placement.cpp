@@ -164,8 +164,8 @@ void divide_by_sums(std::vector<double>& weights, int taps) {
 Size turned_size(const Node& node, Size input) {
   const double cosine = std::fabs(argument(node, 2)), sine = std::fabs(argument(node, 3));
   const double w = static_cast<double>(input.width - 1), h = static_cast<double>(input.height - 1);
-  return {static_cast<std::int64_t>(std::floor(w * cosine + h * sine + 0.5)) + 1,
-          static_cast<std::int64_t>(std::floor(w * sine + h * cosine + 0.5)) + 1};
+  return {static_cast<std::int64_t>(std::round(w * cosine + h * sine)) + 1,
+          static_cast<std::int64_t>(std::round(w * sine + h * cosine)) + 1};
 }
 
 // More than any image has: what plans say is too large.

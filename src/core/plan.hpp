@@ -47,6 +47,12 @@ struct PlanColumn {
   int channel = 0;
 };
 
+// What must not be: an image of which a number of the measurement is not 0 has no result.
+struct PlanCheck {
+  ValueId value = 0;
+  std::string problem;  // what is said of it then: "watershed: the image has NaN"
+};
+
 // `save TEMPLATE`: an intermediate image that is written.
 struct PlanSave {
   std::string name_template;
@@ -68,6 +74,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<PlanOperand> operands;
   std::vector<PlanColumn> columns;
+  std::vector<PlanCheck> checks;
   std::vector<PlanSave> saves;
   std::vector<ImageType> stage_types;  // of the current image after each stage
   std::vector<std::string> notes;      // said once a run: "edge: colour image, rgb2gray applied"

@@ -303,6 +303,10 @@ void PlanBuilder::report_objects(ObjectTable table) {
   reported_table_ = true;
 }
 
+void PlanBuilder::refuse_where(MeasureValue measure, std::string problem) {
+  plan_.checks.push_back({measure.id, std::move(problem)});
+}
+
 std::string PlanBuilder::keep_measured(const std::string& name) {
   if (!reported_) {
     return "it measures nothing; `| as " + name + "` behind it keeps the image";

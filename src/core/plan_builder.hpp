@@ -84,6 +84,9 @@ class PlanBuilder {
   // A row for each object of an image of labels (core/object_table.hpp).
   void report_objects(ObjectTable table);
 
+  // Images of which a number of the measurement is not 0 fail, with this text.
+  void refuse_where(MeasureValue measure, std::string problem);
+
   bool reported() const { return reported_; }  // this stage has
 
   // Keeps the numbers that this stage reports, as `as NAME` of the stage. Returns why it cannot;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -152,6 +153,7 @@ class Splitter {
     const auto channel = [&](int k) {
       return channel_of(colour, std::min(k, channels_of(colour) - 1));
     };
+    constexpr std::string_view behind_blue = "channel.";
     const Point& point = std::get<Point>(old.primitive);
     if (point.expression == nullptr) return {channel(0), channel(1), channel(2)};
     std::vector<Operand> images;
@@ -165,6 +167,10 @@ class Splitter {
         case 3: images.push_back(channel(2)); break;  // b
         default:
           if (argument_index(v) >= 0) break;
+          if (v.starts_with(behind_blue)) {  // no image's name has a dot
+            images.push_back(channel(std::stoi(v.substr(behind_blue.size()))));
+            break;
+          }
           if (place == std::end(pixel_names)) images.push_back(channel_of(old.images[named++], c));
       }
     }

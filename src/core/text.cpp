@@ -116,6 +116,7 @@ std::optional<double> number_value(std::string_view text) {
 }
 
 std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";  // of either sign
   std::array<char, 32> buffer;
   char* const end = buffer.data() + buffer.size();
   // 1000000 rather than 1e+06, as far as every digit of a whole number is one of the value's.

@@ -28,13 +28,16 @@ bool takes_shape(const Parameter& p) {
 
 // The parameter's own spelling of a word, whatever the case it is written in; empty when it takes
 // no such word.
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
 std::string_view word_of(const Parameter& p, std::string_view written) {
-  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  const auto same = [&](std::string_view word) {
-    return std::equal(word.begin(), word.end(), written.begin(), written.end(),
-                      [&](char a, char b) { return lower(a) == lower(b); });
-  };
-  const auto it = std::find_if(p.words.begin(), p.words.end(), same);
+  const std::string wanted = lowered(written);
+  const auto it = std::find_if(p.words.begin(), p.words.end(),
+                               [&](std::string_view word) { return lowered(word) == wanted; });
   return it == p.words.end() ? std::string_view() : *it;
 }
 
@@ -124,7 +127,7 @@ class Matcher {
   const Parameter& parameter_named(const Argument& argument) const {
     std::vector<std::string> names;
     for (const Parameter& p : op_.parameters) {
-      if (p.name == argument.key) return p;
+      if (lowered(p.name) == lowered(argument.key)) return p;
       names.emplace_back(p.name);
     }
     for (const Parameter& p : op_.parameters) {
@@ -187,13 +190,23 @@ class Matcher {
     return target;
   }
 
+  // Whether none of these words is asked for, or one of them is given; not another of their kind.
+  bool is_beside(const std::vector<std::string_view>& words) const {
+    if (words.empty()) return true;
+    const Parameter* kind = first([&](const Parameter& p) { return has_word(p, words.front()); });
+    const auto given = values_.find(kind->name);
+    return given == values_.end() ||
+           std::find(words.begin(), words.end(), given->second.word) != words.end();
+  }
+
   // Single numbers fill a parameter that still has room; a list is one parameter's. Null when there
   // is no room anywhere, or when the single number was added; `added` says which.
   const Parameter* take_number(const Argument& argument, bool& added) {
     const Item& head = argument.items.front();
     const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
     const auto takes_it = [&](const Parameter& p) {
-      return p.max_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
+      return p.max_numbers > 0 && is_beside(p.number_beside) &&
+             (unset(p) || (single && filling_ == &p && room(p) && is_beside(p.numbers_beside)));
     };
     const Parameter* target = nullptr;
     // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma; `fspecial gaussian 5 1.5`: a side
@@ -293,10 +306,11 @@ class Matcher {
 
   // Why no parameter takes an argument, with the spelling that was meant where it is known.
   std::string left_over(const Item& head) const {
-    if (const auto* text = std::get_if<Quoted>(&head.value)) {  // MATLAB's 'canny'
-      const Parameter* p = first([&](const Parameter& q) { return has_word(q, text->text); });
-      if (p != nullptr) {
-        return "words stand without quotes: " + std::string(word_of(*p, text->text));
+    if (const auto* text = std::get_if<Quoted>(&head.value)) {
+      // MATLAB's 'canny', and 'salt & pepper', which is salt.
+      for (const std::string& word : {text->text, text->text.substr(0, text->text.find(" & "))}) {
+        const Parameter* p = first([&](const Parameter& q) { return has_word(q, word); });
+        if (p != nullptr) return "words stand without quotes: " + std::string(word_of(*p, word));
       }
     }
     if (const auto* number = std::get_if<Number>(&head.value)) {
@@ -457,19 +471,19 @@ class Matcher {
                      did_you_mean(word.text, words));
     }
     // `disk,3`, `strel:disk,3` and `fspecial:gaussian,5` name the same kind of thing.
-    value.word = word.text;
+    value.word = lowered(word.text);
     const bool kernel = p.takes == Takes::kernel;
     const std::string_view maker = kernel ? "fspecial" : "strel";
-    if (word.argument.empty() && word.text == maker) {
-      fail(span, "what " + word.text + " makes follows it with a colon: " + word.text +
+    if (word.argument.empty() && value.word == maker) {
+      fail(span, "what " + value.word + " makes follows it with a colon: " + value.word +
                      (kernel ? ":gaussian,5,1" : ":disk,3"));
     }
     if (!word.argument.empty()) {
       const auto* inner = std::get_if<Word>(&word.argument.front().value);
-      if (inner == nullptr || !inner->argument.empty() || word.text != maker) {
+      if (inner == nullptr || !inner->argument.empty() || value.word != maker) {
         fail(span, std::string(p.name) + " takes " + expectation(p));
       }
-      value.word = inner->text;
+      value.word = lowered(inner->text);
     }
   }
 

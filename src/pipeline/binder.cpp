@@ -51,6 +51,10 @@ struct Names {
 std::string take_measured_name(const Script& script, Stage& stage, const Pipeline& pipeline,
                                const Names& names) {
   const std::size_t count = stage.arguments.size();
+  if (count > 0 && word_at(stage.arguments.back()) == "as") {
+    throw error_at(script, stage.arguments.back().span,
+                   "as takes one name, as in `" + stage.name + " as m`");
+  }
   if (count < 2 || word_at(stage.arguments[count - 2]) != "as") return "";
   const Argument& last = stage.arguments.back();
   const std::string name = word_at(last);
@@ -134,6 +138,12 @@ Pipeline bind(const Script& script) {
           return !text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
         });
         for (const std::string& name : value.operands) {
+          if (names.numbers.contains(name)) {
+            throw error_at(script, value.span,
+                           std::string(op->name) + ": '" + name +
+                               "' is a number; expressions take those, as in `map 'x - " + name +
+                               "'`");
+          }
           if (name.find('.') == name.npos) continue;
           throw error_at(script, value.span,
                          std::string(op->name) + ": there is no number '" + name +

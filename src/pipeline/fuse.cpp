@@ -37,6 +37,7 @@ std::set<ValueId> live_values(const Plan& plan) {
   std::set<ValueId> live;
   for (const ValueId value : written_images(plan)) live.insert(value);
   for (const PlanColumn& column : plan.columns) live.insert(column.value);
+  for (const PlanCheck& check : plan.checks) live.insert(check.value);
   if (plan.last_measurement) live.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) live.insert(value);
   if (plan.objects && plan.objects->records) live.insert(*plan.objects->records);
@@ -79,6 +80,7 @@ Plan without_repeats(const Plan& plan) {
     if (save.alpha) save.alpha = same[*save.alpha];
   }
   for (PlanColumn& column : out.columns) column.value = same[column.value];
+  for (PlanCheck& check : out.checks) check.value = same[check.value];
   if (out.last_measurement) out.last_measurement = same[*out.last_measurement];
   if (out.objects) {
     out.objects->labels = same[out.objects->labels];

@@ -3,6 +3,8 @@ import json
 import os
 import unittest
 
+import numpy as np
+
 from program import ProgramTest, colour, ramp
 
 TWO = {"POCL_DEVICES": "pthread pthread"}
@@ -31,6 +33,15 @@ class Devices(ProgramTest):
         self.assertEqual(sum(d["images"] for d in devices), 12)
         self.assertGreater(min(d["images"] for d in devices), 0)
         self.assertEqual(self.hashes("--device", "cpu,opencl:0"), self.hashes("--device", "cpu"))
+
+    def test_no_basins_of_what_is_no_number(self):
+        np.save(self.path("nan.npy"), np.array([[0.5, np.nan, 0.25]], np.float32))
+        np.save(self.path("good.npy"), np.array([[0.5, 1, 0.25]], np.float32))
+        for device in ("cpu", "opencl:0"):
+            run = self.impipe("watershed", "nan.npy", "good.npy", "-o", "out", "--device", device,
+                              code=1)
+            self.assertIn("nan.npy: compute: watershed: the image has NaN\n", run.err)
+            np.testing.assert_equal(np.load(self.path("out/good.npy")), [[1, 0, 2]])
 
     def test_all_devices_of_a_backend(self):
         if len(self.usable) < 2:

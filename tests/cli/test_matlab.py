@@ -1,6 +1,7 @@
 """MATLAB scripts as pipelines: what Octave made of them (tests/data/matlab/make.m) is what comes out;
 impipe.m calls the program from Octave."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -83,6 +84,22 @@ class Scripts(unittest.TestCase):
 
     def test_before_and_after_are_compared(self):
         self.check("comparison")
+
+
+class Hints(unittest.TestCase):
+    def test_the_expressions_that_are_named_run(self):
+        with open(os.path.join(ROOT, "docs", "matlab.md"), encoding="utf-8") as lines:
+            table = [line.replace("\\|", "|") for line in lines if line.startswith("| `")]
+        mask = os.path.join(INPUTS, "objects60x70_bw.npy")
+        tried = 0
+        for line in table:
+            for pipeline in re.findall(r"`(map '[^`]*)`", line):
+                if "as a" in line:
+                    continue
+                other = ["--with", f"m={mask}"] if ":m" in line else []
+                run(pipeline, mask, *other, "--hash")
+                tried += 1
+        self.assertGreater(tried, 15)
 
 
 class FromOctave(unittest.TestCase):

@@ -119,7 +119,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"intlut", {":lut"}},
     {"iradon", {"", "7.5 nearest hann", "none size=9"}},
     {"jointhist", {":b", ":b 7"}},
-    {"label2rgb", {"", "gray background=0,0,0", "[1 0 0; 0 1 0; 0 0.5 1]"}},
+    {"label2rgb", {"", "gray background=0,0,0"}},
     {"map", {"'x / 2'", "'(r + g) / 2'", "'max(x, b2) + col' class=single"}},
     {"mat2gray", {"", "10,20"}},
     {"max", {"", "each"}},

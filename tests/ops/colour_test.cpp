@@ -1,7 +1,9 @@
 // Colour: laws that hold for any picture, and values worked out from the definitions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "support/pipeline_runner.hpp"
 #include "support/reference/image.hpp"
@@ -139,6 +141,46 @@ TEST(Colour, WhatDoesNotFitIsSaid) {
   EXPECT_NE(test::error_of("cat :b :b", image, {{"b", gray}})
                 .find("every image becomes one channel, and the current one has 3"),
             std::string::npos);
+}
+
+TEST(Channel, IsAnyOfThemOrAlpha) {
+  HostImage image = test::test_image(PixelClass::uint8, 5, {9, 7}, 1);
+  for (std::size_t k = 0; k < 5; ++k) {
+    HostImage wanted = test::test_image(PixelClass::uint8, 1, {9, 7}, 2);
+    wanted.planes[0] = image.planes[k];
+    EXPECT_EQ(test::difference(wanted, run("channel " + std::to_string(k + 1), image).image), "");
+  }
+  EXPECT_NE(test::error_of("channel 6", image).find("channel: the image has 5 channels"),
+            std::string::npos);
+  EXPECT_NE(test::error_of("channel a", image).find("channel: the image has no alpha"),
+            std::string::npos);
+  const HostImage alpha = test::test_image(PixelClass::uint8, 1, {9, 7}, 3);
+  image.type.alpha = true;
+  image.alpha = alpha.planes[0];
+  EXPECT_EQ(test::difference(alpha, run("channel a", image).image), "");
+}
+
+TEST(Names, OfKernelsAndElementsInAnyCase) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {20, 9}, 3);
+  EXPECT_EQ(
+      test::difference(run("imfilter fspecial:gaussian,5,1 | imdilate strel:disk,3", image).image,
+                       run("imfilter Gaussian,5,1 | imdilate Strel:Disk,3", image).image),
+      "");
+}
+
+TEST(Label2rgb, TakesAMapOfAsManyRowsAsThereAreLabels) {
+  const auto row_of = [](const std::vector<std::uint8_t>& values) {
+    HostImage row({.cls = PixelClass::uint8, .channels = 1, .white = 255}, {4, 1});
+    std::copy(values.begin(), values.end(), row.planes[0].row_as<std::uint8_t>(0));
+    return row;
+  };
+  const HostImage labels = row_of({0, 3, 1, 2}), wanted = row_of({0, 128, 0, 255});
+  const std::string map = "label2rgb background=0,0,0 [1 0 0; 0 1 0; 0 0.5 1";
+  for (const std::string rest : {"", "; 1 1 1"}) {
+    EXPECT_EQ(test::difference(wanted, run(map + rest + "] | channel g", labels).image), "");
+  }
+  EXPECT_EQ(test::error_of("label2rgb [1 0 0; 0 1 0]", labels),
+            "label2rgb: there are labels beyond the map's 2 rows");
 }
 
 }  // namespace

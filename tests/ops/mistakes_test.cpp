@@ -130,10 +130,14 @@ const Row rows[] = {
      "pipeline:1:12: edge: canny's lower threshold comes first\n"
      "  edge canny [0.3 0.1]\n"
      "             ^^^^^^^^^"},
-    {"edge log 0.003 2", uint8,
+    {"edge log 0.003,2", uint8,
      "pipeline:1:10: edge: two thresholds go with canny only; its sigma is sigma=2\n"
-     "  edge log 0.003 2\n"
+     "  edge log 0.003,2\n"
      "           ^^^^^^^"},
+    {"regionprops Area", uint8,
+     "pipeline:1:13: regionprops: its table has all columns, there are none to choose\n"
+     "  regionprops Area\n"
+     "              ^^^^"},
     {"edge zerocross", uint8,
      "pipeline:1:1: edge: zerocross needs a kernel: filter=fspecial:log,9,1.5\n"
      "  edge zerocross\n"

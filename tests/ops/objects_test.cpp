@@ -354,6 +354,7 @@ TEST(Regionprops, MeasuresShapesByHand) {
   EXPECT_EQ(column(dot, "Perimeter"), 0);
   const auto pair = measured({"##"}, "");
   EXPECT_NEAR(column(pair, "Perimeter"), 1.96, 1e-12);
+  EXPECT_FALSE(std::signbit(column(pair, "Orientation")));  // 0, which no table shows as -0
   // Down to the right: 45 degrees clockwise.
   const auto slope = measured({"#..", ".#.", "..#"}, "");
   EXPECT_NEAR(column(slope, "Orientation"), -45, 1e-9);

@@ -136,6 +136,12 @@ TEST(Imrotate, IsTheDefinition) {
   }
 }
 
+TEST(Imrotate, JustBelowAHalfIsNoPixel) {
+  // The sine of 30 degrees is 0.49999999999999994 in double.
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {1, 2}, 1);
+  EXPECT_EQ(run("imrotate 30", image).image.size(), (Size{1, 2}));
+}
+
 TEST(Imrotate, QuarterTurnsMovePixels) {
   for (const Size size : sizes) {
     const HostImage image = test::test_image(PixelClass::single, 3, size, 7);

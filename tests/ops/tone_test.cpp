@@ -195,6 +195,48 @@ TEST(Stdfilt, OfBytesIsTheDeviationToTheLastDigits) {
   }
 }
 
+// More cells than one expression sums.
+TEST(Stdfilt, OfADiskOfManyCells) {
+  constexpr int r = 7;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    const HostImage image = test::test_image(cls, 1, {37, 21}, 19);
+    const Image a = reference::from_host(image);
+    Image wanted = a;
+    wanted.cls = PixelClass::single;
+    for (int row = 0; row < a.rows; ++row) {
+      for (int column = 0; column < a.columns; ++column) {
+        double n = 0, sum = 0, squares = 0;
+        for (int i = -r; i <= r; ++i) {
+          for (int j = -r; j <= r; ++j) {
+            if (i * i + j * j > r * r) continue;
+            const double v = a.at(static_cast<int>(mirrored(row + i, a.rows)),
+                                  static_cast<int>(mirrored(column + j, a.columns)));
+            n += 1;
+            sum += v;
+            squares += v * v;
+          }
+        }
+        wanted.at(row, column) = std::sqrt((n * squares - sum * sum) / (n * (n - 1)));
+      }
+    }
+    const HostImage on_cpu = run("stdfilt disk,7", image).image;
+    EXPECT_EQ(test::difference(wanted, on_cpu, 1e-5 * image.type.white, 0), "");
+    if (cls == PixelClass::uint16) continue;  // compiles for long
+    for (const std::string& backend : backends()) {
+      const HostImage made = run("stdfilt disk,7", image, {}, {.backend = backend}).image;
+      EXPECT_EQ(test::difference(on_cpu, made), "") << backend;
+    }
+  }
+  const HostImage bytes = test::test_image(PixelClass::uint8, 1, {9, 9}, 1);
+  EXPECT_NE(test::error_of("stdfilt disk,20", bytes)
+                .find("a domain of uint8 has at most 1024 cells that are 1, unless it is a "
+                      "rectangle; this one has 1257"),
+            std::string::npos);
+  EXPECT_NE(test::error_of("stdfilt rectangle,125,2", run("im2single", bytes).image)
+                .find("a rectangle has at most 124 rows and columns here, not 125x2"),
+            std::string::npos);
+}
+
 TEST(Entropyfilt, IsTheEntropyOfTheWindow) {
   std::uint64_t seed = 80;
   for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
@@ -246,6 +288,15 @@ TEST(Imblend, LaysAnImageOverAnother) {
       test::difference(run("imblend :b alpha=1 mask=:m", image, {{"b", other}, {"m", mask}}).image,
                        run("map 'm ? b2 : x'", image, {{"b2", other}, {"m", mask}}).image),
       "");
+}
+
+TEST(Imoverlay, ALogicalImageBecomesBlackAndWhite) {
+  const HostImage gray = test::test_image(PixelClass::uint8, 1, {20, 9}, 2);
+  const std::map<std::string, HostImage> mask{{"m", run("imbinarize 0.7", gray).image}};
+  const HostImage set = run("imbinarize 0.3", gray).image;
+  EXPECT_EQ(test::difference(run("imoverlay :m", run("im2uint8", set).image, mask).image,
+                             run("imoverlay :m", set, mask).image),
+            "");
 }
 
 TEST(Imoverlay, PaintsWhereTheMaskIsSet) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace impipe {
 namespace {
 
@@ -20,6 +22,7 @@ TEST(Text, Numbers) {
   EXPECT_EQ(number_value("1e999"), std::nullopt);
   EXPECT_EQ(number_text(0.1), "0.1");
   EXPECT_EQ(number_text(-3), "-3");
+  EXPECT_EQ(number_text(-std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
 TEST(Text, Nearest) {

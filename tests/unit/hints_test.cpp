@@ -34,6 +34,31 @@ TEST(Hints, AreForWhatIsNotHere) {
   }
 }
 
+// A parameter that does not go with the method takes no number from one that does.
+TEST(Names, OfEdgesTakeMatlabsOrder) {
+  const auto sigma_of = [](const std::string& text) {
+    const auto pipeline = pipeline::bind(pipeline::parse(text));
+    const Call& call = *pipeline.stages.at(0).call;
+    return call.has("sigma") ? call.number("sigma") : -1;
+  };
+  for (const char* text : {"edge canny [0.1 0.3] 1", "edge canny 0.1,0.3 1", "edge canny [] 1",
+                           "edge canny 0.1 0.3 1", "edge log 0.01 1", "edge log [] 1"}) {
+    EXPECT_EQ(sigma_of(text), 1) << text;
+  }
+  for (const char* text : {"edge sobel 0.1", "edge sobel [] 1", "edge canny 0.1 0.3"}) {
+    EXPECT_EQ(sigma_of(text), -1) << text;
+  }
+}
+
+TEST(Hints, SayWhereAMeasuredNumberGoes) {
+  EXPECT_EQ(error_of("mean2 as m | imadd :m"),
+            "pipeline:1:20: imadd: 'm' is a number; expressions take those, as in `map 'x - m'`\n"
+            "  mean2 as m | imadd :m\n                     ^^");
+  EXPECT_EQ(error_of("mean2 as | map 'x'"),
+            "pipeline:1:7: as takes one name, as in `mean2 as m`\n"
+            "  mean2 as | map 'x'\n        ^^");
+}
+
 TEST(Names, AreFoundWhateverTheirCase) {
   EXPECT_EQ(find_operator("ImAdjust"), find_operator("imadjust"));
   EXPECT_EQ(error_of("Edge Canny"), "");
@@ -41,12 +66,16 @@ TEST(Names, AreFoundWhateverTheirCase) {
   EXPECT_EQ(error_of("edge canny 0.1,0.3 2"), "");
   EXPECT_EQ(error_of("edge canny [0.1 0.3] 2"), "");
   EXPECT_EQ(error_of("rgb2ycbcr 709"), "");
+  EXPECT_EQ(error_of("imsharpen Radius=2 Amount=1 | imresize SCALE=0.5 METHOD=Nearest"), "");
 }
 
 TEST(Hints, ShowTheSpellingThatWasMeant) {
   EXPECT_EQ(error_of("edge 'Canny'"),
             "pipeline:1:6: edge: words stand without quotes: canny\n"
             "  edge 'Canny'\n       ^^^^^^^");
+  EXPECT_EQ(error_of("imnoise 'salt & pepper' 0.02"),
+            "pipeline:1:9: imnoise: words stand without quotes: salt\n"
+            "  imnoise 'salt & pepper' 0.02\n          ^^^^^^^^^^^^^^^");
   EXPECT_EQ(error_of("imdilate disk 3"),
             "pipeline:1:15: imdilate: the numbers of disk follow it with commas: disk,3\n"
             "  imdilate disk 3\n                ^");

@@ -297,7 +297,18 @@ class Execution {
     }
   }
 
+  // Of a stack: the images are then done one by one, and those that may be are.
+  void refuse() {
+    for (const PlanCheck& check : plan_.checks) {
+      const std::vector<double>& numbers = numbers_of(check.value);
+      if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number != 0; })) {
+        throw Error(check.problem, ExitCode::file_failed);
+      }
+    }
+  }
+
   void collect() {
+    refuse();
     for (const PlanColumn& column : plan_.columns) {
       const PlanValue& value = plan_.values[column.value];
       const std::vector<double>& numbers = numbers_of(column.value);

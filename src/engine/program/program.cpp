@@ -36,6 +36,7 @@ std::set<ValueId> results_of(const Plan& plan) {
   const std::vector<ValueId> written = written_images(plan);
   std::set<ValueId> results(written.begin(), written.end());
   for (const PlanColumn& column : plan.columns) results.insert(column.value);
+  for (const PlanCheck& check : plan.checks) results.insert(check.value);
   if (plan.last_measurement) results.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) results.insert(value);
   if (plan.objects && plan.objects->records) results.insert(*plan.objects->records);

@@ -13,7 +13,8 @@ IMPIPE_POINT_BODY(weighted_channels, (r, g, b), (k1, k2, k3, add),
 namespace impipe::ops {
 
 ImageValue picked_channel(PlanBuilder& plan, const ImageValue& image, int channel) {
-  const std::vector<std::string> name{std::string(1, "rgb"[channel])};
+  const std::vector<std::string> name{channel < 3 ? std::string(1, "rgb"[channel])
+                                                  : "channel." + std::to_string(channel)};
   const Expression expression = parse_expression(name[0], {.known = name}).with_variables(name);
   Result result = like(image);
   result.channels = 1;
@@ -52,6 +53,10 @@ namespace {
 ImageValue lower_channel(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const std::string& word = call.word("k");
+  if (word == "a") {
+    if (image.alpha < 0) call.fail("k", "the image has no alpha");
+    return plan.alpha_of(image);
+  }
   const int channel = word.empty()  ? static_cast<int>(call.number("k")) - 1
                       : word == "r" ? 0
                       : word == "g" ? 1
@@ -68,14 +73,16 @@ const RegisterOperator channel_operator{{
     .help = "one channel of a colour image, as a gray image",
     .category = "colour",
     .parameters = {{.name = "k",
-                    .help = "which: r, g, b, or its number from 1",
+                    .help = "which: r, g, b, a (alpha), or its number from 1",
                     .max_numbers = 1,
                     .integer = true,
                     .low = 1,
-                    .high = 3,
-                    .words = {"r", "g", "b"},
+                    .high = impipe::max_channels,
+                    .words = {"r", "g", "b", "a"},
                     .required = true}},
-    .details = "Class and white stay. Channel 1 of a gray image is that image.",
+    .details = "Class and white stay, and alpha beside a channel that is not alpha itself. Channel "
+               "1 of a\n"
+               "gray image is that image.",
     .example = "channel g",
     .accuracy = "exact",
     .matlab = "A(:,:,k) (same)",

@@ -23,6 +23,7 @@ IMPIPE_POINT_BODY(gray_colour, (k), (labels, background), {
   const real v = labels > real(1) ? (k - real(1)) / (labels - real(1)) : real(0);
   return real(255) * (k == real(0) ? background : v);
 })
+IMPIPE_SCALAR_BODY(is_beyond, { out[0] = in[0] > args[0] ? 1.0 : 0.0; })
 IMPIPE_POINT_BODY(one_less, (x), (), { return round_away(x) - real(1); })
 
 namespace impipe::ops {
@@ -59,8 +60,12 @@ ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& background = call.numbers("background");
   const std::string& name = call.word("map");
   std::vector<ImageValue> channels;
+  const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, image, {});
   if (name != "jet" && name != "gray") {
     const Matrix map = map_of(call);
+    plan.refuse_where(
+        plan.scalar(bodies::is_beyond, {most}, {static_cast<double>(map.rows)}, 1, 1),
+        "label2rgb: there are labels beyond the map's " + std::to_string(map.rows) + " rows");
     for (std::size_t c = 0; c < 3; ++c) {
       const std::vector<double> column =
           column_of(map, c, background.data(), 255, PixelClass::uint8);
@@ -68,7 +73,7 @@ ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
     }
     return joined_channels(plan, channels);
   }
-  const Arg labels = Arg::measured(plan.reduce({.kind = ReduceKind::max}, image, {}), 0);
+  const Arg labels = Arg::measured(most, 0);
   constexpr double shifts[] = {-1, 0, 1};
   for (std::size_t c = 0; c < 3; ++c) {
     const bool jet = name == "jet";
@@ -100,8 +105,9 @@ const RegisterOperator label2rgb_operator{{
     .one_channel = true,
     .details =
         "Label 0 has the background's colour, label k row k of the map: of jet and gray with as\n"
-        "many rows as the largest label. A map that is too short gives its last row. uint8, 255\n"
-        "times the map, rounded. There is no shuffling.",
+        "many rows as the largest label; a matrix with fewer is an error. uint8, 255 times the "
+        "map,\n"
+        "rounded. There is no shuffling.",
     .example = "imbinarize | bwlabel | label2rgb",
     .accuracy = "exact",
     .matlab = "label2rgb(L,map,background) (same, without its order 'shuffle')",

@@ -46,13 +46,15 @@ IMPIPE_POINT_BODY(deviation_of_code_sums, (sum, squares), (values, part), {
   const real lost = fma(-sum, sum, product);
   return root((fma(values, squares, -product) + lost) * part);
 })
+IMPIPE_POINT_BODY(added_sums, (sum, part), (), { return sum + part; })
 IMPIPE_POINT_BODY(range_of, (high, low), (), { return high - low; })
 IMPIPE_POINT_BODY(either_not_both, (high, low), (), { return high > low ? real(1) : real(0); })
 
 namespace impipe::ops {
 namespace {
 
-constexpr int max_terms = 124;  // of an expression that sums squares
+constexpr int max_terms = 124;      // of an expression that sums squares
+constexpr int max_expressions = 4;  // some seconds of a compiler's time each
 // Bytes counted from their middle: so many squares are a sum of at most 2^24, exact in float32.
 constexpr int max_exact_bytes = 1024;
 constexpr double middle_byte = 128;
@@ -76,19 +78,27 @@ std::string tap_text(Offset o) {
   return "at(" + std::to_string(o.dx) + "," + std::to_string(o.dy) + ")";
 }
 
-// The sum of the values under the mask counted from that at `from`, or of their squares.
+// The sum of the values under the mask counted from that at `from`, or of their squares; some
+// hundred of them at a time.
 ImageValue sum_about(PlanBuilder& plan, const ImageValue& image, const Mask& mask, Offset from,
                      bool squared) {
-  std::string text;
-  for (const Offset o : offsets_of(mask)) {
-    const std::string difference = "(" + tap_text(o) + "-" + tap_text(from) + ")";
-    text += (text.empty() ? "" : "+") + difference + (squared ? "*" + difference : "");
+  const std::vector<Offset> all = offsets_of(mask);
+  ImageValue sum;
+  for (std::size_t first = 0; first < all.size(); first += max_terms) {
+    const std::size_t end = std::min(first + max_terms, all.size());
+    std::string text;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::string difference = "(" + tap_text(all[i]) + "-" + tap_text(from) + ")";
+      text += (text.empty() ? "" : "+") + difference + (squared ? "*" + difference : "");
+    }
+    const ImageValue part = plan.stencil(
+        {.expression = std::make_shared<const Expression>(parse_expression(text, {.taps = true})),
+         .taps = mask,
+         .border = Border::symmetric},
+        image, {}, numbers);
+    sum = first == 0 ? part : plan.point(bodies::added_sums, {sum, part}, {}, numbers);
   }
-  return plan.stencil(
-      {.expression = std::make_shared<const Expression>(parse_expression(text, {.taps = true})),
-       .taps = mask,
-       .border = Border::symmetric},
-      image, {}, numbers);
+  return sum;
 }
 
 // Squared deviations of the values under the mask from their mean, summed.
@@ -120,8 +130,7 @@ ImageValue deviation_of_bytes(PlanBuilder& plan, const ImageValue& image, const 
                               Result result) {
   const double n = mask.count();
   const double middle = image.type.cls == PixelClass::logical ? 0 : middle_byte;
-  const Matrix ones{mask.height, mask.width,
-                    std::vector<double>(static_cast<std::size_t>(mask.count()), 1.0)};
+  const Matrix ones{mask.height, mask.width, {mask.cells.begin(), mask.cells.end()}};
   const auto sum = [&](const PointBody& of) {
     return correlate(plan, plan.point(of, {image}, {middle}, numbers), ones,
                      {.border = Border::symmetric, .result = numbers, .whole = true});
@@ -139,18 +148,20 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
     return plan.stencil({.body = &bodies::deviation_3x3, .border = Border::symmetric}, image, {},
                         result);
   }
-  if (mask.full() && mask.count() <= max_exact_bytes && bytes_of(image.type.cls) == 1) {
+  const bool bytes = bytes_of(image.type.cls) == 1;
+  if (bytes && (mask.full() || mask.count() > max_terms) && mask.count() <= max_exact_bytes) {
     return deviation_of_bytes(plan, image, mask, result);
   }
-  const int terms = mask.full() ? std::max(mask.width, mask.height) : mask.count();
-  if (terms > max_terms) {
-    const std::string most = std::to_string(max_terms);
-    call.fail("domain", "a domain is a rectangle of at most " + most +
-                            " rows and columns, or has "
-                            "at most " +
-                            most + " cells that are 1; this one is " + std::to_string(mask.height) +
-                            "x" + std::to_string(mask.width) + " with " +
-                            std::to_string(mask.count()) + " of them");
+  const int most = mask.full() ? max_terms : bytes ? max_exact_bytes : max_expressions * max_terms;
+  if ((mask.full() ? std::max(mask.width, mask.height) : mask.count()) > most) {
+    const std::string shown = std::to_string(mask.height) + "x" + std::to_string(mask.width);
+    call.fail("domain", mask.full()
+                            ? "a rectangle has at most " + std::to_string(most) +
+                                  " rows and columns here, not " + shown
+                            : "a domain of " + std::string(name_of(image.type.cls)) +
+                                  " has at most " + std::to_string(most) +
+                                  " cells that are 1, unless it is a rectangle; this one has " +
+                                  std::to_string(mask.count()));
   }
   if (mask.full()) return deviation_of_rectangle(plan, image, mask, result);
   const ImageValue squares = squares_about_mean(plan, image, mask, offsets_of(mask).front());

@@ -22,6 +22,7 @@ inline Parameter connectivity_parameter(std::string_view fallback) {
 
 inline int connectivity(const Call& call) {
   const ParameterValue& value = call.value("conn");
+  if (!value.word.empty()) call.fail("conn", "no parameter takes '" + value.word + "'");
   if (value.matrix || !value.path.empty()) {
     const Matrix matrix = value.matrix ? *value.matrix : read_matrix_file(call, "conn");
     if (matrix == Matrix{3, 3, {0, 1, 0, 1, 1, 1, 0, 1, 0}}) return 4;

@@ -94,7 +94,8 @@ const RegisterOperator bwlabel_operator{{
         "components, which single can't tell apart, are an error.",
     .example = "imbinarize | bwlabel | mat2gray",
     .accuracy = "exact",
-    .matlab = "bwlabel(BW,conn) (same numbers; double)",
+    .matlab = "bwlabel(BW,conn) (numbers of labelmatrix(bwconncomp(BW,conn)), down the columns; "
+              "Octave's bwlabel numbers some branched objects otherwise)",
     .lower = lower_bwlabel,
 }};
 

@@ -2,6 +2,8 @@
 #include "ops/images.hpp"
 #include "ops/morphology/connectivity.hpp"
 
+IMPIPE_POINT_BODY(is_no_number, (x), (), { return x == x ? real(0) : real(1); })
+
 namespace impipe::ops {
 namespace {
 
@@ -10,6 +12,11 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int conn = connectivity(call);
   constexpr Result labels{.cls = PixelClass::single, .white = 0};
+  if (image.type.cls == PixelClass::single) {
+    const ImageValue nans = plan.point(bodies::is_no_number, {image}, {}, logical_result);
+    plan.refuse_where(plan.reduce({.kind = ReduceKind::max}, nans, {}),
+                      "watershed: the image has NaN");
+  }
   const ImageValue minima =
       plan.whole(Label{Label::Kind::minima, conn}, {image}, {}, logical_result);
   const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, labels);

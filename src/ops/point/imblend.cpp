@@ -7,6 +7,7 @@ IMPIPE_POINT_BODY(blended_by_mask, (x, over_it, mask), (alpha, white),
                   { return x + alpha * over(mask, white) * (over_it - x); })
 IMPIPE_POINT_BODY(painted, (x, mask), (colour, alpha),
                   { return mask != real(0) ? x + alpha * (colour - x) : x; })
+IMPIPE_POINT_BODY(black_or_white, (x), (), { return x != real(0) ? real(255) : real(0); })
 
 namespace impipe::ops {
 namespace {
@@ -62,9 +63,13 @@ const RegisterOperator imblend_operator{{
 }};
 
 ImageValue lower_imoverlay(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  ImageValue image = plan.current();
   need_white(call, image);
   if (image.type.channels != 1) need_colour(call, image);
+  if (image.type.cls == PixelClass::logical) {
+    image =
+        plan.point(bodies::black_or_white, {image}, {}, {.cls = PixelClass::uint8, .white = 255});
+  }
   const ImageValue mask = gray_operand(call, plan, call.value("mask").operands.front());
   Result result = like(image);
   result.channels = 1;
@@ -101,10 +106,10 @@ const RegisterOperator imoverlay_operator{{
                     .high = 1,
                     .fallback = "1,1,0"},
                    full_opacity()},
-    .classes = no_logical,
     .details =
         "x + alpha (color white - x) where the mask is not 0, else x; a gray image becomes a\n"
-        "coloured one. Integer classes in double, rounded half away from zero.",
+        "coloured one, a logical one a uint8 one. Integer classes in double, rounded half away\n"
+        "from zero.",
     .example = "as m | imoverlay :m color=1,0,0",
     .accuracy = "exact for integer classes; single 1e-7 of white",
     .matlab = "imoverlay(A,BW,color) (same; there uint8)",

@@ -1,8 +1,9 @@
 // multithresh: several thresholds, Otsu's criterion for more than two classes.
 #include "ops/images.hpp"
 
+// A whole number: a float would round what lies just below a half up to it.
 IMPIPE_POINT_BODY(level_of_range, (x), (low, high),
-                  { return (x - low) * real(255) / (high - low); })
+                  { return floor((x - low) * real(255) / (high - low) + real(0.5)); })
 
 // in: 256 counts, the smallest and the largest value; args: n, whether values are whole numbers.
 // Cuts c1 < ... < cn split the bins into classes; the sum over classes of (sum i h)^2 / (sum h) is

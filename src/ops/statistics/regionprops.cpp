@@ -6,6 +6,9 @@ namespace impipe::ops {
 namespace {
 
 ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
+  if (!call.value("conn").word.empty()) {  // MATLAB's 'Area', 'all', 'table'
+    call.fail("conn", "its table has all columns, there are none to choose");
+  }
   const ImageValue image = plan.current();
   const bool objects = image.type.cls == PixelClass::logical;
   const ImageValue labels = objects

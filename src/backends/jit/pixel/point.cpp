@@ -254,7 +254,10 @@ std::string code_up_to(std::int64_t last, const std::string& real, const std::st
 
 std::string variable_name(const std::string& variable) {
   const int argument = argument_index(variable);
-  return argument >= 0 ? "argument_" + std::to_string(argument) : "v_" + variable;
+  if (argument >= 0) return "argument_" + std::to_string(argument);
+  std::string name = "v_" + variable;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
 }
 
 std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
