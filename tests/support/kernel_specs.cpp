@@ -278,6 +278,12 @@ class Table {
     if (channels == 1) {
       add("rank of 29 cells" + of, {image(cls, channels)},
           {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
+      // Few cells far apart.
+      add("rank of a slanted line" + of, {image(cls, channels)},
+          {node(Rank{.mask = diagonal(23), .rank = 9}, {input(0)}, outside, cls, channels)});
+      add("rank of a long line" + of, {image(cls, channels)},
+          {node(Rank{.mask = rectangle(45, 1), .rank = 21, .average = true}, {input(0)}, outside,
+                cls, channels)});
     }
     const Mask tall = rectangle(3, 7);
     add("chain extremum 3x7 gradient" + of, {image(cls, channels)},

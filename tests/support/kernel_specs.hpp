@@ -18,7 +18,7 @@ struct SpecCase {
   int most = 1 << 20;
 };
 
-// At most 370.
+// At most 380.
 const std::vector<SpecCase>& kernel_specs();
 
 // The part with windows, flips and resampled images.

@@ -1,11 +1,13 @@
 // Entropy of the codes around each pixel: a work-item goes along some pixels of a row with counts of
-// its own in local memory, and adds up their table's entries, whole numbers.
+// its own in local memory, and adds up their table's entries, whole numbers. Eight turns of its loops
+// are written out, so that the codes are on their way while others are counted.
 #define $items 64   // of a group
 #define $run 32     // pixels of a work-item
 #define $width 1000
 #define $height 700
 #define $cells 81   // of the window
 #define $comes 9    // of them that come and go when it moves by a column
+#define $unroll_some
 #define $pixel (uint)((column ^ row) & 255)
 #define $out $result[(long)y * $width + x]
 
@@ -28,6 +30,7 @@ KERNEL($items) void entropy(GLOBAL const double* $table, GLOBAL const int* $offs
     const int last = smaller(first + $run, $width);
     double sum = 0.0;
     uint code;
+    $unroll_some
     for (int cell = 0; cell < $cells; ++cell) {
       CODE_AT(first, cell, code)
       const int count = (int)COUNT(code);
@@ -37,12 +40,14 @@ KERNEL($items) void entropy(GLOBAL const double* $table, GLOBAL const int* $offs
     for (int x = first;; ++x) {
       $out = (float)(($table[$cells] - sum) / ((double)$cells * 4294967296.0));
       if (x + 1 == last) break;
+      $unroll_some
       for (int cell = $cells + $comes; cell < $cells + 2 * $comes; ++cell) {
         CODE_AT(x, cell, code)
         const int count = (int)COUNT(code);
         sum += $table[count - 1] - $table[count];
         COUNT(code) = (ushort)(count - 1);
       }
+      $unroll_some
       for (int cell = $cells; cell < $cells + $comes; ++cell) {
         CODE_AT(x + 1, cell, code)
         const int count = (int)COUNT(code);

@@ -1,5 +1,6 @@
 // Entropy of windows as text.
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
@@ -59,6 +60,7 @@ void write_entropy(Builder& to, int n) {
             filled(part(kernels::entropy, "entropy"),
                    {{"items", std::to_string(items)},
                     {"run", std::to_string(run)},
+                    {"unroll_some", to.tuning().unroll ? unroll_pragma(8) : ""},
                     {"width", to.width(image)},
                     {"height", to.height(image)},
                     {"cells", std::to_string(offsets.cells)},
