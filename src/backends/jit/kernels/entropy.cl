@@ -1,6 +1,6 @@
 // Entropy of the codes around each pixel: a work-item goes along some pixels of a row with counts of
-// its own in local memory, and adds up their table's entries, whole numbers. Eight turns of its loops
-// are written out, so that the codes are on their way while others are counted.
+// its own in local memory, and adds up their table's entries, whole numbers. Turns of its loops are
+// written out, so that codes are on their way while others are counted.
 #define $items 64   // of a group
 #define $run 32     // pixels of a work-item
 #define $width 1000
@@ -8,6 +8,7 @@
 #define $cells 81   // of the window
 #define $comes 9    // of them that come and go when it moves by a column
 #define $unroll_some
+#define $unroll_moves
 #define $pixel (uint)((column ^ row) & 255)
 #define $out $result[(long)y * $width + x]
 
@@ -40,14 +41,14 @@ KERNEL($items) void entropy(GLOBAL const double* $table, GLOBAL const int* $offs
     for (int x = first;; ++x) {
       $out = (float)(($table[$cells] - sum) / ((double)$cells * 4294967296.0));
       if (x + 1 == last) break;
-      $unroll_some
+      $unroll_moves
       for (int cell = $cells + $comes; cell < $cells + 2 * $comes; ++cell) {
         CODE_AT(x, cell, code)
         const int count = (int)COUNT(code);
         sum += $table[count - 1] - $table[count];
         COUNT(code) = (ushort)(count - 1);
       }
-      $unroll_some
+      $unroll_moves
       for (int cell = $cells; cell < $cells + $comes; ++cell) {
         CODE_AT(x + 1, cell, code)
         const int count = (int)COUNT(code);

@@ -9,6 +9,9 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 64, run = 32;
+// Cells that come of which compilers write out all by themselves, which is best; of more they write
+// out none.
+constexpr int max_moves = 9;
 
 // dx, dy of the cells, of those that come when the window moves by a column, and of those that go.
 struct Offsets {
@@ -56,11 +59,13 @@ void write_entropy(Builder& to, int n) {
   const std::string places =
       to.table(ParameterType::int32, name + "_offsets",
                [values = offsets.values](const LaunchContext&) { return values; });
+  const std::string some = to.tuning().unroll ? unroll_pragma(8) : "";
   to.kernel(name + "_entropy", items,
             filled(part(kernels::entropy, "entropy"),
                    {{"items", std::to_string(items)},
                     {"run", std::to_string(run)},
-                    {"unroll_some", to.tuning().unroll ? unroll_pragma(8) : ""},
+                    {"unroll_some", some},
+                    {"unroll_moves", offsets.comes <= max_moves ? "" : some},
                     {"width", to.width(image)},
                     {"height", to.height(image)},
                     {"cells", std::to_string(offsets.cells)},
