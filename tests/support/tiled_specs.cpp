@@ -196,7 +196,8 @@ void add_ranks(std::vector<SpecCase>& specs) {
 // Channels of one filter that a point mixes, which a tile makes one after the other; stored, before
 // another point, and measured.
 void add_mixed(std::vector<SpecCase>& specs) {
-  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     for (const Border border : {Border::constant, Border::replicate, Border::circular}) {
       const int side = border == Border::circular ? 33 : 11;
       SpecCase c = of_one(

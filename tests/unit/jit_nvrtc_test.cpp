@@ -108,6 +108,22 @@ TEST_F(Nvrtc, CompilesLargeParameters) {
   }
 }
 
+// Alpha's weights are filtered beside the colours: the tiles of both are all that local memory
+// holds.
+TEST_F(Nvrtc, CompilesFiltersOfPicturesWithAlpha) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const char* text : {"conv2 fspecial:average,3,5 | immultiply :b", "imgaussfilt 2",
+                             "imgaussfilt 1 | imadjust 0.1 0.9"}) {
+      test::RandomRun run{.text = text, .image = {}, .operands = {}};
+      run.image.type = {
+          .cls = cls, .channels = 3, .alpha = true, .white = static_cast<float>(class_max(cls))};
+      run.operands["b"].type = {
+          .cls = cls, .channels = 3, .white = static_cast<float>(class_max(cls))};
+      expect_compiled(kernels_of(run, true), "sm_90");
+    }
+  }
+}
+
 TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
 
 TEST_F(Nvrtc, CompilesRanksOfRanksAndManyWeights) {

@@ -104,16 +104,25 @@ class PassesWriter {
     const std::string codes =
         in_word() == 1 ? ""
                        : row_of_floats(to_, all, inner().cls, block, "made_" + own_ + "[k]").text;
-    const std::string kept = in_word() == 4 ? "words_" + all + "[k]"
-                             : in_word() == 2
-                                 ? "(uint)" + all + "[2 * k] | (uint)" + all + "[2 * k + 1] << 16"
-                                 : "made_" + own_ + "[k]";
+    const std::string kept = in_word() == 1                     ? "made_" + own_ + "[k]"
+                             : inner().cls == PixelClass::uint8 ? "words_" + all + "[k]"
+                                                                : joined_codes(all);
     return text("in_turn", {{"columns", columns_},
                             {"word", in_word() == 1 ? "float" : "uint"},
                             {"kept_words", number(block / in_word())},
                             {"codes", codes},
                             {"kept", kept},
                             {"pin", in_word() == 1 ? "PIN_FLOAT" : "PIN_WORD"}});
+  }
+  // Word k of an array of codes.
+  std::string joined_codes(const std::string& codes) const {
+    std::string word;
+    for (int i = 0; i < in_word(); ++i) {
+      const std::string code =
+          "(uint)" + codes + "[" + number(in_word()) + " * k + " + number(i) + "]";
+      word += i == 0 ? code : " | " + code + " << " + number(i * 32 / in_word());
+    }
+    return word;
   }
   std::string place() const { return text("place"); }
 

@@ -416,7 +416,8 @@ class Chooser {
     if (is_circular(of_.node(r))) return false;
     const std::optional<int> root = stored_from(planes, r);
     if (!root) return false;
-    const int n = *root;
+    // What another node's tiles store beside it is made as that node is.
+    const int leader = leader_of(*root), n = leader >= 0 ? leader : *root;
     if (chosen_.chains.contains(n) || takes_van_herk(planes, n) || fits_mask_runs(of_, n) ||
         fits_rank_histogram(of_, n) || fits_transposition(of_, planes, n)) {
       return false;
