@@ -18,6 +18,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
@@ -106,7 +107,9 @@ HostImage image_of(const Row& row, std::uint64_t seed) {
   return image;
 }
 
-// The hash of the results; "refused" where the pipeline does not take the image.
+constexpr std::string_view refused = "refused";
+
+// The hash of the results; "refused" and why, where the pipeline does not take the image.
 std::string hash_of(const Row& row, const std::string& backend) {
   const int codes = static_cast<int>(class_max(row.cls)) + 1;
   const std::map<std::string, HostImage> operands{
@@ -128,8 +131,8 @@ std::string hash_of(const Row& row, const std::string& backend) {
       }
     }
     for (const test::Ran& ran : results) add(hash, ran);
-  } catch (const Error&) {
-    return "refused";
+  } catch (const Error& e) {
+    return std::string(refused) + ": " + e.what();
   }
   return hash.text();
 }
@@ -166,7 +169,7 @@ int make(std::uint64_t count, std::uint64_t first) {
       }
     }
     row.hash = hash_of(row, "cpu");
-    if (row.hash == "refused") continue;
+    if (row.hash.starts_with(refused)) continue;
     --count;
     std::cout << row.text << '\t' << name_of(row.cls) << '\t' << row.channels << '\t'
               << row.size.width << 'x' << row.size.height << '\t' << flags_of(row) << '\t'
