@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ namespace impipe::cli {
 namespace {
 
 constexpr int usual_side = 4096;
+constexpr int other_sides[] = {512, 1024, 2048, 8192};  // of what an operator's example gives it
 constexpr const char* natural = "natural";
 
 // A value of a parameter as text; where there is an order, its place on the axis.
@@ -160,6 +162,7 @@ class Sweep {
     table_ =
         table != example->end() && table->second.starts_with(':') ? table->second.substr(1) : "";
     for (const int channels : {1, 3}) add_classes(base, {"", "", 0}, channels, natural);
+    for (const int side : other_sides) add_classes(base, {"", "", 0}, 1, natural, side);
     for (const Content& content : contents) add_classes(base, {"", "", 0}, 1, content.name);
     for (const Parameter& parameter : op.parameters) {
       for (const SweptValue& value : values_of(parameter)) {
@@ -175,19 +178,19 @@ class Sweep {
 
  private:
   void add_classes(const std::string& text, const SweptValue& value, int channels,
-                   const std::string& content) {
+                   const std::string& content, int side = usual_side) {
     for (const PixelClass cls :
          {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       SuiteRow row{.name = text + (content == natural ? "" : " of " + content) +
                            (channels == 3 ? " x3" : ""),
                    .pipeline = text,
                    .cls = cls,
-                   .size = usual_side,
+                   .size = side,
                    .series = value.series,
                    .x = value.place,
                    .channels = channels,
                    .content = content};
-      if (!known_.insert({row.name, static_cast<int>(cls)}).second) continue;
+      if (!known_.insert({row.name, static_cast<int>(cls), side}).second) continue;
       if (!is_defined(text, cls, channels)) continue;
       for (const Content& one : contents) {
         if (content == one.name) row.images = {{"", one.pipeline + std::string(converted(cls))}};
@@ -207,7 +210,7 @@ class Sweep {
   }
 
   std::string table_;  // the name of the operator's table, if it has one
-  std::set<std::pair<std::string, int>> known_;
+  std::set<std::tuple<std::string, int, int>> known_;  // name, class, side
 };
 
 // --- cliffs
@@ -313,6 +316,36 @@ void add_contents(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs)
   }
 }
 
+// Larger images may cost more a pixel where a copy of them does, as caches end.
+void add_sizes(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs) {
+  const auto groups = grouped(rows, [](const BenchRow& row) {
+    return fmt::format("{}|{}", row.what.name, static_cast<int>(row.what.cls));
+  });
+  const auto growth = [](double from, double to, const BenchRow& a, const BenchRow& b) {
+    const double scale = static_cast<double>(b.what.size) / a.what.size;
+    return from > 0 ? to / from / (scale * scale) : 1;
+  };
+  for (const auto& [key, found] : groups) {
+    Rows group = found;
+    std::stable_sort(group.begin(), group.end(), [](const BenchRow* a, const BenchRow* b) {
+      return a->what.size < b->what.size;
+    });
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      const BenchRow &a = *group[i - 1], &b = *group[i];
+      const engine::BenchmarkResult &one = a.result, &other = b.result;
+      const double of_copy = std::max(1.0, growth(one.baseline_time, other.baseline_time, a, b));
+      const double ratio = growth(one.device, other.device, a, b) / of_copy;
+      if (ratio <= max_jump) continue;
+      cliffs.push_back(
+          {ratio / max_jump,
+           fmt::format("size: {} {}x{} {:.1f} us, {}x{} {:.1f} us, {:.2f} a pixel "
+                       "where {:.2f} is allowed",
+                       cell(a), a.what.size, a.what.size, 1e6 * one.device, b.what.size,
+                       b.what.size, 1e6 * other.device, ratio, max_jump)});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<SuiteRow> sweep_rows() {
@@ -327,6 +360,7 @@ std::vector<std::string> cliffs_in(const std::vector<BenchRow>& rows) {
   add_classes(rows, cliffs);
   add_colours(rows, cliffs);
   add_contents(rows, cliffs);
+  add_sizes(rows, cliffs);
   std::stable_sort(cliffs.begin(), cliffs.end(),
                    [](const Cliff& a, const Cliff& b) { return a.over > b.over; });
   std::vector<std::string> lines;

@@ -81,6 +81,22 @@ TEST(Sweep, SaysWhereContentCounts) {
       cliffs[0].rfind("content: box of noise uint8 20.0 us, box of constant uint8 31.0 us", 0), 0u);
 }
 
+TEST(Sweep, SaysWhereSizeCountsBeyondACopy) {
+  const auto of_side = [](int side, double us, double copy_us) {
+    BenchRow one = row({.name = "box", .pipeline = "box", .size = side, .content = "natural"}, us);
+    one.result.baseline_time = 1e-6 * copy_us;
+    return one;
+  };
+  // A copy costs 2.5 times as much a pixel at 2048: so may the operator.
+  EXPECT_EQ(cliffs_in({of_side(512, 5, 2), of_side(1024, 21, 3), of_side(2048, 400, 30)}).size(),
+            0u);
+  const std::vector<std::string> cliffs = cliffs_in({of_side(1024, 45, 3), of_side(512, 5, 2)});
+  ASSERT_EQ(cliffs.size(), 1u);
+  EXPECT_EQ(
+      cliffs[0],
+      "size: box uint8 512x512 5.0 us, 1024x1024 45.0 us, 2.25 a pixel where 2.00 is allowed");
+}
+
 TEST(Sweep, ListsTheWorstFirstAndNoRowThatFailed) {
   BenchRow failed = row(of_size(4), 1000);
   failed.error = "no memory";
@@ -96,7 +112,8 @@ TEST(Sweep, HasEveryOperatorThatTakesImagesAlone) {
   std::set<std::string> rows;
   std::set<std::string> operators;
   for (const SuiteRow& one : sweep_rows()) {
-    const std::string of = one.name + "|" + std::string(name_of(one.cls));
+    const std::string of =
+        one.name + "|" + std::string(name_of(one.cls)) + "|" + std::to_string(one.size);
     EXPECT_TRUE(rows.insert(of).second) << of << " is there twice";
     operators.insert(one.pipeline.substr(0, one.pipeline.find(' ')));
   }
