@@ -265,7 +265,8 @@ struct Morph {
 };
 
 // Meyer's flooding of an image from labelled pixels, in the order of semantics-2.md 1.11. Images:
-// the heights, and labels (single; 0: none). Result: labels, single.
+// the heights, and labels (single; 0: none). Result: labels, single. A GPU leaves NaN in the first
+// pixel of an image that has too many heights for it.
 struct Flood {
   int connectivity = 8;
 };

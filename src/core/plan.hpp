@@ -47,10 +47,12 @@ struct PlanColumn {
   int channel = 0;
 };
 
-// What must not be: an image of which a number of the measurement is not 0 has no result.
+// What must not be: an image of which a number of the measurement is not 0 has no result, or none
+// of a device that is not the CPU.
 struct PlanCheck {
   ValueId value = 0;
   std::string problem;  // what is said of it then: "watershed: the image has NaN"
+  bool on_cpu = false;  // the CPU has a result
 };
 
 // `save TEMPLATE`: an intermediate image that is written.

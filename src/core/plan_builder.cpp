@@ -307,6 +307,10 @@ void PlanBuilder::refuse_where(MeasureValue measure, std::string problem) {
   plan_.checks.push_back({measure.id, std::move(problem)});
 }
 
+void PlanBuilder::leave_to_cpu_where(MeasureValue measure, std::string reason) {
+  plan_.checks.push_back({measure.id, std::move(reason), true});
+}
+
 std::string PlanBuilder::keep_measured(const std::string& name) {
   if (!reported_) {
     return "it measures nothing; `| as " + name + "` behind it keeps the image";

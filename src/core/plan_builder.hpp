@@ -86,6 +86,8 @@ class PlanBuilder {
 
   // Images of which a number of the measurement is not 0 fail, with this text.
   void refuse_where(MeasureValue measure, std::string problem);
+  // Such images are left to the CPU, for this reason.
+  void leave_to_cpu_where(MeasureValue measure, std::string reason);
 
   bool reported() const { return reported_; }  // this stage has
 

@@ -287,6 +287,47 @@ void compare_objects(const Backend& backend) {
   check(PixelClass::uint16, 800, PixelClass::uint8, -1);
 }
 
+// Meyer's flooding from pixels here and there, over heights of several kinds. OpenCL devices whose
+// groups may not wait leave larger images to the CPU.
+void compare_floods(const Backend& backend, const std::vector<Size>& sizes_of_backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  std::mt19937 random(17);
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int connectivity : {4, 8}) {
+      SpecCase flood{"flood", {}, 1};
+      flood.spec.inputs = {{.cls = cls}, {.cls = PixelClass::single}};
+      flood.spec.nodes = {{.primitive = Flood{connectivity},
+                           .images = {{true, 0}, {true, 1}},
+                           .cls = PixelClass::single,
+                           .white = 0}};
+      flood.spec.outputs = {0};
+      Comparison comparison(flood, *cpu, *device);
+      for (const Size size : sizes_of_backend) {
+        int which = 0;
+        for (const Content& content : heights(size, cls == PixelClass::uint8 ? 250 : 3000)) {
+          const Planes labels = drawn(PixelClass::single, size, [&](auto, auto) {
+            return random() % 300 == 0 ? static_cast<double>(1 + random() % 900) : 0.0;
+          });
+          EXPECT_EQ(comparison.difference({drawn(cls, size, content), labels}), "")
+              << name_of(cls) << " by " << connectivity << " at " << to_string(size)
+              << " of content " << which;
+          ++which;
+        }
+      }
+    }
+  }
+}
+
+TEST(OpenClFloods, HaveTheBitsOfTheCpu) {
+  compare_floods(opencl_backend, {{1, 1}, {1, 300}, {70, 33}, {200, 230}});
+}
+TEST(CudaFloods, HaveTheBitsOfTheCpu) {
+  compare_floods(cuda_backend, {{1, 1}, {1, 300}, {300, 1}, {70, 33}, {200, 230}, {800, 600}});
+}
+
 TEST(OpenClObjects, HaveTheSumsOfTheCpu) { compare_objects(opencl_backend); }
 TEST(CudaObjects, HaveTheSumsOfTheCpu) { compare_objects(cuda_backend); }
 

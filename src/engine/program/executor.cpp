@@ -302,6 +302,7 @@ class Execution {
     for (const PlanCheck& check : plan_.checks) {
       const std::vector<double>& numbers = numbers_of(check.value);
       if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number != 0; })) {
+        if (check.on_cpu) throw OutOfDeviceMemory(check.problem);
         throw Error(check.problem, ExitCode::file_failed);
       }
     }

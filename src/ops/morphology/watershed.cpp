@@ -12,15 +12,20 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int conn = connectivity(call);
   constexpr Result labels{.cls = PixelClass::single, .white = 0};
+  const auto has_nan = [&](ImageValue of) {
+    const ImageValue nans = plan.point(bodies::is_no_number, {of}, {}, logical_result);
+    return plan.reduce({.kind = ReduceKind::max}, nans, {});
+  };
   if (image.type.cls == PixelClass::single) {
-    const ImageValue nans = plan.point(bodies::is_no_number, {image}, {}, logical_result);
-    plan.refuse_where(plan.reduce({.kind = ReduceKind::max}, nans, {}),
-                      "watershed: the image has NaN");
+    plan.refuse_where(has_nan(image), "watershed: the image has NaN");
   }
   const ImageValue minima =
       plan.whole(Label{Label::Kind::minima, conn}, {image}, {}, logical_result);
   const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, labels);
-  return plan.whole(Flood{conn}, {image, basins}, {}, labels);
+  const ImageValue flooded = plan.whole(Flood{conn}, {image, basins}, {}, labels);
+  // A device that many heights of few pixels each would keep too long leaves NaN (Flood).
+  plan.leave_to_cpu_where(has_nan(flooded), "watershed: few pixels of each height");
+  return flooded;
 }
 
 const RegisterOperator watershed_operator{{
@@ -35,8 +40,10 @@ const RegisterOperator watershed_operator{{
         "in\n"
         "which they came; neighbours are taken down the columns. A pixel whose labelled "
         "neighbours\n"
-        "have one label gets it, others stay 0. Since each pixel depends on those before it, one\n"
-        "work-item floods small images; larger ones are made on the CPU. The result is single and\n"
+        "have one label gets it, others stay 0. NVIDIA's GPUs take pixels of one height together;\n"
+        "images of many heights with few pixels each (noise, smooth floats) are made on the CPU, "
+        "as\n"
+        "are those of more than 65,536 pixels where other devices would. The result is single and\n"
         "has no white. NaN is an error.",
     .example = "imgradient | imhmin 20 | watershed | label2rgb",
     .accuracy = "exact",

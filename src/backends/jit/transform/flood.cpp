@@ -1,5 +1,9 @@
-// Meyer's flooding as text. Its result follows from the order in which pixels are taken, so that
-// one work-item takes them; pictures with more pixels than that is good for are left to the CPU.
+// Meyer's flooding as text. Its result follows from the order in which pixels are taken: where
+// groups may wait for one another, all of them take those of one height together and keep the order
+// by numbers (docs/decisions/0034); elsewhere one work-item takes them, and pictures with more
+// pixels than that is good for are left to the CPU.
+#include <algorithm>
+
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -9,56 +13,150 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 32;
-constexpr std::int64_t max_pixels = 1 << 16;
+constexpr std::int64_t max_alone = 1 << 16;  // pixels of one work-item
+// Places in the order, of pixels with and without labels, stay below the highest bit.
+constexpr std::int64_t max_pixels = std::int64_t{1} << 30;
+// Marks of places are bytes; they are counted in these many, and in as many of those.
+constexpr std::int64_t counted = 256;
+
+// A round of all groups takes some 10 us, in which a processor does a few hundred pixels.
+double max_rounds(Size size) {
+  constexpr std::int64_t pixels_of_round = 256;
+  return static_cast<double>(std::max(max_alone, size.pixels() / pixels_of_round));
+}
+
+class FloodWriter {
+ public:
+  FloodWriter(Builder& to, int n)
+      : to_(to),
+        name_(Builder::name({false, n})),
+        out_{false, n},
+        heights_(to.node(n).images[0]),
+        labels_(to.node(n).images[1]),
+        corners_(std::get<Flood>(to.node(n).primitive).connectivity == 8) {}
+
+  void write() {
+    const bool waits = to_.tuning().waiting_groups > 1;
+    to_.body_once("flood_around", part(kernels::flood, "around"));
+    to_.body_once("flood_functions", part(kernels::flood, waits ? "functions" : "heap"));
+    if (waits) {
+      write_rounds();
+    } else {
+      write_alone();
+    }
+  }
+
+ private:
+  void write_rounds() {
+    constexpr int items = counted;
+    const Substitutions words = words_of(items);
+    const auto each = [heights = heights_](const LaunchContext& at) { return rows(at, heights); };
+    to_.kernel(name_ + "_begin", items, words.filled(part(kernels::flood, "begin")), each);
+    to_.kernel(name_ + "_border", items, words.filled(part(kernels::flood, "border")), each);
+    // Two groups a processor: they meet several times a round.
+    const Tuning& tuning = to_.tuning();
+    const int groups = std::min(tuning.waiting_groups, 2 * tuning.processors);
+    to_.kernel(name_ + "_flood", items, words.filled(part(kernels::flood, "flood")),
+               [groups](const LaunchContext&) {
+                 return LaunchShape{{groups, 1, 1}, {items, 1, 1}};
+               });
+  }
+
+  void write_alone() {
+    constexpr int items = counted;
+    const Substitutions words = words_of(items);
+    to_.kernel(name_ + "_begin", items, words.filled(part(kernels::flood, "begin_alone")),
+               [heights = heights_](const LaunchContext& at) { return rows(at, heights); });
+    to_.kernel(name_ + "_flood", items, words.filled(part(kernels::flood, "alone")),
+               [](const LaunchContext&) {
+                 return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+               });
+  }
+
+  static LaunchShape rows(const LaunchContext& at, const Operand& heights) {
+    const Size size = at.size_of(heights);
+    constexpr int items = counted;
+    return {{(size.width + items - 1) / items, size.height, 1}, {items, 1, 1}};
+  }
+
+  Substitutions words_of(int items) {
+    const std::string height = to_.value(heights_, "x", "y");
+    const bool single = to_.cls(heights_) == PixelClass::single;
+    return Substitutions({
+        {"items", text(std::to_string(items))},
+        {"width", text(to_.width(heights_))},
+        {"height", text(to_.height(heights_))},
+        {"corners", text(corners_ ? "1" : "0")},
+        {"patience", text("1000")},
+        {"rounds", [this] { return rounds(); }},
+        {"label", text(to_.value(labels_, "x", "y"))},
+        {"out", text(to_.plane(out_).pixel())},
+        {"height_key", text(single ? "flood_key(" + height + ")" : "(uint)" + height)},
+        {"meet", text(part(kernels::flood, "meet"))},
+        {"scan", text(part(kernels::flood, "scan"))},
+        {"places", pixels("_places", "uint", 4, max_pixels)},
+        {"order", pixels("_order", "uint", 4, max_pixels)},
+        {"finders", pixels("_finders", "uint", 4, max_pixels)},
+        {"lines", pixels("_lines", "uint", 4, max_pixels)},
+        {"waiting", pixels("_waiting", "uint", 8, max_pixels)},
+        {"marks", counters("_marks", 1, 1)},
+        {"counts", counters("_counts", counted, 4)},
+        {"firsts", counters("_firsts", counted, 4)},
+        {"sums", counters("_sums", counted * counted, 4)},
+        {"control", counters("_control", 2 * max_pixels, 4)},
+        {"queued", pixels("_queued", "uchar", 1, max_alone)},
+        {"keys", pixels("_keys", "unsigned long", 8, max_alone)},
+        {"pixels", pixels("_pixels", "uint", 4, max_alone)},
+    });
+  }
+
+  static std::function<std::string()> text(const std::string& value) {
+    return [value] { return value; };
+  }
+
+  std::string rounds() {
+    return to_.parameter(ParameterType::float32, name_ + "_rounds",
+                         [heights = heights_](const LaunchContext& at, int) {
+                           return max_rounds(at.size_of(heights));
+                         });
+  }
+
+  // `bytes` of each pixel, of images of no more pixels than `most`.
+  std::function<std::string()> pixels(const char* suffix, const char* type, std::int64_t bytes,
+                                      std::int64_t most) {
+    return [=, this] {
+      return to_.scratch(name_ + suffix, type, [=, heights = heights_](const LaunchContext& at) {
+        const Size size = at.size_of(heights);
+        if (size.pixels() > most) {
+          throw OutOfDeviceMemory("watershed: one pixel follows from another, and " +
+                                  to_string(size) + " has many");
+        }
+        return bytes * size.pixels();
+      });
+    };
+  }
+
+  // `bytes` for so many places each, and for some more; zeros.
+  std::function<std::string()> counters(const char* suffix, std::int64_t places,
+                                        std::int64_t bytes) {
+    return [=, this] {
+      return to_.scratch(
+          name_ + suffix, "uint",
+          [=, heights = heights_](const LaunchContext& at) {
+            return bytes * (2 * at.size_of(heights).pixels() / places + counted);
+          },
+          true);
+    };
+  }
+
+  Builder& to_;
+  std::string name_;
+  Operand out_, heights_, labels_;
+  bool corners_;
+};
 
 }  // namespace
 
-void write_flood(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Operand self{false, n}, heights = node.images[0], labels = node.images[1];
-  const std::string name = Builder::name(self);
-  const auto of_pixels = [&](const std::string& suffix, const std::string& type, int bytes) {
-    return to.scratch(name + suffix, type, [heights, bytes](const LaunchContext& at) {
-      const Size size = at.size_of(heights);
-      if (size.pixels() > max_pixels) {
-        throw OutOfDeviceMemory("watershed: one pixel follows from another, and " +
-                                to_string(size) + " has many");
-      }
-      return bytes * size.pixels();
-    });
-  };
-  to.body_once("flood_functions", part(kernels::flood, "functions"));
-  const std::string queued = of_pixels("_queued", "uchar", 1);
-  const std::string label = to.value(labels, "x", "y"), out = to.plane(self).pixel();
-  const std::string height = to.value(heights, "x", "y");
-  const std::string key =
-      to.cls(heights) == PixelClass::single ? "flood_key(" + height + ")" : "(uint)" + height;
-  to.kernel(name + "_begin", items,
-            filled(part(kernels::flood, "begin"), {{"items", std::to_string(items)},
-                                                   {"width", to.width(heights)},
-                                                   {"label", label},
-                                                   {"out", out},
-                                                   {"queued", queued}}),
-            [heights](const LaunchContext& at) {
-              const Size size = at.size_of(heights);
-              return LaunchShape{{(size.width + items - 1) / items, size.height, 1}, {items, 1, 1}};
-            });
-  to.kernel(name + "_flood", items,
-            filled(part(kernels::flood, "flood"),
-                   {{"items", std::to_string(items)},
-                    {"width", to.width(heights)},
-                    {"height", to.height(heights)},
-                    {"corners", std::get<Flood>(node.primitive).connectivity == 8 ? "1" : "0"},
-                    {"label", label},
-                    {"out", out},
-                    {"height_key", key},
-                    {"queued", queued},
-                    {"keys", of_pixels("_keys", "unsigned long", 8)},
-                    {"pixels", of_pixels("_pixels", "uint", 4)}}),
-            [](const LaunchContext&) {
-              return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-            });
-}
+void write_flood(Builder& to, int n) { FloodWriter(to, n).write(); }
 
 }  // namespace impipe::jit
