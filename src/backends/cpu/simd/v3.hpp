@@ -87,6 +87,7 @@ IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm256_castsi256_si1
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
 IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
 IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
+IMPIPE_SIMD Ints bits_of(Floats v) { return _mm256_castps_si256(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm256_permutevar8x32_ps(v, load(places));
 }
@@ -108,6 +109,20 @@ IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
   const __m256d second = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xdd));
   a = _mm256_castpd_ps(_mm256_permute4x64_pd(first, 0xd8));
   b = _mm256_castpd_ps(_mm256_permute4x64_pd(second, 0xd8));
+}
+// Four vectors at p have fours of numbers, each in its half of a vector: the first numbers of all
+// of them, then the second ones and so on. Those of the first halves come first, vector by vector.
+IMPIPE_SIMD void turn_quads(const float* p, Floats (&v)[4]) {
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+  const __m256d cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+  const __m256d ab_behind = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+  const __m256d cd_behind = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+  v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+  v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+  v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab_behind, cd_behind));
+  v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab_behind, cd_behind));
 }
 // Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
 IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
