@@ -97,11 +97,11 @@ struct Moved {
                     plane->cls() == cls;
            });
   }
-  // Whether all results are more than the caches keep.
-  bool spills() const {
-    return pixel > 1 &&
-           std::ssize(out) * out[0]->size().height * out[0]->row_bytes() > kept_in_caches;
+  std::int64_t bytes_out() const {
+    return std::ssize(out) * out[0]->size().height * out[0]->row_bytes();
   }
+  // Whether rows of blocks that are read in place go past the caches; bytes are too few a row.
+  bool spills() const { return pixel > 1 && bytes_out() > kept_in_caches; }
 };
 
 // One row after the other, as numbers, read where the image lies.
@@ -111,7 +111,7 @@ void make_rows(const Moved& moved, bool nearest, std::size_t channel, const Regi
   Plane& out = *moved.out[channel];
   if (std::ssize(numbers) < block.x1) numbers.resize(static_cast<std::size_t>(out.size().width));
   fetch_block(moved.place, in, block);
-  const Results stored(out, std::ssize(moved.out), moved.level);
+  const Results stored(out, moved.spills(), moved.level);
   AffineRow row{.data = in.row(0),
                 .stride = in.stride(),
                 .width = in.size().width,
@@ -174,6 +174,10 @@ class Nearest {
   void (*pick_)(std::byte*, const std::byte*, const std::int32_t*, std::int64_t, const std::byte*);
 };
 
+// Results of as many bytes go past the caches in lines of the blocks below: what a block reads lies
+// there, and lines that are written over would have to be read.
+constexpr std::int64_t spilled_bytes = 8 << 20;
+
 // Blocks of a map that turns, from copies of what they read: of the channels one by one, or of some
 // together.
 class Turned {
@@ -181,7 +185,9 @@ class Turned {
   Turned(const Moved& moved, bool nearest)
       : moved_(moved),
         nearest_(nearest),
-        spills_(moved.spills()),
+        spills_(moved.bytes_out() >= spilled_bytes),
+        far_(std::ssize(moved.in) * moved.in[0]->size().height * moved.in[0]->row_bytes() >=
+             kept_in_caches),
         word_(!nearest                                 ? PartWord::below
               : moved.in.size() > 1 && moved.pixel < 4 ? PartWord::channels
                                                        : PartWord::pixel) {}
@@ -218,10 +224,15 @@ class Turned {
     alignas(64) float across[most_pixels], down[most_pixels];
     const WordPlaces places{offsets, across, down};
     find_places(part, block, places);
-    const std::size_t together = word_ == PartWord::channels ? 4 : 1;
+    const std::size_t together = channels_together();
     for (std::size_t c = 0; c < moved_.in.size(); c += together) {
-      const auto channels = moved_.in.subspan(c, std::min(together, moved_.in.size() - c));
+      const auto channels = group(c);
       part.copy(channels, moved_.beside, memory, moved_.level);
+      if (far_ && c + together < moved_.in.size()) {
+        part.ask_for(group(c + together));
+      } else if (far_) {
+        ask_beside(block);
+      }
       if (!nearest_) {
         if (!blend(part, c, block, memory, places)) return false;
       } else if (together == 1) {
@@ -237,6 +248,21 @@ class Turned {
  private:
   static std::int64_t pitch_of(const Region& block) {
     return (block.width() + words_together - 1) / words_together * words_together;
+  }
+
+  std::size_t channels_together() const { return word_ == PartWord::channels ? 4 : 1; }
+  // Those from channel `first` on that are copied together.
+  std::span<const Plane* const> group(std::size_t first) const {
+    return moved_.in.subspan(first, std::min(channels_together(), moved_.in.size() - first));
+  }
+  // In line, as TurnedPart::ask_for.
+  [[gnu::always_inline]] void ask_beside(Region block) const {
+    const std::int64_t width = block.width();
+    block.x0 += width;
+    block.x1 += width;
+    if (block.x0 >= moved_.out[0]->size().width) return;
+    const TurnedPart next(moved_.place, block, moved_.in[0]->size(), moved_.pixel, word_);
+    if (next.fits()) next.ask_for(group(0));
   }
 
   // Rows `pitch_of` behind each other; the places behind their ends are some of the copy.
@@ -256,7 +282,7 @@ class Turned {
              const WordPlaces& places) const {
     // Where a place is -1 the definition has the value outside, not a pixel 0 times.
     if (moved_.cls == PixelClass::single && !part.has_numbers_at_edges(memory)) return false;
-    const Results stored(*moved_.out[c], std::ssize(moved_.out), moved_.level);
+    const Results stored(*moved_.out[c], spills_, moved_.level);
     const std::int64_t pitch = pitch_of(block), rows = most_words / pitch;
     alignas(64) float numbers[most_words];
     for (std::int64_t y = block.y0; y < block.y1; y += rows) {
@@ -334,6 +360,7 @@ class Turned {
 
   const Moved& moved_;
   bool nearest_, spills_;
+  bool far_;  // inputs are more than stays in the caches
   PartWord word_;
 };
 

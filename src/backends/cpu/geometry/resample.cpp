@@ -78,7 +78,7 @@ class Resize {
       : in_(in),
         out_(out),
         level_(level),
-        stored_(out, 1, level),
+        stored_(out, level),
         axes_(resize_axes(node, in.size())) {
     const Resample::Method method = std::get<Resample>(node.primitive).method;
     x_ = resize_taps(method, axes_.x);
@@ -251,7 +251,7 @@ void run_map(const Node& node, const Plane& in, double outside, Plane& out, Thre
   const Resample& resample = std::get<Resample>(node.primitive);
   const MappedPlace place = mapped_place(node, in.size());
   const MapRow row = map_row(in.cls(), resample, level);
-  const Results stored(out, 1, level);
+  const Results stored(out, level);
   for_blocks(out.size(), Blocks{}, pool, [&](const Region& block) {
     float numbers[most_columns];
     fetch_block(place, in, block);

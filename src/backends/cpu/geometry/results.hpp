@@ -12,12 +12,11 @@ namespace impipe::cpu {
 // row of a block for that to pay.
 class Results {
  public:
-  // planes: how many like this one are made together.
-  Results(Plane& out, std::int64_t planes, CpuLevel level)
-      : out_(out),
-        level_(level),
-        spills_(bytes_of(out.cls()) > 1 &&
-                planes * out.size().height * out.row_bytes() > kept_in_caches) {}
+  Results(Plane& out, CpuLevel level)
+      : Results(out,
+                bytes_of(out.cls()) > 1 && out.size().height * out.row_bytes() > kept_in_caches,
+                level) {}
+  Results(Plane& out, bool spills, CpuLevel level) : out_(out), level_(level), spills_(spills) {}
 
   // Numbers become pixels, from column x of row y on; a logical one is set from a half on.
   void store(std::int64_t x, std::int64_t y, float* numbers, std::int64_t n) const {

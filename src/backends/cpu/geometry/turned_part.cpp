@@ -38,7 +38,11 @@ IMPIPE_INLINE void merge_rows_body(void* out, const std::byte* const* rows, std:
   Word* to = static_cast<Word*>(out);
   constexpr int count = Count::value;
   std::int64_t i = 0;
-  for (; i + block <= n; i += block) merge_block<T, Word, count>(to, rows, i, block);
+  for (; i + block <= n; i += block) {
+    merge_block<T, Word, count>(to, rows, i, block);
+    // Else the compiler makes of three rows what needs four blocks, which few rows have.
+    if constexpr (count > 2) __asm__ volatile("" ::: "memory");
+  }
   if (i == n) return;
   if (n < block) return merge_block<T, Word, count>(to, rows, 0, n);
   merge_block<T, Word, count>(to, rows, n - block, block);

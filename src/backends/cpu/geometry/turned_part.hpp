@@ -32,6 +32,17 @@ class TurnedPart {
   // Whether no pixel of the image is in it.
   bool is_outside() const;
 
+  // In line, for a function that does nothing but this counts as one without effect and is dropped.
+  [[gnu::always_inline]] void ask_for(std::span<const Plane* const> in) const {
+    const std::int64_t pixel = bytes_of(in[0]->cls()), end = std::min(region_.y1, in_.height);
+    for (const Plane* plane : in) {
+      for (std::int64_t y = std::max<std::int64_t>(region_.y0, 0); y < end; ++y) {
+        const std::int64_t from = std::clamp<std::int64_t>(from_[y - region_.y0], 0, in_.width);
+        const std::int64_t last = std::clamp<std::int64_t>(end_[y - region_.y0], from, in_.width);
+        if (from < last) cpu::ask_for(plane->row(y) + from * pixel, (last - from) * pixel);
+      }
+    }
+  }
   // in: one channel, or those of a word. outside: a pixel. memory: room + beyond bytes.
   void copy(std::span<const Plane* const> in, const std::byte* outside, std::byte* memory,
             CpuLevel level) const;
