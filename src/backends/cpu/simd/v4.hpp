@@ -227,6 +227,15 @@ IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
   return {_mm512_alignr_epi8(_mm512_alignr_epi64(b.v, a.v, 2), a.v, bytes)};
 }
 
+// The last `pixels` of a and then those of b that have room behind them; at most 16 bytes.
+template <int pixels, class T>
+IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
+  constexpr int bytes = pixels * static_cast<int>(sizeof(T));
+  static_assert(bytes <= 16);
+  if constexpr (bytes % 4 == 0) return {_mm512_alignr_epi32(b.v, a.v, 16 - bytes / 4)};
+  return {_mm512_alignr_epi8(b.v, _mm512_alignr_epi64(b.v, a.v, 6), 16 - bytes)};
+}
+
 using EightFloats = __m256;
 IMPIPE_SIMD EightFloats load_eight(const float* p) { return _mm256_loadu_ps(p); }
 IMPIPE_SIMD void store_eight(float* p, EightFloats v) { _mm256_storeu_ps(p, v); }
