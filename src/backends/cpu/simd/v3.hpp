@@ -180,6 +180,18 @@ IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
+// Of n bytes the sum.
+IMPIPE_SIMD std::int32_t sum_of_bytes(const std::uint8_t* p, int n) {
+  __m128i sums = _mm_setzero_si128();
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    sums = _mm_add_epi64(sums, _mm_sad_epu8(load_bytes(p + i), _mm_setzero_si128()));
+  }
+  std::int32_t sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2);
+  for (; i < n; ++i) sum += p[i];
+  return sum;
+}
+
 // Vectors of pixels of class T.
 template <class T>
 struct Pixels {

@@ -174,6 +174,17 @@ IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
+// Of n bytes the sum.
+IMPIPE_SIMD std::int32_t sum_of_bytes(const std::uint8_t* p, int n) {
+  __m512i sums = _mm512_setzero_si512();
+  for (int i = 0; i < n; i += 64) {
+    const __mmask64 there = n - i < 64 ? (std::uint64_t{1} << (n - i)) - 1 : ~std::uint64_t{0};
+    const __m512i bytes = _mm512_maskz_loadu_epi8(there, p + i);
+    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
+  }
+  return static_cast<std::int32_t>(_mm512_reduce_add_epi64(sums));
+}
+
 // Vectors of pixels of class T.
 template <class T>
 struct Pixels {
