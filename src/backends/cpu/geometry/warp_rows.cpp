@@ -87,8 +87,9 @@ bool nearest_offsets(const AffineRow& row, int pixel_bytes, CpuLevel level, std:
   return plain_nearest_offsets(row, pixel_bytes, offsets);
 }
 
-void find_words(const AffineRow& row, int word_bytes, bool nearest, CpuLevel level,
-                const WordPlaces& to) {
+void find_words([[maybe_unused]] const AffineRow& row, [[maybe_unused]] int word_bytes,
+                [[maybe_unused]] bool nearest, [[maybe_unused]] CpuLevel level,
+                [[maybe_unused]] const WordPlaces& to) {
 #if IMPIPE_HAS_INTRINSICS
   if (level == CpuLevel::v3) {
     return (nearest ? v3::find_words<true> : v3::find_words<false>)(row, word_bytes, to);
@@ -97,8 +98,9 @@ void find_words(const AffineRow& row, int word_bytes, bool nearest, CpuLevel lev
 #endif
 }
 
-void blend_words(PixelClass cls, CpuLevel level, const std::byte* data, const WordPlaces& at, int n,
-                 float* out) {
+void blend_words([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel level,
+                 [[maybe_unused]] const std::byte* data, [[maybe_unused]] const WordPlaces& at,
+                 [[maybe_unused]] int n, [[maybe_unused]] float* out) {
 #if IMPIPE_HAS_INTRINSICS
   switch (bytes_of(cls)) {
     case 1: return blend_of<std::uint8_t>(level)(data, at, n, out);
