@@ -1,4 +1,4 @@
-// Means of bytes over rectangles: the codes of the sums in float32, on every instruction set, for
+// Means of codes over rectangles: the codes of the sums in float32, on every instruction set, for
 // pictures whose means lie near halves or on them.
 #include <gtest/gtest.h>
 
@@ -68,6 +68,42 @@ TEST(CpuBox, HasTheCodesOfTheSums) {
                 << picture.name << ", " << width << "x" << height << ", border " << name_of(border)
                 << ", rows of " << (whole_rows ? "sums" : "means") << ", level "
                 << static_cast<int>(level);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Rows of weight 1 over codes of 16 bits, as floats that show every bit: their sums run along the
+// row where they are whole numbers that a float has; 300 of 65,535 are not, nor thirds.
+TEST(CpuBox, HasTheSumsOfLongCodes) {
+  std::mt19937 random(12);
+  const int sides[][2] = {{2, 3}, {3, 3},   {4, 1},   {5, 5},  {6, 2},   {7, 7},
+                          {8, 8}, {15, 15}, {31, 31}, {63, 5}, {256, 2}, {300, 2}};
+  for (const auto& [width, height] : sides) {
+    for (const Size size : {Size{90, 9}, Size{331, 6}, Size{17, 5}}) {
+      SpecResult image = random_image(random, PixelClass::uint16, 2, size, false);
+      for (std::int64_t x = 0; x < size.width; ++x) image.image.at(x, 0, 1) = 65535;
+      for (const Border border :
+           {Border::constant, Border::circular, Border::replicate, Border::symmetric}) {
+        for (const double beside : {0.0, 65535.0, 0.5}) {
+          const double weight = beside == 65535 && height == 2 ? 1.0 / 3 : 1;
+          SpecBuilder b;
+          const Operand in = b.input(PixelClass::uint16, 2);
+          std::vector<double> arguments(static_cast<std::size_t>(width), weight);
+          arguments.insert(arguments.end(), static_cast<std::size_t>(height), 1.0 / width / height);
+          arguments.push_back(beside);
+          const Operand out = b.add(Separable{.row = rectangle(width, 1, width / 2, 0),
+                                              .column = rectangle(1, height, 0, height / 2),
+                                              .border = border},
+                                    {in}, arguments, PixelClass::single, 2);
+          const KernelSpec spec = b.finish({out});
+          const std::vector<SpecResult> all = evaluate_spec(spec, {image});
+          for (const CpuLevel level : usable_levels()) {
+            ASSERT_EQ(difference(run_spec(spec, {image}, level, 1)[0], all[0]), "")
+                << width << "x" << height << ", " << to_string(size) << ", border "
+                << name_of(border) << " of " << beside << ", level " << static_cast<int>(level);
           }
         }
       }

@@ -159,6 +159,9 @@ double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std
       std::fma(place.a, static_cast<double>(u), std::fma(place.b, static_cast<double>(v), place.c));
   const auto y =
       std::fma(place.d, static_cast<double>(u), std::fma(place.e, static_cast<double>(v), place.f));
+  const bool near =
+      x > -1 && x < static_cast<double>(in.width) && y > -1 && y < static_cast<double>(in.height);
+  if (!near) return pixel_of(fill, in.cls);
   const auto at = [&](double column, double row) {
     const bool inside = column >= 0 && column < static_cast<double>(in.width) && row >= 0 &&
                         row < static_cast<double>(in.height);
@@ -182,7 +185,9 @@ double nearest_to(const AffinePlace& place, const SpecImage& in, std::int64_t u,
   const double y = std::floor(std::fma(place.d, across, std::fma(place.e, down, place.f)) + 0.5);
   const bool inside =
       x >= 0 && x < static_cast<double>(in.width) && y >= 0 && y < static_cast<double>(in.height);
-  return inside ? in.at(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), c) : fill;
+  return inside ? static_cast<double>(
+                      in.at(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), c))
+                : pixel_of(fill, in.cls);
 }
 
 // All pixels of a map, by either definition.
@@ -235,6 +240,88 @@ TEST(CpuResample, HasThePixelsOfItsMap) {
                     << (nearest ? ", nearest" : "") << ", level " << static_cast<int>(level);
               }
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Random values with infinities and NaN among the floats, most of them in the first row and column.
+SpecResult with_edges(std::mt19937& random, PixelClass cls, int channels, Size size) {
+  SpecResult image = random_image(random, cls, channels, size, false);
+  if (cls != PixelClass::single) return image;
+  for (const double odd : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t x = std::uniform_int_distribution<std::int64_t>(0, size.width - 1)(random);
+      const std::int64_t y =
+          std::uniform_int_distribution<std::int64_t>(0, size.height - 1)(random);
+      const std::int64_t at[] = {y * size.width, x, y * size.width + x};
+      image.image.values[static_cast<std::size_t>(at[i % 2] * channels)] = odd;
+      if (i == 0) image.image.values[static_cast<std::size_t>(at[2] * channels)] = odd;
+    }
+  }
+  return image;
+}
+
+void expect_map(const SpecResult& image, const std::vector<double>& map, bool nearest,
+                double outside) {
+  const PixelClass cls = image.image.cls;
+  const int channels = image.image.channels;
+  SpecBuilder b;
+  const Operand in = b.input(cls, channels);
+  std::vector<double> arguments = {310, 0};
+  arguments.insert(arguments.end(), map.begin(), map.end());
+  arguments.push_back(outside);
+  const auto method = nearest ? Resample::Method::nearest : Resample::Method::bilinear;
+  const Operand out =
+      b.add(Resample{Resample::Kind::affine, method, false}, {in}, arguments, cls, channels);
+  const KernelSpec spec = b.finish({out});
+  const Size size{image.image.width, image.image.height};
+  const AffinePlace place = affine_place(spec.nodes[0], size);
+  std::vector<double> wanted;
+  for (const CpuLevel level : usable_levels()) {
+    const SpecImage made = run_spec(spec, {image}, level, 2)[0].image;
+    if (wanted.empty()) {
+      wanted = by_map(place, image.image, made, nearest, static_cast<float>(outside));
+    }
+    ASSERT_EQ(made.values.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool same = std::isnan(wanted[i]) ? std::isnan(made.values[i])
+                                              : static_cast<double>(made.values[i]) == wanted[i];
+      ASSERT_TRUE(same) << made.values[i] << " for " << wanted[i] << ", " << to_string(size) << ", "
+                        << name_of(cls) << " x" << channels << " at " << i
+                        << (nearest ? ", nearest" : "") << ", outside " << outside << ", level "
+                        << static_cast<int>(level);
+    }
+  }
+}
+
+// Maps that turn, whose blocks are made from copies: any angle, places on whole numbers (-1 among
+// them, where the value outside stands alone), and values outside that are codes, none, or not 0.
+TEST(CpuResample, TurnsBlocks) {
+  std::mt19937 random(8);
+  std::vector<std::vector<double>> maps = {
+      {0, 1, -1, 1, 0, -1, 0},  {0, -1, 60, 1, 0, -1, 0},      {0, 1, -1, -1, 0, 60, 0},
+      {1, 0, -1, 1, 1, -1, 0},  {1, 0.5, -70, 0, 1, -1, 0},    {0.5, 0, -1, 0.5, 0, -1, 0},
+      {1, 1, -30, 1, 1, -1, 0}, {1, 1e-9, -1, 1e-9, 1, -1, 0}, {2, -2, 40, 2, 2, -90, 0},
+      {1e4, 1, 0, 1, 1e4, 0, 0}};
+  for (int i = 0; i < 6; ++i) {
+    const double angle = std::uniform_real_distribution(0.0, 6.3)(random);
+    const double scale = std::uniform_real_distribution(0.4, 1.6)(random);
+    maps.push_back({std::cos(angle) * scale, std::sin(angle) * scale, 0, -std::sin(angle) * scale,
+                    std::cos(angle) * scale, 0, 1});
+  }
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int channels : {1, 3, 5}) {
+      const SpecResult image = with_edges(random, cls, channels, {190, 75});
+      for (const std::vector<double>& map : maps) {
+        for (const double outside : {0.0, 1.0, 0.3, HUGE_VAL}) {
+          if (std::isinf(outside) && cls != PixelClass::single) continue;
+          for (const bool nearest : {false, true}) {
+            expect_map(image, map, nearest, outside);
+            if (HasFatalFailure()) return;
           }
         }
       }

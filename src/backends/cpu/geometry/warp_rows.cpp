@@ -30,7 +30,6 @@ bool plain_nearest_offsets(const AffineRow& row, int pixel_bytes, std::int32_t* 
 // What has a pixel and the one behind it.
 template <class T>
 using WordOf = std::conditional_t<sizeof(T) == 4, std::uint64_t, std::uint32_t>;
-constexpr std::int64_t most_words = 256;
 
 // The words at byte `offsets` of `data`, and those a row further. One by one: processors gather no
 // faster, and many far slower.
@@ -52,6 +51,12 @@ using WarpVectors = void (*)(const AffineRow& row, WarpRow plain, float* out);
 template <class T>
 WarpVectors vectors_of(CpuLevel level) {
   return level == CpuLevel::v3 ? v3::warp<T> : v4::warp<T>;
+}
+
+using BlendWords = void (*)(const std::byte* data, const WordPlaces& at, int n, float* out);
+template <class T>
+BlendWords blend_of(CpuLevel level) {
+  return level == CpuLevel::v3 ? v3::blend_words<T> : v4::blend_words<T>;
 }
 
 WarpVectors vectors_of(PixelClass cls, CpuLevel level) {
@@ -80,6 +85,29 @@ bool nearest_offsets(const AffineRow& row, int pixel_bytes, CpuLevel level, std:
 #endif
   static_cast<void>(level);
   return plain_nearest_offsets(row, pixel_bytes, offsets);
+}
+
+void find_words([[maybe_unused]] const AffineRow& row, [[maybe_unused]] int word_bytes,
+                [[maybe_unused]] bool nearest, [[maybe_unused]] CpuLevel level,
+                [[maybe_unused]] const WordPlaces& to) {
+#if IMPIPE_HAS_INTRINSICS
+  if (level == CpuLevel::v3) {
+    return (nearest ? v3::find_words<true> : v3::find_words<false>)(row, word_bytes, to);
+  }
+  return (nearest ? v4::find_words<true> : v4::find_words<false>)(row, word_bytes, to);
+#endif
+}
+
+void blend_words([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel level,
+                 [[maybe_unused]] const std::byte* data, [[maybe_unused]] const WordPlaces& at,
+                 [[maybe_unused]] int n, [[maybe_unused]] float* out) {
+#if IMPIPE_HAS_INTRINSICS
+  switch (bytes_of(cls)) {
+    case 1: return blend_of<std::uint8_t>(level)(data, at, n, out);
+    case 2: return blend_of<std::uint16_t>(level)(data, at, n, out);
+    default: return blend_of<float>(level)(data, at, n, out);
+  }
+#endif
 }
 
 }  // namespace impipe::cpu

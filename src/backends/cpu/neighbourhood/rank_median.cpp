@@ -139,24 +139,28 @@ IMPIPE_MEDIAN_ROWS(v4)
 #undef IMPIPE_MEDIAN_ROWS
 
 #if IMPIPE_HAS_INTRINSICS
-// Rows of less than a vector go by the plain loops.
+// Rows of less than a vector go by the plain loops; 5x5 does too where registers are few: of 25 and
+// more values at once most would lie in memory, and the loops took three quarters of the time.
 #define IMPIPE_MEDIAN_VECTORS(level)                                                               \
   template <class T>                                                                               \
   struct Vectors_##level {                                                                         \
     using Plain = Rows_##level<T>;                                                                 \
     static constexpr bool pairs = !std::is_same_v<T, float>;                                       \
+    static constexpr bool many = level::row_vectors == 4;                                          \
     static bool fit(std::int64_t n) { return n >= level::Pixels<T>::count; }                       \
     static void median_3x3(T* out, const T* const* rows, std::int64_t n, T* work) {                \
       fit(n) ? level::median_3x3(out, rows, n) : Plain::median_3x3(out, rows, n, work);            \
+    }                                                                                              \
+    static void median_5x5(T* out, const T* const* rows, std::int64_t n, T* work) {                \
+      fit(n) && many ? level::median_5x5(out, rows, n) : Plain::median_5x5(out, rows, n, work);    \
     }                                                                                              \
     static void two_medians_3x3(T* out0, T* out1, const T* const* rows, std::int64_t n, T* work) { \
       if (fit(n)) return level::two_medians_3x3(out0, out1, rows, n);                              \
       Plain::median_3x3(out0, rows, n, work);                                                      \
       Plain::median_3x3(out1, rows + 1, n, work);                                                  \
     }                                                                                              \
-    static constexpr MedianRows<T> table{median_3x3, Plain::median_5x5,                            \
-                                         pairs ? two_medians_3x3 : nullptr,                        \
-                                         level::Pixels<T>::count};                                 \
+    static constexpr MedianRows<T> table{                                                          \
+        median_3x3, median_5x5, pairs ? two_medians_3x3 : nullptr, level::Pixels<T>::count};       \
   };
 IMPIPE_MEDIAN_VECTORS(v3)
 IMPIPE_MEDIAN_VECTORS(v4)

@@ -1,10 +1,13 @@
 // Stencil and separable nodes: float32 neighbourhoods, a tile at a time.
 #include "backends/cpu/neighbourhood/stencil.hpp"
 
+#include <span>
+
 #include "backends/cpu/neighbourhood/box_bytes.hpp"
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
 #include "backends/cpu/neighbourhood/weighted_bytes.hpp"
+#include "backends/cpu/neighbourhood/whole_row.hpp"
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
@@ -235,6 +238,22 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
 
 namespace {
 
+// How the row pass of a separable node makes its rows.
+enum class RowSums : std::uint8_t { weighted, few, whole };
+
+RowSums row_sums(const Separable& separable, std::span<const float> weights, PixelClass cls,
+                 double outside, std::int64_t n, CpuLevel level) {
+  // A border value that is no code needs rows of floats.
+  if (!separable.row.full() || (separable.border == Border::constant && !is_code(outside, cls))) {
+    return RowSums::weighted;
+  }
+  const int taps = separable.row.width;
+  if (has_whole_row_sum(cls, weights.first(static_cast<std::size_t>(taps)), level)) {
+    return RowSums::whole;
+  }
+  return has_short_row_sum(cls, taps, n, level) ? RowSums::few : RowSums::weighted;
+}
+
 void separable_strip(const Node& node, const Arguments& arguments, const TileImage& in,
                      const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
@@ -254,27 +273,25 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{
       data, stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single};
-  // A border value that is no code needs rows of floats.
-  const bool short_row = separable.row.full() &&
-                         has_short_row_sum(in.cls, separable.row.width, n, level) &&
-                         (separable.border != Border::constant || is_code(outside.value, in.cls));
+  const RowSums how = row_sums(separable, weights, in.cls, outside.value, n, level);
+  const bool one_by_one = how != RowSums::weighted;
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside,
-                short_row ? in.cls : PixelClass::single, scratch, level);
+                one_by_one ? in.cls : PixelClass::single, scratch, level);
   WeightedRows row_pass(separable.row, weights.data(), input, n, scratch, level);
   std::int64_t done = 0;
   const auto make_rows_to = [&](std::int64_t end) {
     while (done < std::min(end, made.height())) {
       float* to[dense_rows] = {};
-      const int count = short_row || done + dense_rows > made.height() ? 1 : dense_rows;
+      const int count = one_by_one || done + dense_rows > made.height() ? 1 : dense_rows;
       for (int k = 0; k < count; ++k) {
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
-      if (short_row) {
-        short_row_sum(to[0], input.row(done) - facts.footprint.left * bytes_of(in.cls), in.cls,
-                      weights.data(), separable.row.width, n, level);
-      } else {
-        row_pass.make(done, count, to);
-      }
+      const std::byte* row = one_by_one ? input.row(done) : nullptr;
+      if (one_by_one) row -= facts.footprint.left * bytes_of(in.cls);
+      const int taps = separable.row.width;
+      if (how == RowSums::weighted) row_pass.make(done, count, to);
+      if (how == RowSums::whole) whole_row_sum(to[0], row, taps, n, level);
+      if (how == RowSums::few) short_row_sum(to[0], row, in.cls, weights.data(), taps, n, level);
       done += count;
     }
   };

@@ -87,6 +87,7 @@ IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm256_castsi256_si1
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
 IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
 IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
+IMPIPE_SIMD Ints bits_of(Floats v) { return _mm256_castps_si256(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm256_permutevar8x32_ps(v, load(places));
 }
@@ -108,6 +109,20 @@ IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
   const __m256d second = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xdd));
   a = _mm256_castpd_ps(_mm256_permute4x64_pd(first, 0xd8));
   b = _mm256_castpd_ps(_mm256_permute4x64_pd(second, 0xd8));
+}
+// Four vectors at p have fours of numbers, each in its half of a vector: the first numbers of all
+// of them, then the second ones and so on. Those of the first halves come first, vector by vector.
+IMPIPE_SIMD void turn_quads(const float* p, Floats (&v)[4]) {
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+  const __m256d cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+  const __m256d ab_behind = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+  const __m256d cd_behind = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+  v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+  v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+  v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab_behind, cd_behind));
+  v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab_behind, cd_behind));
 }
 // Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
 IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
@@ -165,6 +180,18 @@ IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
+// Of n bytes the sum.
+IMPIPE_SIMD std::int32_t sum_of_bytes(const std::uint8_t* p, int n) {
+  __m128i sums = _mm_setzero_si128();
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    sums = _mm_add_epi64(sums, _mm_sad_epu8(load_bytes(p + i), _mm_setzero_si128()));
+  }
+  std::int32_t sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2);
+  for (; i < n; ++i) sum += p[i];
+  return sum;
+}
+
 // Vectors of pixels of class T.
 template <class T>
 struct Pixels {
@@ -215,6 +242,14 @@ IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
   constexpr int bytes = pixels * static_cast<int>(sizeof(T));
   static_assert(bytes <= 16);
   return {_mm256_alignr_epi8(_mm256_permute2x128_si256(a.v, b.v, 0x21), a.v, bytes)};
+}
+
+// The last `pixels` of a and then those of b that have room behind them; at most 16 bytes.
+template <int pixels, class T>
+IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
+  constexpr int bytes = pixels * static_cast<int>(sizeof(T));
+  static_assert(bytes <= 16);
+  return {_mm256_alignr_epi8(b.v, _mm256_permute2x128_si256(a.v, b.v, 0x21), 16 - bytes)};
 }
 
 using EightFloats = __m256;

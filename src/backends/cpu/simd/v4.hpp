@@ -83,6 +83,7 @@ IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm512_castsi512_si1
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm512_cvttps_epi32(v); }
 IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm512_cvtepi32_ps(v); }
 IMPIPE_SIMD Floats as_bits(Ints v) { return _mm512_castsi512_ps(v); }
+IMPIPE_SIMD Ints bits_of(Floats v) { return _mm512_castps_si512(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm512_permutexvar_ps(load(places), v);
 }
@@ -99,6 +100,21 @@ IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
   const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   a = _mm512_permutex2var_ps(low, even, high);
   b = _mm512_permutex2var_ps(low, _mm512_add_epi32(even, _mm512_set1_epi32(1)), high);
+}
+// Four vectors at p have fours of numbers, each in its quarter of a vector: the first numbers of
+// all of them, then the second ones and so on. Those of the first quarters come first, vector by
+// vector.
+IMPIPE_SIMD void turn_quads(const float* p, Floats (&v)[4]) {
+  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(p + 16);
+  const __m512 c = _mm512_loadu_ps(p + 32), d = _mm512_loadu_ps(p + 48);
+  const __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+  const __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+  const __m512d ab_behind = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+  const __m512d cd_behind = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+  v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+  v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+  v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab_behind, cd_behind));
+  v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab_behind, cd_behind));
 }
 // Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
 IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
@@ -158,6 +174,17 @@ IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
+// Of n bytes the sum.
+IMPIPE_SIMD std::int32_t sum_of_bytes(const std::uint8_t* p, int n) {
+  __m512i sums = _mm512_setzero_si512();
+  for (int i = 0; i < n; i += 64) {
+    const __mmask64 there = n - i < 64 ? (std::uint64_t{1} << (n - i)) - 1 : ~std::uint64_t{0};
+    const __m512i bytes = _mm512_maskz_loadu_epi8(there, p + i);
+    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
+  }
+  return static_cast<std::int32_t>(_mm512_reduce_add_epi64(sums));
+}
+
 // Vectors of pixels of class T.
 template <class T>
 struct Pixels {
@@ -209,6 +236,15 @@ IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
   static_assert(bytes <= 16);
   if constexpr (bytes % 4 == 0) return {_mm512_alignr_epi32(b.v, a.v, bytes / 4)};
   return {_mm512_alignr_epi8(_mm512_alignr_epi64(b.v, a.v, 2), a.v, bytes)};
+}
+
+// The last `pixels` of a and then those of b that have room behind them; at most 16 bytes.
+template <int pixels, class T>
+IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
+  constexpr int bytes = pixels * static_cast<int>(sizeof(T));
+  static_assert(bytes <= 16);
+  if constexpr (bytes % 4 == 0) return {_mm512_alignr_epi32(b.v, a.v, 16 - bytes / 4)};
+  return {_mm512_alignr_epi8(b.v, _mm512_alignr_epi64(b.v, a.v, 6), 16 - bytes)};
 }
 
 using EightFloats = __m256;
