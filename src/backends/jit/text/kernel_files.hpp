@@ -29,7 +29,7 @@ struct KernelFile {
 namespace kernels {
 extern const KernelFile affine, backproject, bandwidth, block, code_curve, diffuse, distance,
     entropy, flood, fourier, grid_stride, histogram, jpeg_decode, jpeg_encode, label, map,
-    mask_runs, mean, morph, objects, peaks, permute, pixel, project, ramp, rank_histogram,
+    mask_runs, mean, moments, morph, objects, peaks, permute, pixel, project, ramp, rank_histogram,
     rank_tiles, reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize,
     resize_whole, row, scalar, scalar_sub_groups, select, strip, tile, tile_tables, van_herk,
     weighted, wide_histogram;
