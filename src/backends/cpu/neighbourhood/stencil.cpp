@@ -198,7 +198,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
                  Scratch& scratch, CpuLevel level) {
   if (run_weighted_bytes(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
-  out.spills = false;  // whole rows of sums, copied, would not stay in the first cache
+  out.spills = false;  // whole rows of sums, copied, would not stay in the L1 cache
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
   const std::int64_t n = region.width();
@@ -235,6 +235,18 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
 
 namespace {
 
+// Whether rows are summed as codes. A border value that is no code needs rows of floats.
+bool sums_codes(const Separable& separable, PixelClass cls, double outside, std::int64_t n,
+                CpuLevel level) {
+  return separable.row.full() && has_short_row_sum(cls, separable.row.width, n, level) &&
+         (separable.border != Border::constant || is_code(outside, cls));
+}
+
+// The rows of an image that its rows y0 to y1 - 1 are read from.
+Region rows_for(std::int64_t y0, std::int64_t y1, std::int64_t height, Border border) {
+  return inside({0, y0, 1, y1}, {1, height}, border);
+}
+
 void separable_strip(const Node& node, const Arguments& arguments, const TileImage& in,
                      const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
@@ -247,17 +259,13 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   // The row pass makes an intermediate image of the output's width and the input's height: those
   // rows of it that the column pass reads, a few at a time, shortly before they are read.
   const Region wanted = under(facts, region);
-  const Region rows_read =
-      inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
+  const Region rows_read = rows_for(wanted.y0, wanted.y1, in.size.height, separable.border);
   const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
   const std::int64_t stride = (n * 4 + 63) / 64 * 64;
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{
       data, stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single};
-  // A border value that is no code needs rows of floats.
-  const bool short_row = separable.row.full() &&
-                         has_short_row_sum(in.cls, separable.row.width, n, level) &&
-                         (separable.border != Border::constant || is_code(outside.value, in.cls));
+  const bool short_row = sums_codes(separable, in.cls, outside.value, n, level);
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside,
                 short_row ? in.cls : PixelClass::single, scratch, level);
   WeightedRows row_pass(separable.row, weights.data(), input, n, scratch, level);
@@ -287,9 +295,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   for (std::int64_t y = 0; y < region.height();) {
     const int count = y + dense_rows <= region.height() ? dense_rows : 1;
     // Borders fold rows back by at most what lies outside.
-    const Region read =
-        inside({0, wanted.y0, 1, wanted.y0 + y + count + separable.column.height - 1},
-               {1, in.size.height}, separable.border);
+    const Region read = rows_for(wanted.y0, wanted.y0 + y + count + separable.column.height - 1,
+                                 in.size.height, separable.border);
     make_rows_to(read.y1 - made.y0);
     float* to[dense_rows] = {};
     for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);
