@@ -1,4 +1,6 @@
 // Local statistics of two images as text.
+#include <algorithm>
+
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -9,10 +11,8 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 192;
-constexpr std::int64_t tile_columns = 32, tile_rows = 48;
-// Reaches of which tiles fit the local memory that every device has: 40 places a row of four
-// planes.
-constexpr int max_tile_reach = 14;
+constexpr std::int64_t tile_columns = 32, max_tile_rows = 48;
+constexpr std::int64_t row_in_tile = 40 * 4 * sizeof(float);  // of four planes
 
 class MomentsText {
  public:
@@ -21,14 +21,14 @@ class MomentsText {
         n_(n),
         what_(std::get<Moments>(to.node(n).primitive)),
         name_(Builder::name({false, n})),
-        // A table that every work-item reads in the same order.
         weights_(weights(to, n, "weights", 0, taps())) {}
 
   void write() {
     write_body();
-    if (what_.reach <= max_tile_reach) {
+    // Lower tiles would make most rows of their windows several times.
+    if (tile_rows() >= std::max(2 * what_.reach, 4)) {
       to_.kernel(name_ + "_tiles", items, filled("tiles", to_.unroll()),
-                 shape(tile_columns, tile_rows));
+                 shape(tile_columns, tile_rows()));
     } else {
       to_.kernel(name_ + "_rows", items, filled("rows", ""), shape(4 * items, 1));
       to_.kernel(name_ + "_columns", items, filled("columns", ""), shape(items, 4));
@@ -38,6 +38,11 @@ class MomentsText {
  private:
   Operand self() const { return {false, n_}; }
   int taps() const { return 2 * what_.reach + 1; }
+  // Those that local memory holds beside what is read around them, by fours.
+  std::int64_t tile_rows() const {
+    const std::int64_t held = to_.tuning().local_bytes / row_in_tile - 2 * what_.reach;
+    return std::clamp<std::int64_t>(held / 4 * 4, 0, max_tile_rows);
+  }
   std::string body() const { return name_ + "_" + what_.body->name; }
 
   void write_body() {
@@ -72,8 +77,8 @@ class MomentsText {
     };
     const Substitutions words{{
         {"items", [] { return number(items); }},
-        {"tile", [] { return number(tile_rows); }},
-        {"rows", [this] { return number(tile_rows + 2 * what_.reach); }},
+        {"tile", [this] { return number(tile_rows()); }},
+        {"rows", [this] { return number(tile_rows() + 2 * what_.reach); }},
         {"reach", [this] { return number(what_.reach); }},
         {"taps", [this] { return number(taps()); }},
         {"run", [this] { return number(what_.run()); }},
