@@ -4,8 +4,8 @@
     check_includes.py [ROOT]         ROOT: the repository; by default the one this script is in
     check_includes.py --self-test    breaks the rules in a copy of its own and expects to see it
 
-Also: only cli prints, so <iostream> and print calls belong there; and spdlog is wrapped by one
-header of core. Exit 1 when a rule is broken.
+Also: only cli prints, so <iostream> and print calls belong there; spdlog is wrapped by one header of
+core; and files and decisions that comments name are there. Exit 1 when a rule is broken.
 """
 import os
 import re
@@ -125,8 +125,28 @@ def problems_of_file(table, rooms, relative, text):
         yield f"prints: {PRINTING.search(code).group(0)}; only cli does"
 
 
+def named_by_comments(text):
+    """Files with a folder, and decisions by their number, that comments name."""
+    for comment in re.findall(r"//([^\n]*)", text):
+        yield from re.findall(r"(?<![\w./])[\w-]+(?:/[\w-]+)*/[\w-]+\.(?:[ch]pp|inc|clh?)\b", comment)
+        yield from re.findall(r"\bdecisions/\d{4}", comment)
+
+
+def files_of(root):
+    """All files that comments may name, from the root on; decisions by their number."""
+    found = set()
+    for top in ("docs", "scripts", "src", "tests"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            within = os.path.relpath(folder, root).replace(os.sep, "/")
+            for name in names:
+                is_decision = within.endswith("decisions")
+                found.add(f"{within}/{name[:4] if is_decision else name}")
+    return found
+
+
 def check(root):
     """All broken rules, as lines."""
+    files = files_of(root)
     architecture = os.path.join(root, "docs", "architecture.md")
     table, rooms = read_table(architecture), read_rooms(architecture)
     source = os.path.join(root, "src")
@@ -141,6 +161,9 @@ def check(root):
                 text = file.read()
             found += [f"src/{relative} {problem}"
                       for problem in problems_of_file(table, rooms, relative, text)]
+            found += [f"src/{relative} speaks of {wanted}, which is not there"
+                      for wanted in named_by_comments(text)
+                      if not any(f"/{file}".endswith("/" + wanted) for file in files)]
             if re.search(r"#\s*include\s*<spdlog/", text):
                 logging_headers.append(relative)
     if len([name for name in logging_headers if name.endswith(".hpp")]) > 1:
@@ -189,6 +212,9 @@ def self_test(root):
         ("backends/registry.cpp", '#include "backends/cuda/device.hpp"', None),
         ("cli/a.cpp", '#include <CLI/CLI.hpp>\nvoid f() { printf("x"); }', None),
         ("engine/a.cpp", '#include "backends/registry.hpp"\n// std::cout is for cli', None),
+        ("core/a.cpp", "// see jit/gone.cpp", "speaks of jit/gone.cpp, which is not there"),
+        ("core/a.cpp", "// see decisions/0999", "speaks of decisions/0999, which is not there"),
+        ("core/a.cpp", "// core/a.cpp says how", None),
     ]
     failed = 0
     for relative, text, expected in rows:

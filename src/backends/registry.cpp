@@ -30,7 +30,7 @@ const Backend* find_backend(std::string_view name) {
 }
 
 void configure(const Settings& settings) {
-  cuda::prepare_process(settings.most_files);
+  cuda::prepare_process(settings.max_files);
   jit::set_memory_cap(settings.gpu_memory);
   if (!settings.dump_folder.empty()) jit::dump_kernels_to(settings.dump_folder);
 }

@@ -23,7 +23,7 @@ const Backend* find_backend(std::string_view name);
 struct Settings {
   std::int64_t gpu_memory = 0;        // bytes of device memory to use at most; 0: what there is
   std::filesystem::path dump_folder;  // for the kernels' texts; empty: none are written
-  std::int64_t most_files = 0;        // how many there are to do at most; 0: nobody knows
+  std::int64_t max_files = 0;         // how many there are to do at most; 0: nobody knows
 };
 void configure(const Settings& settings);
 // The kernels of GPUs that are opened from now on.

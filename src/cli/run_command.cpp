@@ -93,9 +93,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
        "other pixels")
       ->group("Inputs");
   option(
-      app, "--codec", f.codec, "auto|cpu|device",
+      app, "--codec", f.codec, "auto|cpu|device|fast",
       "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
-      "computes (auto: on a GPU); pixels and files are the same. Its variable is IMPIPE_JPEG_CODEC")
+      "computes (auto: on a GPU); pixels and files are the same. fast would allow one level of "
+      "difference: nothing is faster within it, so it is auto. Its variable is IMPIPE_JPEG_CODEC")
       ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
       ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
@@ -229,6 +230,14 @@ void write_profile(const RunFlags& f, engine::Profile profile) {
   write_file("--profile", page, profile_page(profile));
 }
 
+void read_codec(const std::string& text, engine::RunOptions& run) {
+  constexpr std::array codecs = {engine::JpegCodec::automatic, engine::JpegCodec::cpu,
+                                 engine::JpegCodec::device, engine::JpegCodec::automatic};
+  const int choice = parse_choice("--codec", text, {"auto", "cpu", "device", "fast"});
+  run.jpeg_codec = codecs.at(static_cast<size_t>(choice));
+  run.fast_codec = choice == 3;
+}
+
 engine::RunOptions options_of(RunFlags& f) {
   engine::RunOptions run = f.run;
   run.missing_frame = static_cast<engine::MissingFrame>(
@@ -275,8 +284,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.matrix =
         matrices[static_cast<size_t>(parse_choice("--matrix", f.matrix, {"601", "709", "2020"}))];
   }
-  run.jpeg_codec =
-      static_cast<engine::JpegCodec>(parse_choice("--codec", f.codec, {"auto", "cpu", "device"}));
+  read_codec(f.codec, run);
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);

@@ -7,19 +7,19 @@
 namespace impipe {
 namespace {
 
-constexpr std::size_t most_buffers = 512;
-constexpr std::size_t most_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_buffers = 512;
+constexpr std::size_t max_bytes = std::size_t{256} << 20;
 // The allocator has smaller ones at hand.
-constexpr std::size_t least_bytes = std::size_t{16} << 10;
+constexpr std::size_t min_bytes = std::size_t{16} << 10;
 
 class KeptBytes {
  public:
-  KeptBytes() { buffers_.reserve(most_buffers); }
+  KeptBytes() { buffers_.reserve(max_buffers); }
 
   // One that has room for `size` bytes, the smallest of those; else a new one.
   std::vector<std::byte> take(std::size_t size) {
     std::vector<std::byte> taken;
-    if (size < least_bytes) return taken;
+    if (size < min_bytes) return taken;
     std::lock_guard lock(mutex_);
     auto best = buffers_.end();
     for (auto one = buffers_.begin(); one != buffers_.end(); ++one) {
@@ -37,7 +37,7 @@ class KeptBytes {
   void give(std::vector<std::byte> bytes) noexcept {
     const std::size_t room = bytes.capacity();
     std::lock_guard lock(mutex_);
-    if (room < least_bytes || room + bytes_ > most_bytes || buffers_.size() == most_buffers) return;
+    if (room < min_bytes || room + bytes_ > max_bytes || buffers_.size() == max_buffers) return;
     buffers_.push_back(std::move(bytes));
     bytes_ += room;
   }

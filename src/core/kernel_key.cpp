@@ -144,6 +144,9 @@ struct PrimitiveText {
   std::string operator()(const TileHistogram& h) const { return tiles_text(h); }
   std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }
+  std::string operator()(const Moments& m) const {
+    return std::string(m.body->name) + " reach " + std::to_string(m.reach);
+  }
   std::string operator()(const Fourier& f) const {
     return std::to_string(f.columns) + "x" + std::to_string(f.rows) + "@" +
            std::to_string(f.origin_x) + "," + std::to_string(f.origin_y) + " in tiles of " +

@@ -306,10 +306,29 @@ struct Fourier {
   int shift_x = 0, shift_y = 0;
 };
 
+// A body of local statistics of two images, of which it takes four planes: the means of their sum
+// and of their difference around each pixel, and the variances of both, under a square window whose
+// weights are those of a row times those of a column, the nearest pixel outside. All in float32, by
+// differences, so that no variance is what two large numbers leave (decisions/0072):
+//
+// Pixels count from one near them, their neighbours too: pixel i of a row, i a multiple of `run`,
+// to i + run - 1 from pixel i + 2 (run 4) or i (run 1). With dx and dy so counted and s = dx + dy,
+// each weight w, from left to right: m = fma(w, s, m), q = fma(w, s s, q); then the row's mean is
+// (x + y) + m, x and y those that are counted from, and its variance v = fma(-m, m, q). Columns
+// likewise, from top to bottom, of the rows' means: s counts from one of them,
+// m = fma(w, s, m), q = fma(w, fma(s, s, v), q). Differences are the same with s = dx - dy.
+// Arguments: 2 reach + 1 weights that add up to 1, those of the body.
+struct Moments {
+  const PointBody* body = nullptr;
+  int reach = 1;
+  // What a far pixel adds to a variance by its roundings is little only where the window weighs it.
+  int run() const { return reach < 4 ? 1 : 4; }
+};
+
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
                  Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window, Morph,
-                 Flood, Entropy, TileHistogram, BetweenTables, Objects, Fourier>;
+                 Flood, Entropy, TileHistogram, BetweenTables, Objects, Fourier, Moments>;
 
 // Where a launch argument comes from.
 struct Argument {

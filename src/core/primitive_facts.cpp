@@ -53,6 +53,7 @@ struct Facts {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
   PrimitiveFacts operator()(const Fourier&) const { return whole("fourier"); }
+  PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -121,6 +122,7 @@ struct ResultSize {
   Size operator()(const Fourier& f) const {
     return {input.width + f.grow_x, input.height + f.grow_y};
   }
+  Size operator()(const Moments&) const { return input; }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -74,7 +74,7 @@ class FilesRun {
   std::future<std::vector<OpenDevice>> begin_opening() {
     backends::configure({.gpu_memory = options_.gpu_memory,
                          .dump_folder = options_.dump_kernels,
-                         .most_files = most_files(options_)});
+                         .max_files = max_files(options_)});
     const auto open = [this]() -> std::vector<OpenDevice> {
       if (is_automatic(options_.device)) return {};
       return open_devices(options_.device, state_.pool);

@@ -69,7 +69,7 @@ bool is_one_file(const RunOptions& options) {
 
 }  // namespace
 
-std::int64_t most_files(const RunOptions& options) {
+std::int64_t max_files(const RunOptions& options) {
   constexpr std::int64_t at_a_glance = 2000;
   constexpr std::uintmax_t large = 512 << 20;  // bytes
   std::uintmax_t bytes = 0;

@@ -14,7 +14,7 @@ namespace impipe::engine {
 
 // How many files the inputs can be at most, where a glance tells; 0 where it does not, and for
 // large files, which may hold many pictures.
-std::int64_t most_files(const RunOptions& options);
+std::int64_t max_files(const RunOptions& options);
 // Where results go; nothing where none are written. Throws Error (usage) for unknown formats.
 std::optional<io::OutputTarget> target_of(const RunOptions& options);
 

@@ -31,6 +31,10 @@ bool has_jpegs(const std::vector<Picture>& pictures) {
 void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
                   const std::vector<Picture>& pictures, const RunOptions& options,
                   Progress& progress) {
+  if (options.fast_codec && has_jpegs(pictures)) {
+    progress.detail(
+        "--codec fast: nothing that is within one level of the exact codec is faster; it is auto");
+  }
   if (gpu_joins) {
     if (has_jpegs(pictures) && options.jpeg_codec == JpegCodec::automatic) {
       progress.detail("--codec auto: JPEGs are decoded and encoded where images are computed");

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t photometric = 262, sub_directories = 330, xmp_packet = 700;
 constexpr std::uint64_t mosaic = 32803, linear_raw = 34892;  // photometric
-constexpr std::uint64_t most_children = 16;
+constexpr std::uint64_t max_children = 16;
 
 // Whether a directory, or those below it, has values of a mosaic or of a sensor's own colours.
 bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
@@ -28,7 +28,7 @@ bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::ui
   }
   const TiffField* children = field_of(directory.fields, sub_directories);
   if (children == nullptr || below) return false;
-  for (std::uint64_t i = 0; i < std::min(children->count, most_children); ++i) {
+  for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
     if (has_sensor_values(source, order, number_of(*children, order, i), true)) return true;
   }
   return false;
@@ -112,7 +112,7 @@ void check_dng(const ByteSource& source) {
   check_pieces(source, order, order.first);
   const TiffField* children = field_of(directory.fields, sub_directories);
   if (children == nullptr) return;
-  for (std::uint64_t i = 0; i < std::min(children->count, most_children); ++i) {
+  for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
     check_pieces(source, order, number_of(*children, order, i));
   }
 }

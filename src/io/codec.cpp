@@ -486,8 +486,19 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   return out;
 }
 
-Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
-               const EncodeOptions& options) {
+namespace {
+
+// Integer planes go to .npy as they are; elsewhere an integer file promises a white.
+bool is_raw(const HostImage& image, Format format, PixelClass cls) {
+  return format == Format::npy && cls == image.type.cls;
+}
+bool is_counted(const HostImage& image, Format format, PixelClass cls) {
+  return image.type.white == 0 && cls != PixelClass::single && !is_raw(image, format, cls);
+}
+
+// Throws where the format does not hold such an image.
+void check_encodable(const HostImage& image, const Metadata& metadata, Format format,
+                     PixelClass cls, const EncodeOptions& options) {
   if (nearest_class(format, cls) != cls) {
     fail(std::string(name_of(format)) + " cannot hold " + std::string(name_of(cls)) + " pixels");
   }
@@ -501,18 +512,19 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     fail(std::string(name_of(format)) + " cannot hold " + std::to_string(channels) +
          " channels; write .tif or .npy");
   }
-  // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
-  const bool raw = format == Format::npy && cls == image.type.cls;
-  const bool counts = image.type.white == 0 && cls != PixelClass::single;
   const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
-  if (counts && !raw && !(whole && options.as_asked)) {
+  if (is_counted(image, format, cls) && !(whole && options.as_asked)) {
     fail("cannot write " + std::string(name_of(format)) + " of class " + std::string(name_of(cls)) +
          ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
          "fit, or write .npy, .tif or .pfm");
   }
-  Encoded out;
-  HostImage ready = raw ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
-  if (counts && !raw) {
+}
+
+// The image as the format has it; what it clips and drops is in `out`.
+HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out) {
+  HostImage ready =
+      is_raw(image, format, cls) ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
+  if (is_counted(image, format, cls)) {
     if (out.clipped > 0) {
       fail(std::to_string(out.clipped) +
            " values of an image without white (distances, labels, other "
@@ -525,23 +537,73 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     ready.type.alpha = false;
     ready.alpha = Plane();
     out.alpha_dropped = true;
+    out.lost.emplace_back("alpha");
   }
-  if (ready.type.alpha && cls == PixelClass::logical && format != Format::npy) {
-    // No format has 1-bit pixels beside an alpha.
+  // No format has 1-bit pixels beside an alpha or of several channels.
+  if ((ready.type.alpha || image.type.channels > 1) && cls == PixelClass::logical &&
+      format != Format::npy) {
     ready = convert(ready, PixelClass::uint8);
   }
-  if (channels > 1 && cls == PixelClass::logical && format != Format::npy) {
-    ready = convert(ready, PixelClass::uint8);
+  return ready;
+}
+
+// What the header of an EXR has that the file does not hold.
+struct ExrLosses {
+  std::string attributes;
+  bool place = false;
+};
+
+Bytes encoded_exr(const HostImage& image, HostImage& ready, const std::optional<ExrStorage>& exr,
+                  const EncodeOptions& options, ExrLosses& losses, Encoded& out) {
+  if (ready.type.alpha) ready = associate_alpha(ready, exr && exr->glows);
+  if (options.exr_floats == ExrFloats::half) {
+    if (image.type.white == 0) {
+      fail("cannot write 16-bit floats: a distance or label image needs more bits; give -d single");
+    }
+    clip_to_half(ready, out.clipped);
   }
-  if (out.alpha_dropped) out.lost.emplace_back("alpha");
-  if (format != Format::exr && metadata.exr && !metadata.exr->carried.empty()) {
-    out.lost.push_back("channels (" + names_of(metadata.exr->carried) + ")");
+  EncodeOptions stored = options;
+  stored.exr = exr_storage_for(ready, image.type.cls, exr, options.exr_floats);
+  losses.place = losses.place && !has_place(stored.exr);
+  if (exr) losses.attributes = attributes_lost(*exr, stored.exr);
+  const CodecModule& module = codec_module(Format::exr);
+  return from_module([&] { return module.encode(ready, Format::exr, stored); });
+}
+
+Bytes encoded_by_module(const HostImage& ready, const Metadata& metadata, Format format,
+                        PixelClass cls, const EncodeOptions& options, Encoded& out) {
+  const CodecModule& module = codec_module(format);
+  EncodeOptions stored = options;
+  stored.jpeg = jpeg_storage_for(metadata, options);
+  stored.big_endian_tiff =
+      metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+  if ((format == Format::avif || format == Format::heif) && cls == PixelClass::uint16) {
+    stored.avif_bits = metadata.avif_bits == 10 ? 10 : 12;
+    name_lost_bits(ready, format, options, stored.avif_bits, out.lost);
   }
-  if (format != Format::exr && metadata.exr && !metadata.exr->other_parts.empty()) {
-    out.lost.push_back("parts (" + names_of_parts(*metadata.exr) + ")");
+  if (module_reads_header(format)) {
+    stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
   }
-  std::string attributes = metadata.exr ? attributes_lost(*metadata.exr, {}) : "";
-  bool place_dropped = metadata.exr && has_place(*metadata.exr);
+  Bytes bytes = from_module([&] { return module.encode(ready, format, stored); });
+  return format == Format::jp2 ? with_jp2_metadata(bytes, stored.metadata, out.lost) : bytes;
+}
+
+void name_parts_lost(const std::optional<ExrStorage>& exr, Format format, Encoded& out) {
+  if (format == Format::exr || !exr) return;
+  if (!exr->carried.empty()) out.lost.push_back("channels (" + names_of(exr->carried) + ")");
+  if (!exr->other_parts.empty()) out.lost.push_back("parts (" + names_of_parts(*exr) + ")");
+}
+
+}  // namespace
+
+Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
+               const EncodeOptions& options) {
+  check_encodable(image, metadata, format, cls, options);
+  Encoded out;
+  HostImage ready = ready_for(image, format, cls, out);
+  name_parts_lost(metadata.exr, format, out);
+  ExrLosses losses;
+  if (metadata.exr) losses = {attributes_lost(*metadata.exr, {}), has_place(*metadata.exr)};
   switch (format) {
     case Format::npy: out.bytes = encode_npy(ready); break;
     case Format::bmp: out.bytes = encode_bmp(ready); break;
@@ -560,48 +622,15 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       out.common = text_of(out.bytes).substr(0, text_of(out.bytes).find('\n'));
       out.head = out.common.size() + 1;
       break;
-    case Format::exr: {
-      const bool glows = metadata.exr && metadata.exr->glows;
-      if (ready.type.alpha) ready = associate_alpha(ready, glows);
-      if (options.exr_floats == ExrFloats::half) {
-        if (image.type.white == 0) {
-          fail(
-              "cannot write 16-bit floats: a distance or label image needs more bits; give -d "
-              "single");
-        }
-        clip_to_half(ready, out.clipped);
-      }
-      EncodeOptions stored = options;
-      stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.exr_floats);
-      place_dropped = place_dropped && !has_place(stored.exr);
-      if (metadata.exr) attributes = attributes_lost(*metadata.exr, stored.exr);
-      const CodecModule& module = codec_module(format);
-      out.bytes = from_module([&] { return module.encode(ready, format, stored); });
+    case Format::exr:
+      out.bytes = encoded_exr(image, ready, metadata.exr, options, losses, out);
       break;
-    }
-    default: {
-      const CodecModule& module = codec_module(format);
-      EncodeOptions stored = options;
-      stored.jpeg = jpeg_storage_for(metadata, options);
-      stored.big_endian_tiff =
-          metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
-      if ((format == Format::avif || format == Format::heif) && cls == PixelClass::uint16) {
-        stored.avif_bits = metadata.avif_bits == 10 ? 10 : 12;
-        name_lost_bits(ready, format, options, stored.avif_bits, out.lost);
-      }
-      if (module_reads_header(format)) {
-        stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
-      }
-      out.bytes = from_module([&] { return module.encode(ready, format, stored); });
-      if (format == Format::jp2) {
-        out.bytes = with_jp2_metadata(out.bytes, stored.metadata, out.lost);
-      }
-    }
+    default: out.bytes = encoded_by_module(ready, metadata, format, cls, options, out);
   }
   if (format != Format::dpx && metadata.dpx) name_losses(*metadata.dpx, out.lost);
   if (format != Format::y4m && metadata.y4m) name_losses(*metadata.y4m, out.lost);
-  if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
-  if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
+  if (losses.place) out.lost.emplace_back("display window and pixel aspect ratio");
+  if (!losses.attributes.empty()) out.lost.push_back("EXR attributes (" + losses.attributes + ")");
   if (module_reads_header(format)) return out;
   out.bytes = file_with_metadata(std::move(out.bytes), format, metadata, ready, out.lost);
   return out;

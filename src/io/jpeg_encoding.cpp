@@ -13,7 +13,7 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::int64_t most_pixels = 65500;  // a side, of libjpeg's
+constexpr std::int64_t max_pixels = 65500;  // a side, of libjpeg's
 constexpr int baseline = 0xc0, start_of_scan = 0xda;
 
 int byte_at(const Bytes& bytes, size_t at) { return std::to_integer<int>(bytes[at]); }
@@ -78,7 +78,7 @@ std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,
                                               const EncodeOptions& options) {
   if (type.cls != PixelClass::uint8 || type.white != class_max(type.cls) || type.alpha) return {};
   if (type.channels != 1 && type.channels != 3) return {};
-  if (size.width > most_pixels || size.height > most_pixels) return {};
+  if (size.width > max_pixels || size.height > max_pixels) return {};
   if (!may_be_coded(metadata, options)) return {};
   auto coded = scan_jpeg(small_file(type, metadata, options));
   if (!coded) return {};

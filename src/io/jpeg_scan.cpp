@@ -17,9 +17,9 @@ using namespace std::string_view_literals;
 constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda, quantisation = 0xdb,
               restarts = 0xdd, huffman = 0xc4, baseline = 0xc0, extended = 0xc1, app0 = 0xe0,
               app14 = 0xee, app15 = 0xef, comment = 0xfe, first_restart = 0xd0;
-constexpr int most_pixels = 65500;                        // a side, of libjpeg's
-constexpr std::size_t most_bytes = std::size_t{1} << 28;  // bits are counted in 32 bits
-constexpr std::int64_t most_blocks = std::int64_t{1} << 24;
+constexpr int max_pixels = 65500;                        // a side, of libjpeg's
+constexpr std::size_t max_bytes = std::size_t{1} << 28;  // bits are counted in 32 bits
+constexpr std::int64_t max_blocks = std::int64_t{1} << 24;
 
 int byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 int word_at(std::string_view text, std::size_t at) {
@@ -80,7 +80,7 @@ class Headers {
       const auto& symbols = to.tables.dc[i].symbols;
       if (std::any_of(symbols.begin(), symbols.end(), [](int s) { return s > 15; })) return false;
     }
-    if (form.blocks() > most_blocks) return false;
+    if (form.blocks() > max_blocks) return false;
     to.units_a_segment = interval_ == 0 ? form.units() : interval_;
     return true;
   }
@@ -111,7 +111,7 @@ class Headers {
     if (byte_at(body, 0) != 8 || (count != 1 && count != 3)) return false;
     if (body.size() != static_cast<std::size_t>(6 + 3 * count)) return false;
     if (size_.width < 1 || size_.height < 1) return false;
-    if (std::max(size_.width, size_.height) > most_pixels) return false;
+    if (std::max(size_.width, size_.height) > max_pixels) return false;
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(6 + 3 * i);
       const int sampling = byte_at(body, at + 1);
@@ -236,7 +236,7 @@ std::string_view text_of(std::span<const std::byte> file) {
 }  // namespace
 
 std::optional<CodedJpeg> scan_jpeg(std::span<const std::byte> file) {
-  if (file.size() > most_bytes) return {};
+  if (file.size() > max_bytes) return {};
   Headers headers;
   CodedJpeg made;
   if (!headers.read(text_of(file)) || !headers.fill(made)) return {};

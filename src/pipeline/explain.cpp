@@ -86,6 +86,9 @@ struct Words {
     return fmt::format("{}x{}{}, {} products a pixel by transforms of tiles of {}x{}", f.rows,
                        f.columns, border(f.border), f.terms, f.side, f.side);
   }
+  std::string operator()(const Moments& m) const {
+    return fmt::format("{} of {}x{}", m.body->name, 2 * m.reach + 1, 2 * m.reach + 1);
+  }
   std::string operator()(const Entropy& e) const {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }

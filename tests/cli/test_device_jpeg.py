@@ -143,6 +143,24 @@ class DeviceJpeg(ProgramTest):
         self.assertIn("; a JPEG of the result is encoded by the processor, since pixels are single\n",
                       self.impipe("plan", "im2single", "in/a.jpg").out)
 
+    def test_fast_has_the_pixels_of_the_exact_codec(self):
+        for i in range(3):
+            self.picture(f"in/{i}.jpg", colour(90, 70 + i, i), quality=80, subsampling=i)
+        for device in ("cpu", self.device):
+            made = {}
+            for codec in ("cpu", "fast"):
+                made[codec] = self.impipe("imgaussfilt 1", "in", "-o", codec, "--device", device,
+                                          "--codec", codec, "-v").err
+                for name in os.listdir(self.path("cpu")):
+                    self.assertEqual(self.read(f"{codec}/{name}"), self.read(f"cpu/{name}"), name)
+            self.assertIn("--codec fast: nothing that is within one level of the exact codec is "
+                          "faster; it is auto\n", made["fast"])
+            self.assertIn("--codec auto: JPEGs ", made["fast"])
+            self.assertNotIn("--codec fast", made["cpu"])
+        self.picture("png/a.png", colour(20, 30))
+        said = self.impipe("imadd 0", "png", "-o", "out", "--codec", "fast", "-v").err
+        self.assertNotIn("--codec", said)
+
     def test_a_profile_lists_what_the_codec_did(self):
         for i in range(3):
             self.picture(f"in/{i}.jpg", colour(1100, 900, i), quality=90)

@@ -40,7 +40,7 @@ static long fail_at;
 static long threads_allowed = -1;  // -1: all
 static int keeps_failing;
 static int traces;
-static size_t least_bytes;
+static size_t min_bytes;
 static size_t max_bytes = SIZE_MAX;
 static const char* count_file;
 static Main* real_main;
@@ -54,7 +54,7 @@ static void trace(void) {
 
 // Whether the allocation of so many bytes is to fail; errno says so then, as malloc's does.
 static int fails(size_t bytes) {
-  if (!atomic_load(&active) || bytes < least_bytes || bytes > max_bytes) return 0;
+  if (!atomic_load(&active) || bytes < min_bytes || bytes > max_bytes) return 0;
   const long number = atomic_fetch_add(&allocations, 1) + 1;
   if (fail_at == 0 || number < fail_at || (number > fail_at && !keeps_failing)) return 0;
   if (traces && number == fail_at) {
@@ -139,7 +139,7 @@ int __libc_start_main(Main* main, int argc, char** argv, void (*init)(void), voi
   real_main = main;
   fail_at = number_of("FAILING_ALLOC_AT", 0);
   keeps_failing = number_of("FAILING_ALLOC_ON", 0) != 0;
-  least_bytes = (size_t)number_of("FAILING_ALLOC_MIN", 0);
+  min_bytes = (size_t)number_of("FAILING_ALLOC_MIN", 0);
   max_bytes = (size_t)number_of("FAILING_ALLOC_MAX", -1);
   traces = number_of("FAILING_ALLOC_TRACE", 0) != 0;
   threads_allowed = number_of("FAILING_THREADS_FROM", -1);

@@ -28,6 +28,7 @@ IMPIPE_POINT_BODY(table_above, (x), (threshold), { return x > threshold ? real(1
 IMPIPE_POINT_BODY(table_scale, (x), (k), { return x * k; })
 IMPIPE_POINT_BODY(table_weighted, (r, g, b), (k, l, m, from),
                   { return r * k + g * l + b * m + from; })
+IMPIPE_POINT_BODY(table_four, (a, b, c, d), (k), { return (a - b) * k + (c - d); })
 IMPIPE_POINT_BODY(table_power, (x), (k), { return pow(x / real(65535), k) * real(65535); })
 IMPIPE_STENCIL_BODY(table_gradient, (1, 1, 1, 1), (scale), {
   const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
@@ -612,6 +613,7 @@ class Table {
     const Mask mask{
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};
     add_fourier();
+    add_moments();
     add("entropy uint8", {image(byte, 1)},
         {node(Entropy{mask}, {input(0)},
               {number(0), number(0), number(8589934592), number(20422738493), number(34359738368)},
@@ -639,6 +641,22 @@ class Table {
     of.border = Border::replicate;
     sums(PixelClass::uint8, PixelClass::uint8, of);
     sums(PixelClass::single, PixelClass::uint16, of);
+  }
+
+  // Windows whose pixels count from themselves and from one of four, in tiles and by planes.
+  void add_moments() {
+    const std::pair<PixelClass, int> kinds[] = {{PixelClass::uint8, 1},
+                                                {PixelClass::logical, 5},
+                                                {PixelClass::single, 5},
+                                                {PixelClass::uint16, 16}};
+    for (const auto& [cls, reach] : kinds) {
+      std::vector<Argument> arguments = weights(2 * reach + 1, false);
+      arguments.push_back(number(0.75));
+      add("moments " + std::string(name_of(cls)) + " reach " + std::to_string(reach),
+          {image(cls, 1), image(cls, 1)},
+          {node(Moments{.body = &bodies::table_four, .reach = reach}, {input(0), input(1)},
+                arguments, PixelClass::single, 1)});
+    }
   }
 
   // Chains as fusion makes them.

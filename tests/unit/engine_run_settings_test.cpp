@@ -26,25 +26,25 @@ TEST(RunSettings, FilesAreCountedAtAGlance) {
   std::ofstream(root / "film.y4m");
   const std::string in = root / "in", file = root / "in/1", film = root / "film.y4m";
   RunOptions options;
-  EXPECT_EQ(most_files(options), 1);  // a pipeline that makes its image
+  EXPECT_EQ(max_files(options), 1);  // a pipeline that makes its image
   options.inputs = {file};
-  EXPECT_EQ(most_files(options), 1);
+  EXPECT_EQ(max_files(options), 1);
   options.inputs = {file, in, film};
-  EXPECT_EQ(most_files(options), 7);
+  EXPECT_EQ(max_files(options), 7);
   for (const fs::path& unknown : {fs::path("-"), root / "in/*", root / "none", root / "many"}) {
     options.inputs = {file, unknown.string()};
-    EXPECT_EQ(most_files(options), 0) << unknown;
+    EXPECT_EQ(max_files(options), 0) << unknown;
   }
   options.inputs = {in};
   options.recursive = true;
-  EXPECT_EQ(most_files(options), 0);
+  EXPECT_EQ(max_files(options), 0);
   options = {};
   options.files_from = "list";
-  EXPECT_EQ(most_files(options), 0);
+  EXPECT_EQ(max_files(options), 0);
   options = {};
   options.inputs = {file, film};
   fs::resize_file(film, std::uintmax_t{600} << 20);  // many pictures, perhaps
-  EXPECT_EQ(most_files(options), 0);
+  EXPECT_EQ(max_files(options), 0);
   fs::remove_all(root);
 }
 

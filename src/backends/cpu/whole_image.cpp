@@ -11,6 +11,7 @@
 #include "backends/cpu/geometry/resample.hpp"
 #include "backends/cpu/measure/between_tables.hpp"
 #include "backends/cpu/neighbourhood/entropy.hpp"
+#include "backends/cpu/neighbourhood/moments.hpp"
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
 #include "backends/cpu/transform/distance.hpp"
@@ -59,6 +60,9 @@ struct WholeImage {
   }
   void operator()(const Fourier& f) const {
     run_fourier(f, arguments.in_float, in, out, pool, level);
+  }
+  void operator()(const Moments& m) const {
+    run_moments(m, arguments.in_float, in, *images.at(1), out, pool, level);
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
   template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,

@@ -126,10 +126,10 @@ class CudaDevice final : public jit::GpuDevice {
 // The driver makes eight queues to the card, which takes a part of a context's time, and so does
 // their end. What few files there are goes faster with fewer; many need them
 // (docs/decisions/0071-queues-for-few-files.md). A user's own number stays.
-void prepare_process(std::int64_t most_files) {
+void prepare_process(std::int64_t max_files) {
   constexpr std::int64_t few = 100, some = 2000;
-  if (most_files <= 0 || most_files > some) return;
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", most_files <= few ? "1" : "2", 0);
+  if (max_files <= 0 || max_files > some) return;
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", max_files <= few ? "1" : "2", 0);
 }
 
 std::vector<DeviceInfo> devices() {

@@ -10,7 +10,7 @@
 namespace impipe::cuda {
 
 // What the driver is to know before it is opened: how much it is opened for, see Settings.
-void prepare_process(std::int64_t most_files);
+void prepare_process(std::int64_t max_files);
 // Without a driver: one entry, not usable, that says so.
 std::vector<DeviceInfo> devices();
 std::unique_ptr<Device> open(int index, ThreadPool& pool);

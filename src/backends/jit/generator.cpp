@@ -91,6 +91,7 @@ class Generator {
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
     void operator()(const Fourier&) const { write_fourier(to, n); }
+    void operator()(const Moments&) const { write_moments(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
                     Histogram, Select>
                   Other>

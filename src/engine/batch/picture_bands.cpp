@@ -66,7 +66,7 @@ class BandReader {
 };
 
 // The next band reads what this one's end has read.
-constexpr std::int64_t least_rows = 16;
+constexpr std::int64_t min_rows = 16;
 
 // Bytes of a band of a picture that would fit into memory as a whole.
 constexpr std::int64_t enough_for_bands = 32 << 20;
@@ -136,7 +136,7 @@ double PictureWork::bytes_of_band(std::int64_t rows) const {
 }
 
 std::int64_t PictureWork::rows_of_bands(std::int64_t memory) const {
-  std::int64_t rows = least_rows;
+  std::int64_t rows = min_rows;
   while (2 * rows < picture_.info->size().height &&
          bytes_of_band(2 * rows) <= static_cast<double>(memory)) {
     rows *= 2;

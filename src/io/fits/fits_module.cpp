@@ -127,9 +127,9 @@ class File {
       if (sides[static_cast<size_t>(axis)] <= 0) return;
       if (__builtin_mul_overflow(planes, sides[static_cast<size_t>(axis)], &planes)) return;
     }
-    constexpr LONGLONG most_planes = 1 << 20;
+    constexpr LONGLONG max_planes = 1 << 20;
     if (sides[0] <= 0 || sides[1] <= 0) return;
-    if (planes > most_planes) fail("FITS of " + std::to_string(planes) + " planes");
+    if (planes > max_planes) fail("FITS of " + std::to_string(planes) + " planes");
     Picture picture{.hdu = hdu, .size = {sides[0], sides[1]}, .type = bits};
     picture.scaled = bits < 0 && stored > 0;
     const bool colours = axes == 3 && planes == 3;

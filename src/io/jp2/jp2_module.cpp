@@ -127,8 +127,8 @@ Boxes boxes_of(InputBytes bytes) {
 // OpenJPEG takes memory for all tiles that the header announces before it looks for the first. Each
 // of them has at least the two markers of a tile part.
 void check_tiles(InputBytes bytes) {
-  constexpr size_t most = 16 << 20;         // bytes in front of the code stream
-  constexpr std::uint64_t least_tile = 14;  // bytes
+  constexpr size_t most = 16 << 20;       // bytes in front of the code stream
+  constexpr std::uint64_t min_tile = 14;  // bytes
   const std::string text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), most));
   const size_t at = text.find("\xff\x4f\xff\x51");
   if (at == text.npos) return;
@@ -141,7 +141,7 @@ void check_tiles(InputBytes bytes) {
     if (tile == 0 || end <= begin) return;  // the library says what is wrong
     tiles *= static_cast<double>((end - begin + tile - 1) / tile);
   }
-  if (tiles * least_tile > static_cast<double>(bytes.size())) {
+  if (tiles * min_tile > static_cast<double>(bytes.size())) {
     fail("truncated JPEG 2000: its header announces " + std::to_string(static_cast<long>(tiles)) +
          " tiles, and the file has " + std::to_string(bytes.size()) + " bytes");
   }

@@ -12,7 +12,7 @@
 #define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST) \
   IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST,   \
                             exp(fma(apart* apart, alike, (real)(dx * dx + dy * dy) * near_by)))
-// Small squares, whose loops are written out so that registers hold the window.
+// Small squares, whose loops are unrolled so that registers hold the window.
 IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
 IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
 IMPIPE_BILATERAL_BODY(bilateral_7x7, (3, 3, 3, 3), (near_by, alike), 3)

@@ -201,7 +201,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
                  Scratch& scratch, CpuLevel level) {
   if (run_weighted_bytes(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
-  out.spills = false;  // whole rows of sums, copied, would not stay in the first cache
+  out.spills = false;  // whole rows of sums, copied, would not stay in the L1 cache
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
   const std::int64_t n = region.width();
@@ -254,6 +254,11 @@ RowSums row_sums(const Separable& separable, std::span<const float> weights, Pix
   return has_short_row_sum(cls, taps, n, level) ? RowSums::few : RowSums::weighted;
 }
 
+// The rows of an image that its rows y0 to y1 - 1 are read from.
+Region rows_for(std::int64_t y0, std::int64_t y1, std::int64_t height, Border border) {
+  return inside({0, y0, 1, y1}, {1, height}, border);
+}
+
 void separable_strip(const Node& node, const Arguments& arguments, const TileImage& in,
                      const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
@@ -266,8 +271,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   // The row pass makes an intermediate image of the output's width and the input's height: those
   // rows of it that the column pass reads, a few at a time, shortly before they are read.
   const Region wanted = under(facts, region);
-  const Region rows_read =
-      inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
+  const Region rows_read = rows_for(wanted.y0, wanted.y1, in.size.height, separable.border);
   const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
   const std::int64_t stride = (n * 4 + 63) / 64 * 64;
   std::byte* data = scratch.take<std::byte>(stride * made.height());
@@ -304,9 +308,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   for (std::int64_t y = 0; y < region.height();) {
     const int count = y + dense_rows <= region.height() ? dense_rows : 1;
     // Borders fold rows back by at most what lies outside.
-    const Region read =
-        inside({0, wanted.y0, 1, wanted.y0 + y + count + separable.column.height - 1},
-               {1, in.size.height}, separable.border);
+    const Region read = rows_for(wanted.y0, wanted.y0 + y + count + separable.column.height - 1,
+                                 in.size.height, separable.border);
     make_rows_to(read.y1 - made.y0);
     float* to[dense_rows] = {};
     for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);

@@ -204,7 +204,7 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
                                                     {"fours", fours}});
 }
 
-// The same for one whose weights are written out.
+// The same for one whose weights are unrolled.
 std::string step_of_few(const Block& block, int n, const Mask& mask, const Tile& tile) {
   const std::string weight = weights(block.to, n, "weights", 0, mask.count());
   std::vector<std::string> rows(static_cast<std::size_t>(mask.height));

@@ -1,6 +1,6 @@
 // Error diffusion: a sub-group follows 64 rows as a slanted front, two rows a work-item, each two
-// columns behind the one above; bands of 64 rows follow one another on many groups. jit/diffuse.cpp
-// says how bands wait for one another.
+// columns behind the one above; bands of 64 rows follow one another on many groups.
+// transform/diffuse.cpp says how bands wait for one another.
 #define $items 320        // of a group
 #define $first_feeder 32  // work-items that read and write, and those that wait for the band above
 #define $feeders 256

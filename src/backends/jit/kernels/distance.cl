@@ -1,5 +1,5 @@
 // Distance transforms: set rows of each column in words of 32, the nearest ones above and below
-// each word, then each row from those of its columns. jit/distance.cpp says how.
+// each word, then each row from those of its columns. transform/distance.cpp says how.
 #define $items 256  // of a group
 #define $unroll
 #define $width 1000

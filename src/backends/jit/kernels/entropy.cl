@@ -1,6 +1,6 @@
 // Entropy of the codes around each pixel: a work-item goes along some pixels of a row with counts of
-// its own in local memory, and adds up their table's entries, whole numbers. Turns of its loops are
-// written out, so that codes are on their way while others are counted.
+// its own in local memory, and adds up their table's entries, whole numbers. Its loops are
+// unrolled, so that codes are on their way while others are counted.
 #define $items 64   // of a group
 #define $run 32     // pixels of a work-item
 #define $width 1000

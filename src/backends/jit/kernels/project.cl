@@ -1,5 +1,5 @@
 // The Radon transform: frames of the image, sums along strips that follow the rays, then bins.
-// core/rays.hpp says what strips are, and jit/project.cpp when four frames are taken together.
+// core/rays.hpp says what strips are, and transform/project.cpp when four frames are taken together.
 #define $items 128  // of a group
 #define $sub_groups 4
 #define $unroll

@@ -1,5 +1,5 @@
 // Values that spread: gray reconstruction and gray holes, by the heaviest spanning tree, and
-// canny's hysteresis. jit/spread.cpp says how the tree grows.
+// canny's hysteresis. components/reconstruction.cpp says how the tree grows.
 #define $items 128  // of a group
 #define $unroll
 #define $width 1000

@@ -1,5 +1,5 @@
 // Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
-// jit/wide_histogram.cpp says why no count reaches the bits of its neighbour.
+// measure/wide_histogram.cpp says why no count reaches the bits of its neighbour.
 #define $items 1024  // of a group
 #define $width 1000
 #define $height 700

@@ -30,7 +30,7 @@ constexpr int max_rows = 8;   // of the image at a time
 // Of a processor: registers for each work-item, if it had one group; bytes that groups share.
 constexpr int registers_of_group = 65536 / items;
 constexpr std::int64_t shared_bytes = 200 * 1024;
-constexpr int least_strip = 16;
+constexpr int min_strip = 16;
 
 // The rows of a mask that a kernel takes, and what it keeps of the image's rows for them.
 struct Pass {
@@ -241,7 +241,7 @@ class MaskRuns {
       const std::int64_t across = (size.width + items - 1) / items;
       const std::int64_t strips = std::max<std::int64_t>(1, slots / across) * down;
       const std::int64_t least =
-          std::max<std::int64_t>((size.height + strips - 1) / strips, least_strip);
+          std::max<std::int64_t>((size.height + strips - 1) / strips, min_strip);
       return (least + before + rows - 1) / rows * rows - before;
     };
     const std::string strip = to_.parameter(

@@ -19,7 +19,7 @@ struct WholeSum {
   int bits = 0;      // 0: numbers of 32 bits don't hold it well enough
 };
 
-constexpr int most_bits = 22, least_bits = 12, bits_of_sum = 30;
+constexpr int max_bits = 22, min_bits = 12, bits_of_sum = 30;
 constexpr double largest_byte = 255;
 
 // Above the error that rounded weights make.
@@ -37,8 +37,8 @@ WholeSum whole_sum(const Node& node, const LaunchContext& at, int n) {
   if (!exact) return sum;
   double most = 2 + std::fabs(exact->back());
   for (std::size_t i = 0; i < images; ++i) most += largest_byte * std::fabs((*exact)[i]);
-  if (!(most < std::ldexp(1.0, bits_of_sum - least_bits))) return sum;
-  sum.bits = std::min(most_bits, bits_of_sum - 1 - std::ilogb(most));
+  if (!(most < std::ldexp(1.0, bits_of_sum - min_bits))) return sum;
+  sum.bits = std::min(max_bits, bits_of_sum - 1 - std::ilogb(most));
   for (std::size_t i = 0; i < images; ++i) {
     sum.weights[i] = std::rint(std::ldexp((*exact)[i], sum.bits));
   }

@@ -69,7 +69,7 @@ std::int64_t tile_bytes(const KernelContext& of, const Footprint& f) {
          (of.tuning.group / 32 * tile_size.py + f.up + f.down);
 }
 
-// Bytes of local memory of the weights of a mask that has too many to be written out, else 0.
+// Bytes of local memory of the weights of a mask that has too many to be unrolled, else 0.
 std::int64_t weight_bytes(const Node& node) {
   const auto* s = as<Stencil>(node);
   if (s == nullptr || !rolls_rows(*s)) return 0;

@@ -32,7 +32,7 @@ inline constexpr int max_sparse_side = 28;
 
 // Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
 bool takes_sorted_columns(const Mask& mask);
-// Whether the rows of a weighted sum's mask are a loop: its weights are too many to be written out.
+// Whether the rows of a weighted sum's mask are a loop: its weights are too many to be unrolled.
 bool rolls_rows(const Stencil& stencil);
 // Vectors of four that hold a row of such a mask's weights.
 inline int weight_vectors(const Mask& mask) { return (mask.width + 3) / 4; }

@@ -67,9 +67,10 @@ inline std::string defined(std::string_view head, std::string_view text) {
 }
 inline std::string undefined(std::string_view name) { return "#undef " + std::string(name) + "\n"; }
 
-// What stands before a loop of which so many turns are written out; 0: all of them.
-inline std::string unroll_pragma(int turns) {
-  return turns == 0 ? "#pragma unroll\n" : "#pragma unroll " + std::to_string(turns) + "\n";
+// What stands before a loop of which so many iterations are unrolled; 0: all of them.
+inline std::string unroll_pragma(int iterations) {
+  return iterations == 0 ? "#pragma unroll\n"
+                         : "#pragma unroll " + std::to_string(iterations) + "\n";
 }
 
 // What parts of a text are set apart by, where no template has them as lines of its own.

@@ -25,17 +25,9 @@ struct KernelFile {
   std::string_view text;
 };
 
-// A name that no file has does not link.
+// One a file, named as it is: label for label.cl. CMake writes the list from the folder.
 namespace kernels {
-extern const KernelFile affine, backproject, bandwidth, block, code_curve, diffuse, distance,
-    entropy, flood, fourier, grid_stride, histogram, jpeg_decode, jpeg_encode, label, map,
-    mask_runs, mean, morph, objects, peaks, permute, pixel, project, ramp, rank_histogram,
-    rank_tiles, reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize,
-    resize_whole, row, scalar, scalar_sub_groups, select, strip, tile, tile_tables, van_herk,
-    weighted, wide_histogram;
-// Headers: the words of dialects, those of all kernels, and those of sub-groups.
-extern const KernelFile bodies, common, cuda, nvidia, opencl, opencl_nvidia, opencl_plain,
-    sub_group_cuda, sub_group_opencl, wide_access;
+#include "backends/jit/text/kernel_names.inc"
 }  // namespace kernels
 
 std::span<const KernelFile> all_kernel_files();
