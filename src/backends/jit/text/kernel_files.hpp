@@ -27,8 +27,8 @@ struct KernelFile {
 
 // A name that no file has does not link.
 namespace kernels {
-extern const KernelFile affine, backproject, bandwidth, block, code_curve, diffuse, distance,
-    entropy, flood, fourier, grid_stride, histogram, jpeg_decode, jpeg_encode, label, map,
+extern const KernelFile affine, backproject, bandwidth, block, code_curve, deviation, diffuse,
+    distance, entropy, flood, fourier, grid_stride, histogram, jpeg_decode, jpeg_encode, label, map,
     mask_runs, mean, morph, objects, peaks, permute, pixel, project, ramp, rank_histogram,
     rank_tiles, reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize,
     resize_whole, row, scalar, scalar_sub_groups, select, strip, tile, tile_tables, van_herk,
