@@ -141,6 +141,7 @@ struct PrimitiveText {
   }
   std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
   std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
+  std::string operator()(const Deviation& d) const { return mask_text(d.mask); }
   std::string operator()(const TileHistogram& h) const { return tiles_text(h); }
   std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }

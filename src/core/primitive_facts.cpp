@@ -45,6 +45,7 @@ struct Facts {
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
   PrimitiveFacts operator()(const Flood&) const { return whole("flood"); }
   PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
+  PrimitiveFacts operator()(const Deviation&) const { return whole("deviation"); }
   PrimitiveFacts operator()(const TileHistogram&) const {
     return {.name = "tile_histogram", .stands_alone = true, .measures = true};
   }
@@ -116,6 +117,7 @@ struct ResultSize {
   Size operator()(const Morph&) const { return input; }
   Size operator()(const Flood&) const { return input; }
   Size operator()(const Entropy&) const { return input; }
+  Size operator()(const Deviation&) const { return input; }
   Size operator()(const TileHistogram&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }

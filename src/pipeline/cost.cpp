@@ -51,6 +51,7 @@ class Cost {
   double operator()(const Morph&) const { return whole; }
   double operator()(const Flood&) const { return whole; }
   double operator()(const Entropy&) const { return whole; }
+  double operator()(const Deviation&) const { return whole; }
   double operator()(const TileHistogram&) const { return 4; }
   double operator()(const BetweenTables&) const { return whole; }
   double operator()(const Objects&) const { return whole; }

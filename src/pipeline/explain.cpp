@@ -92,6 +92,11 @@ struct Words {
   std::string operator()(const Entropy& e) const {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }
+  std::string operator()(const Deviation& d) const {
+    return fmt::format(
+        "{}x{}, {}", d.mask.height, d.mask.width,
+        d.by_passes() ? "columns, then rows" : fmt::format("of {} cells", d.mask.count()));
+  }
   std::string operator()(const Window& w) const {
     if (w.tiles_across > 0) return fmt::format("{}x{} tiles", w.tiles_down, w.tiles_across);
     return w.border == Border::absent ? "inside" : std::string(name_of(w.border));

@@ -614,10 +614,35 @@ class Table {
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};
     add_fourier();
     add_moments();
+    add_deviations(mask);
     add("entropy uint8", {image(byte, 1)},
         {node(Entropy{mask}, {input(0)},
               {number(0), number(0), number(8589934592), number(20422738493), number(34359738368)},
               PixelClass::single, 1)});
+  }
+
+  // Of each form: rectangles of one block of windows and of several, columns that hold one another,
+  // runs that are written out and those of a table, and masks that need a frame in memory.
+  void add_deviations(const Mask& few) {
+    Mask many = rectangle(19, 21), nested = rectangle(20, 30), framed = rectangle(200, 90);
+    many.cells[0] = many.cells[150] = 0;
+    for (int x = 0; x < 20; ++x) {
+      for (int y = 0; y < 30; ++y) {
+        nested.cells[y * 20 + x] = x != 3 && y >= x % 4 * 3 && y < 30 - x % 4 * 4 ? 1 : 0;
+      }
+    }
+    for (std::size_t k = 0; k < framed.cells.size(); ++k) framed.cells[k] = k % 97 == 5 ? 1 : 0;
+    const auto of = [&](const char* name, const Mask& mask, PixelClass cls) {
+      add("deviation of " + std::string(name), {image(cls, 1)},
+          {node(Deviation{mask}, {input(0)}, {}, PixelClass::single, 1)});
+    };
+    of("few cells", few, PixelClass::uint8);
+    of("many cells", many, PixelClass::uint16);
+    of("a frame", framed, PixelClass::single);
+    of("nested columns", nested, PixelClass::single);
+    of("a rectangle", rectangle(9, 4), PixelClass::logical);
+    of("a large rectangle", rectangle(17, 26), PixelClass::uint8);
+    of("the widest rectangle", rectangle(Deviation::max_columns_by_passes, 3), PixelClass::uint16);
   }
 
   // Sums by transforms, which take kernels of any size.

@@ -46,7 +46,8 @@ TEST(KernelTable, HasEveryPrimitiveWithEveryClassAndBorder) {
                 "rank",     "reduce",         "histogram",      "select",    "scalar",
                 "distance", "project",        "backproject",    "diffuse",   "label",
                 "resample", "window",         "morph",          "flood",     "entropy",
-                "objects",  "tile_histogram", "between_tables", "fourier",   "moments"}));
+                "objects",  "tile_histogram", "between_tables", "fourier",   "moments",
+                "deviation"}));
   EXPECT_GE(chains, 20);
   EXPECT_EQ(borders.size(), 4u);
   for (const char* primitive :

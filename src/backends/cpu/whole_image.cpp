@@ -10,6 +10,7 @@
 #include "backends/cpu/components/morph.hpp"
 #include "backends/cpu/geometry/resample.hpp"
 #include "backends/cpu/measure/between_tables.hpp"
+#include "backends/cpu/neighbourhood/deviation.hpp"
 #include "backends/cpu/neighbourhood/entropy.hpp"
 #include "backends/cpu/neighbourhood/moments.hpp"
 #include "backends/cpu/transform/backproject.hpp"
@@ -50,6 +51,7 @@ struct WholeImage {
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
   void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
   void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
+  void operator()(const Deviation& d) const { run_deviation(d, in, out, pool, level); }
   void operator()(const BetweenTables& b) const {
     run_between_tables(b, arguments.table, node.white, in, out, pool, level);
   }

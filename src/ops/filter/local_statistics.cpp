@@ -26,17 +26,6 @@ IMPIPE_STENCIL_BODY(deviation_3x3, (1, 1, 1, 1), (), {
   const real right = (ne - m) * (ne - m) + (e - m) * (e - m) + (se - m) * (se - m);
   return sqrt((left + middle + right) / real(8));
 })
-// Of values counted from x, sums and sums of squares: their mean, and their squared deviations.
-IMPIPE_POINT_BODY(mean_about, (x, sum), (values), { return x + over(sum, values); })
-IMPIPE_POINT_BODY(squares_about_mean, (sum, squares), (values), {
-  const real rest = squares - over(sum * sum, values);
-  return rest < real(0) ? real(0) : rest;  // NaN stays
-})
-IMPIPE_POINT_BODY(deviation_of_squares, (squares), (values),
-                  { return sqrt(squares / max(values - real(1), real(1))); })
-// Within rows of `across` values, and between the means of the rows.
-IMPIPE_POINT_BODY(deviation_of_rows, (within, between), (across, values),
-                  { return sqrt((within + across * between) / max(values - real(1), real(1))); })
 // The deviation by sums of whole numbers, without a rounding of differences that are small: what a
 // product loses is added again. part: 1 / (values (values - 1)).
 IMPIPE_POINT_BODY(offset_code, (x), (middle), { return x - middle; })
@@ -46,84 +35,18 @@ IMPIPE_POINT_BODY(deviation_of_code_sums, (sum, squares), (values, part), {
   const real lost = fma(-sum, sum, product);
   return root((fma(values, squares, -product) + lost) * part);
 })
-IMPIPE_POINT_BODY(added_sums, (sum, part), (), { return sum + part; })
 IMPIPE_POINT_BODY(range_of, (high, low), (), { return high - low; })
 IMPIPE_POINT_BODY(either_not_both, (high, low), (), { return high > low ? real(1) : real(0); })
 
 namespace impipe::ops {
 namespace {
 
-constexpr int max_terms = 124;      // of an expression that sums squares
-constexpr int max_expressions = 4;  // some seconds of a compiler's time each
-// Bytes counted from their middle: so many squares are a sum of at most 2^24, exact in float32.
-constexpr int max_exact_bytes = 1024;
+// Bytes counted from their middle: squares of 1024 are a sum of at most 2^24, exact in float32. Of
+// larger sides, and lines, exact sums take longer than others.
+constexpr int min_exact_side = 2, max_exact_side = 31;
 constexpr double middle_byte = 128;
+constexpr int max_cells = 65535;
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
-struct Offset {
-  int dx = 0, dy = 0;
-};
-
-std::vector<Offset> offsets_of(const Mask& mask) {
-  std::vector<Offset> out;
-  for (int y = 0; y < mask.height; ++y) {
-    for (int x = 0; x < mask.width; ++x) {
-      if (mask.at(x, y)) out.push_back({x - mask.origin_x, y - mask.origin_y});
-    }
-  }
-  return out;
-}
-
-std::string tap_text(Offset o) {
-  return "at(" + std::to_string(o.dx) + "," + std::to_string(o.dy) + ")";
-}
-
-// The sum of the values under the mask counted from that at `from`, or of their squares; some
-// hundred of them at a time.
-ImageValue sum_about(PlanBuilder& plan, const ImageValue& image, const Mask& mask, Offset from,
-                     bool squared) {
-  const std::vector<Offset> all = offsets_of(mask);
-  ImageValue sum;
-  for (std::size_t first = 0; first < all.size(); first += max_terms) {
-    const std::size_t end = std::min(first + max_terms, all.size());
-    std::string text;
-    for (std::size_t i = first; i < end; ++i) {
-      const std::string difference = "(" + tap_text(all[i]) + "-" + tap_text(from) + ")";
-      text += (text.empty() ? "" : "+") + difference + (squared ? "*" + difference : "");
-    }
-    const ImageValue part = plan.stencil(
-        {.expression = std::make_shared<const Expression>(parse_expression(text, {.taps = true})),
-         .taps = mask,
-         .border = Border::symmetric},
-        image, {}, numbers);
-    sum = first == 0 ? part : plan.point(bodies::added_sums, {sum, part}, {}, numbers);
-  }
-  return sum;
-}
-
-// Squared deviations of the values under the mask from their mean, summed.
-ImageValue squares_about_mean(PlanBuilder& plan, const ImageValue& image, const Mask& mask,
-                              Offset from) {
-  return plan.point(
-      bodies::squares_about_mean,
-      {sum_about(plan, image, mask, from, false), sum_about(plan, image, mask, from, true)},
-      {static_cast<double>(mask.count())}, numbers);
-}
-
-// Rows first: squared deviations within each row of the window, and those of the rows' means.
-ImageValue deviation_of_rectangle(PlanBuilder& plan, const ImageValue& image, const Mask& mask,
-                                  Result result) {
-  const Mask row = rectangle_element(1, mask.width), column = rectangle_element(mask.height, 1);
-  const double across = mask.width, n = mask.count();
-  const ImageValue means = plan.point(
-      bodies::mean_about, {image, sum_about(plan, image, row, {}, false)}, {across}, numbers);
-  const ImageValue within =
-      correlate(plan, squares_about_mean(plan, image, row, {}),
-                {mask.height, 1, std::vector<double>(static_cast<std::size_t>(mask.height), 1.0)},
-                {.border = Border::symmetric, .result = numbers});
-  return plan.point(bodies::deviation_of_rows,
-                    {within, squares_about_mean(plan, means, column, {})}, {across, n}, result);
-}
 
 // By sums of codes and of their squares, which are exact whatever their order.
 ImageValue deviation_of_bytes(PlanBuilder& plan, const ImageValue& image, const Mask& mask,
@@ -148,25 +71,17 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
     return plan.stencil({.body = &bodies::deviation_3x3, .border = Border::symmetric}, image, {},
                         result);
   }
-  const bool bytes = bytes_of(image.type.cls) == 1;
-  if (bytes && (mask.full() || mask.count() > max_terms) && mask.count() <= max_exact_bytes) {
+  const int cells = mask.count();
+  const auto [least, most] = std::minmax(mask.width, mask.height);
+  if (bytes_of(image.type.cls) == 1 && mask.full() && least >= min_exact_side &&
+      most <= max_exact_side) {
     return deviation_of_bytes(plan, image, mask, result);
   }
-  const int most = mask.full() ? max_terms : bytes ? max_exact_bytes : max_expressions * max_terms;
-  if ((mask.full() ? std::max(mask.width, mask.height) : mask.count()) > most) {
-    const std::string shown = std::to_string(mask.height) + "x" + std::to_string(mask.width);
-    call.fail("domain", mask.full()
-                            ? "a rectangle has at most " + std::to_string(most) +
-                                  " rows and columns here, not " + shown
-                            : "a domain of " + std::string(name_of(image.type.cls)) +
-                                  " has at most " + std::to_string(most) +
-                                  " cells that are 1, unless it is a rectangle; this one has " +
-                                  std::to_string(mask.count()));
+  if (cells > max_cells) {
+    call.fail("domain", "a domain has at most " + std::to_string(max_cells) +
+                            " cells that are 1, this one has " + std::to_string(cells));
   }
-  if (mask.full()) return deviation_of_rectangle(plan, image, mask, result);
-  const ImageValue squares = squares_about_mean(plan, image, mask, offsets_of(mask).front());
-  return plan.point(bodies::deviation_of_squares, {squares}, {static_cast<double>(mask.count())},
-                    result);
+  return plan.whole(Deviation{mask}, {image}, {}, result).with_alpha(image.alpha);
 }
 
 // The image with its mirror images as far around it as the mask reaches, or without them again.
@@ -229,9 +144,9 @@ const RegisterOperator stdfilt_operator{{
     .details =
         "The sample's deviation (N - 1; one value: 0) under the cells of the domain that are 1,\n"
         "its cell floor((k-1)/2) on the output pixel, mirrored outside the image (edge included).\n"
-        "In float32 about a pixel of the window, of bytes by exact sums; the result is single on "
-        "the\n"
-        "image's own scale and keeps its white.",
+        "In float32, counted from a value of the window, of bytes under rectangles of 2x2 to "
+        "31x31\n"
+        "by exact sums; the result is single on the image's own scale and keeps its white.",
     .example = "stdfilt",
     .accuracy = "1e-5 of the largest value",
     .matlab = "stdfilt(A,nhood) (there in double)",

@@ -21,6 +21,9 @@ IMPIPE_INLINE Floats load(const std::uint16_t* p) { return *p; }
 IMPIPE_INLINE void store(float* p, Floats v) { *p = v; }
 IMPIPE_INLINE Floats set(float x) { return x; }
 IMPIPE_INLINE Floats add(Floats a, Floats b) { return a + b; }
+IMPIPE_INLINE Floats subtract(Floats a, Floats b) { return a - b; }
+IMPIPE_INLINE Floats multiply(Floats a, Floats b) { return a * b; }
+IMPIPE_INLINE Floats square_root(Floats v) { return __builtin_sqrtf(v); }
 // a b + c, rounded once.
 IMPIPE_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return __builtin_fmaf(a, b, c); }
 // c - a b, rounded once.

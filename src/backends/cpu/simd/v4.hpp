@@ -38,6 +38,7 @@ IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
 }
 IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
 IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+IMPIPE_SIMD Floats square_root(Floats v) { return _mm512_sqrt_ps(v); }
 IMPIPE_SIMD Floats magnitude(Floats v) { return _mm512_abs_ps(v); }
 // A bit for each element: whether a's is larger than b's.
 IMPIPE_SIMD unsigned where_larger(Floats a, Floats b) {

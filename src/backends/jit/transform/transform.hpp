@@ -1,5 +1,5 @@
-// The kernels of distances, dithering, projections, tables of 3x3 windows, floods, entropies, sums
-// of very many weights and local statistics of two images.
+// The kernels of distances, dithering, projections, tables of 3x3 windows, floods, entropies,
+// deviations, sums of very many weights and local statistics of two images.
 #pragma once
 
 #include "backends/jit/text/builder.hpp"
@@ -14,6 +14,7 @@ void write_backproject(Builder& to, int n);
 void write_morph(Builder& to, int n);
 void write_flood(Builder& to, int n);
 void write_entropy(Builder& to, int n);
+void write_deviation(Builder& to, int n);
 void write_fourier(Builder& to, int n);
 void write_moments(Builder& to, int n);
 

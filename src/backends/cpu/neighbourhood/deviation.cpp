@@ -1,0 +1,143 @@
+// Deviations of the values around each pixel: tiles of the image as rows of numbers with what lies
+// beside it, and sums that stay in registers while the cells of a mask go by.
+#include "backends/cpu/neighbourhood/deviation.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/simd/vectors.hpp"
+#include "backends/cpu/tile/border_view.hpp"
+#include "backends/cpu/tile/rows.hpp"
+#include "core/deviation.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Cells of a mask, one below the other, from its upper left corner.
+struct MaskRun {
+  int row, column, cells;
+};
+struct MaskRuns {
+  std::vector<MaskRun> runs;  // column by column
+  float cells, rest;          // of all; but one
+};
+
+// All cells but one; of one cell 1, by which the squares are divided: they are 0.
+float rest_of_cells(int wide, int tall) { return static_cast<float>(std::max(wide * tall - 1, 1)); }
+
+#define IMPIPE_KERNELS "backends/cpu/neighbourhood/deviation.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+struct DeviationRows {
+  decltype(&baseline::row_of_cells) of_cells;
+  decltype(&baseline::columns_of_rectangle) columns;
+  decltype(&baseline::row_of_rectangle) of_rectangle;
+  decltype(&baseline::columns_of_rounds) rounds;
+  decltype(&baseline::row_of_rounds) of_rounds;
+};
+constexpr DeviationRows deviation_rows[] = {
+    {baseline::row_of_cells, baseline::columns_of_rectangle, baseline::row_of_rectangle,
+     baseline::columns_of_rounds, baseline::row_of_rounds},
+    {v3::row_of_cells, v3::columns_of_rectangle, v3::row_of_rectangle, v3::columns_of_rounds,
+     v3::row_of_rounds},
+    {v4::row_of_cells, v4::columns_of_rectangle, v4::row_of_rectangle, v4::columns_of_rounds,
+     v4::row_of_rounds}};
+
+constexpr std::int64_t max_block = 64;  // pixels
+constexpr std::int64_t tile_width = 512, tile_height = 32;
+
+MaskRuns runs_of(const Mask& mask) {
+  MaskRuns out;
+  for (int x = 0; x < mask.width; ++x) {
+    for (int y = 0; y < mask.height; ++y) {
+      if (!mask.at(x, y)) continue;
+      if (y > 0 && mask.at(x, y - 1)) {
+        ++out.runs.back().cells;
+      } else {
+        out.runs.push_back({y, x, 1});
+      }
+    }
+  }
+  const int cells = mask.count();
+  out.cells = static_cast<float>(cells);
+  out.rest = rest_of_cells(cells, 1);
+  return out;
+}
+
+// The values that the windows of a tile's pixels read, as numbers, with a block behind each row.
+class Values {
+ public:
+  Values(const Mask& mask, const Plane& in, std::int64_t x0, std::int64_t y0, Size tile,
+         CpuLevel level)
+      : width_(tile.width + mask.width - 1), stride_(width_ + max_block) {
+    const std::int64_t height = tile.height + mask.height - 1;
+    values_.resize(static_cast<std::size_t>(stride_ * height));
+    const std::int64_t left = x0 - mask.origin_x, right = left + width_;
+    const std::int64_t begin = std::clamp<std::int64_t>(left, 0, in.size().width);
+    const std::int64_t end = std::clamp<std::int64_t>(right, begin, in.size().width);
+    const int pixel = bytes_of(in.cls());
+    for (std::int64_t y = 0; y < height; ++y) {
+      float* const to = values_.data() + y * stride_;
+      const std::byte* const from =
+          in.row(map_outside(y0 - mask.origin_y + y, in.size().height, Border::symmetric));
+      load_row(to + (begin - left), from + begin * pixel, in.cls(), end - begin, level);
+      for (std::int64_t x = left; x < right; ++x) {
+        if (x == begin && end > begin) x = end;
+        if (x == right) break;
+        const std::int64_t place = map_outside(x, in.size().width, Border::symmetric);
+        load_row(to + (x - left), from + place * pixel, in.cls(), 1, level);
+      }
+      rows_.push_back(to);
+    }
+  }
+
+  // The rows of the windows of row y of the tile.
+  const float* const* rows(std::int64_t y) const { return rows_.data() + y; }
+  std::int64_t width() const { return width_; }
+
+ private:
+  std::int64_t width_, stride_;
+  std::vector<float> values_;
+  std::vector<const float*> rows_;
+};
+
+}  // namespace
+
+void run_deviation(const Deviation& deviation, const Plane& in, Plane& out, ThreadPool& pool,
+                   CpuLevel level) {
+  const Mask& mask = deviation.mask;
+  const DeviationRows& kernels = deviation_rows[static_cast<int>(level)];
+  const MaskRuns runs = runs_of(mask);
+  const auto nested = deviation.by_passes() ? std::nullopt : nested_columns(mask);
+  const Size size = in.size();
+  const std::int64_t across = (size.width + tile_width - 1) / tile_width;
+  const std::int64_t down = (size.height + tile_height - 1) / tile_height;
+  pool.for_each(across * down, [&](std::int64_t tile) {
+    const std::int64_t x0 = tile % across * tile_width, y0 = tile / across * tile_height;
+    const Size part{std::min(tile_width, size.width - x0), std::min(tile_height, size.height - y0)};
+    const Values values(mask, in, x0, y0, part, level);
+    // Of columns: means and squared deviations, once or a round.
+    const std::int64_t stride = values.width() + max_block;
+    std::vector<float> stats(static_cast<std::size_t>(
+        stride * 2 * static_cast<std::int64_t>(nested ? nested->rounds.size() : 1)));
+    std::vector<float> made(static_cast<std::size_t>(part.width + max_block));
+    for (std::int64_t y = 0; y < part.height; ++y) {
+      const float* const* const rows = values.rows(y);
+      float* const within = stats.data() + stride;
+      if (deviation.by_passes()) {
+        kernels.columns(rows, mask.height, stats.data(), within, values.width());
+        kernels.of_rectangle(stats.data(), within, mask.width, mask.height, made.data(),
+                             part.width);
+      } else if (nested) {
+        kernels.rounds(*nested, rows, stats.data(), stride, values.width());
+        kernels.of_rounds(*nested, runs.cells, stats.data(), stride, made.data(), part.width);
+      } else {
+        kernels.of_cells(runs, rows, made.data(), part.width);
+      }
+      std::memcpy(out.row_as<float>(y0 + y) + x0, made.data(),
+                  static_cast<std::size_t>(part.width) * sizeof(float));
+    }
+  });
+}
+
+}  // namespace impipe::cpu

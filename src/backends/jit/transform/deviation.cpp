@@ -1,0 +1,268 @@
+// Deviations of windows as text.
+#include <algorithm>
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+#include "backends/jit/transform/transform.hpp"
+#include "core/deviation.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int windows = 8;  // of a work-item
+// Cells of masks whose runs are written out, each with its own length: of more, NVIDIA's compiler
+// begins with so many loads that registers don't hold them.
+constexpr int max_cells_written = 41;
+// On a processor; of those whose work-items have a column and some pixels at once.
+constexpr int groups_at_once = 4, groups_of_columns = 2;
+
+std::string as_float(std::int64_t n) { return std::to_string(n) + ".0f"; }
+
+// Cells of a mask, one below the other, from its upper left corner.
+struct Run {
+  int row, column, cells;
+};
+
+// Column by column.
+std::vector<Run> runs_of(const Mask& mask) {
+  std::vector<Run> runs;
+  for (int x = 0; x < mask.width; ++x) {
+    for (int y = 0; y < mask.height; ++y) {
+      if (!mask.at(x, y)) continue;
+      if (y > 0 && mask.at(x, y - 1)) {
+        ++runs.back().cells;
+      } else {
+        runs.push_back({y, x, 1});
+      }
+    }
+  }
+  return runs;
+}
+
+// The pixels of a group, and what local memory its values take.
+struct TileOfWindows {
+  int across = 64, down = 32;
+  bool fits = true;
+  int items() const { return across * down / windows; }
+};
+
+class Deviations {
+ public:
+  Deviations(Builder& to, int n)
+      : to_(to), n_(n), deviation_(std::get<Deviation>(to.node(n).primitive)) {}
+
+  void write() {
+    to_.body_once("deviation_sums",
+                  filled(part(kernels::deviation, "sums"), {{"unroll", to_.unroll()}}));
+    if (deviation_.by_passes()) {
+      write_passes();
+    } else if (const auto columns = nested_columns(mask_)) {
+      write_nested(*columns);
+    } else {
+      write_cells();
+    }
+  }
+
+ private:
+  std::string text(const std::string& name, Replacements own) const {
+    return Substitutions({{"unroll", [this] { return to_.unroll(); }},
+                          {"once", [this] { return once(); }},
+                          {"width", [this] { return to_.width(image_); }},
+                          {"height", [this] { return to_.height(image_); }},
+                          {"value", [this] { return "(float)" + to_.value(image_, "x", "y"); }},
+                          {"left", [this] { return number(mask_.origin_x); }},
+                          {"up", [this] { return number(mask_.origin_y); }},
+                          {"rest", [this] { return as_float(std::max(mask_.count() - 1, 1)); }}})
+        .filled(part(kernels::deviation, name), own);
+  }
+  // What stands before a loop whose turns are not written out.
+  std::string once() const { return to_.tuning().unroll ? unroll_pragma(1) : ""; }
+
+  void kernel(const std::string& name, int across, int down, int items, const std::string& text,
+              int groups = groups_at_once) {
+    to_.kernel(
+        name_ + name, items, text,
+        [self = self_, across, down, items](const auto& at) {
+          const Size size = at.size_of(self);
+          return LaunchShape{
+              {(size.width + across - 1) / across, (size.height + down - 1) / down, 1},
+              {items, 1, 1}};
+        },
+        groups);
+  }
+
+  TileOfWindows tile_of_cells() const {
+    for (const auto& [across, down] : {std::pair(64, 32), {64, 16}, {32, 32}, {32, 16}}) {
+      const std::int64_t values =
+          std::int64_t{across + mask_.width - 1} * (down + mask_.height - 1);
+      if (4 * values <= to_.tuning().local_bytes) return {across, down};
+    }
+    return {.fits = false};
+  }
+
+  void write_cells() {
+    const TileOfWindows tile = tile_of_cells();
+    const int stride = tile.across + mask_.width - 1, rows = tile.down + mask_.height - 1;
+    const std::string frame_width = tile.fits ? "" : write_frame(tile);
+    const std::string step = tile.fits ? number(stride) : frame_width;
+    to_.body(
+        filled(part(kernels::deviation, "run"), {{"unroll", to_.unroll()},
+                                                 {"once", once()},
+                                                 {"memory", tile.fits ? "IN_LOCAL" : "GLOBAL"}}));
+    const std::vector<Run> runs = runs_of(mask_);
+    const std::string some = to_.tuning().unroll ? unroll_pragma(4) : "";
+    const std::string begin = tile.fits
+                                  ? text("tile", {{"items", number(tile.items())},
+                                                  {"across", number(tile.across)},
+                                                  {"stride", step},
+                                                  {"values", number(std::int64_t{stride} * rows)},
+                                                  {"unroll_some", some}})
+                                  : text("framed", {{"across", number(tile.across)},
+                                                    {"frame", frame_},
+                                                    {"frame_width", frame_width}});
+    kernel("_deviation", tile.across, tile.down, tile.items(),
+           text("cells", {{"across", number(tile.across)},
+                          {"down", number(tile.down)},
+                          {"tile", begin},
+                          {"first_cell", place(runs.front(), step)},
+                          {"stride", step},
+                          {"table", runs_text(runs, step)},
+                          {"cells", as_float(mask_.count())},
+                          {"out", to_.plane(self_).pixel()}}));
+  }
+
+  static std::string place(const Run& run, const std::string& stride) {
+    return number(run.row) + " * " + stride + " + " + number(run.column);
+  }
+
+  std::string runs_text(const std::vector<Run>& runs, const std::string& stride) {
+    if (mask_.count() > max_cells_written) {
+      std::vector<double> values;
+      for (const Run& run : runs) {
+        values.insert(values.end(), {1.0 * run.row, 1.0 * run.column, 1.0 * run.cells});
+      }
+      values.resize(values.size() + 3);  // read behind the last run
+      const std::string table = to_.table(ParameterType::int32, name_ + "_runs",
+                                          [values](const LaunchContext&) { return values; });
+      return text("table", {{"run_count", number(static_cast<std::int64_t>(runs.size()))},
+                            {"runs", table},
+                            {"stride", stride}});
+    }
+    std::string all;
+    for (const Run& run : runs) {
+      all += statement("add_run(own + " + place(run, stride) + ", " + stride + ", " +
+                       number(run.cells) + ", from, sum, squares)");
+    }
+    return all;
+  }
+
+  // The framed image in scratch memory; text of its width.
+  std::string write_frame(const TileOfWindows& tile) {
+    const int across = tile.across, down = tile.down;
+    const Size more{mask_.width - 1, mask_.height - 1};
+    const auto size_of = [=, self = self_](const LaunchContext& at) {
+      const Size size = at.size_of(self);
+      return Size{(size.width + across - 1) / across * across + more.width,
+                  (size.height + down - 1) / down * down + more.height};
+    };
+    frame_ = to_.scratch(name_ + "_frame", "float",
+                         [size_of](const LaunchContext& at) { return 4 * size_of(at).pixels(); });
+    const std::string width = to_.parameter(
+        ParameterType::int32, name_ + "_frame_width",
+        [size_of](const LaunchContext& at, int) { return static_cast<double>(size_of(at).width); });
+    constexpr int items = 256;
+    to_.kernel(
+        name_ + "_frame", items,
+        text("frame", {{"items", number(items)}, {"frame", frame_}, {"frame_width", width}}),
+        [size_of](const LaunchContext& at) {
+          const Size size = size_of(at);
+          return LaunchShape{{(size.width + items - 1) / items, size.height, 1}, {items, 1, 1}};
+        });
+    return width;
+  }
+
+  // first and last row of each round, counted from where all begin, and which of the columns are
+  // its; then the columns.
+  static std::vector<double> table_of(const NestedColumns& columns) {
+    std::vector<double> values, all;
+    for (const NestedColumns::Round& round : columns.rounds) {
+      const auto begin = static_cast<double>(all.size());
+      all.insert(all.end(), round.columns.begin(), round.columns.end());
+      values.insert(values.end(),
+                    {1.0 * (round.first - columns.start), 1.0 * (round.last - columns.start), begin,
+                     static_cast<double>(all.size())});
+    }
+    values.insert(values.end(), all.begin(), all.end());
+    return values;
+  }
+
+  void write_nested(const NestedColumns& columns) {
+    constexpr int items = 256, down = 16, most = items * windows / down;
+    const int across = (most - mask_.width + 1) / 16 * 16;
+    const int tile_columns = across + mask_.width - 1, stride = tile_columns | 1;
+    const std::string table =
+        to_.table(ParameterType::int32, name_ + "_rounds",
+                  [values = table_of(columns)](const LaunchContext&) { return values; });
+    kernel(
+        "_deviation", across, down, items,
+        text("nested", {{"items", number(items)},
+                        {"across", number(across)},
+                        {"down", number(down)},
+                        {"columns", number(tile_columns)},
+                        {"stride", number(stride)},
+                        {"values", number(std::int64_t{down} * stride)},
+                        {"start", number(columns.start - mask_.origin_y)},
+                        {"rounds", table},
+                        {"round_count", number(static_cast<std::int64_t>(columns.rounds.size()))},
+                        {"pixels", number(across * down / items)},
+                        {"cells", as_float(mask_.count())},
+                        {"out", to_.plane(self_).pixel()}}),
+        groups_of_columns);
+  }
+
+  void write_passes() {
+    constexpr int items = 256;
+    // Columns of values: of which as many groups' pixels have windows of their own as may be.
+    const int most = mask_.width <= 9 ? 64 : mask_.width <= 65 ? 128 : 64 + mask_.width - 1;
+    const int across = (most - mask_.width + 1) / windows * windows;
+    const int columns = across + mask_.width - 1, stride = columns | 1;
+    int down = 32;
+    while (std::int64_t{8} * down * stride > to_.tuning().local_bytes) down /= 2;
+    const std::string tall = number(mask_.height);
+    const auto column = [&](const std::string& row) {
+      return text("column", {{"tall", tall}, {"row", row}});
+    };
+    kernel("_deviation", across, down, items,
+           text("passes", {{"items", number(items)},
+                           {"across", number(across)},
+                           {"down", number(down)},
+                           {"columns", number(columns)},
+                           {"stride", number(stride)},
+                           {"values", number(std::int64_t{down} * stride)},
+                           {"wide", number(mask_.width)},
+                           {"tall", tall},
+                           {"across_cells", as_float(mask_.width)},
+                           {"down_cells", as_float(mask_.height)},
+                           {"column", column("at")},
+                           {"mirrored", column("symmetric(at, " + to_.height(image_) + ")")},
+                           {"out_row", to_.plane(self_).row("(long)y")},
+                           {"store_eight", wide_store(PixelClass::single, "to", "made", windows,
+                                                      to_.tuning().load_bytes)}}));
+  }
+
+  Builder& to_;
+  int n_;
+  const Deviation& deviation_;
+  const Mask& mask_ = deviation_.mask;
+  Operand self_{false, n_}, image_ = to_.node(n_).images[0];
+  std::string name_ = Builder::name(self_), frame_;
+};
+
+}  // namespace
+
+void write_deviation(Builder& to, int n) { Deviations(to, n).write(); }
+
+}  // namespace impipe::jit
