@@ -29,10 +29,10 @@ struct KernelFile {
 namespace kernels {
 extern const KernelFile affine, backproject, bandwidth, block, code_curve, diffuse, distance,
     entropy, flood, fourier, grid_stride, histogram, jpeg_decode, jpeg_encode, label, map,
-    mask_runs, mean, morph, objects, peaks, permute, pixel, project, ramp, rank_histogram,
-    rank_tiles, reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize,
-    resize_whole, row, scalar, scalar_sub_groups, select, strip, tile, tile_tables, van_herk,
-    weighted, wide_histogram;
+    mask_runs, mean, morph, objects, peaks, permute, pixel, project, ramp, rank_columns,
+    rank_histogram, rank_tiles, reconstruction, reduce, reduce_cells, reduce_sub_groups, resample,
+    resize, resize_whole, row, scalar, scalar_sub_groups, select, strip, tile, tile_tables,
+    van_herk, weighted, wide_histogram;
 // Headers: the words of dialects, those of all kernels, and those of sub-groups.
 extern const KernelFile bodies, common, cuda, nvidia, opencl, opencl_nvidia, opencl_plain,
     sub_group_cuda, sub_group_opencl, wide_access;
