@@ -15,20 +15,20 @@
 #define $at (uchar)(x + k)
 #define $row 0             // of four
 #define $row_pointers GLOBAL const uint* const row_0 = from;
-#define $all bytes[0] = 1;
-#define $registers uint enters_0 = 0u;
+#define $all WORD_AT(0)[0] += bytes[0];
+#define $registers
 #define $first_words
 #define $four_rows
 #define $next_words
-#define $counted
 #define $kept_words
 #define $output
-#define $number 0
+#define $entering enters_0
+#define $leaving leaves_0
 #define $entering_byte 1
 #define $leaving_byte 2
 #define PLACE_OF_BYTE(word, k) times_byte(word, k, 1u, 0u)
 #define FIELD_OF_BYTE(word, k) times_byte(word, k, 1u, 0u)
-#define WORD_AT(place) (counts + (place))
+#define WORD_AT(place) (words + (place))
 
 KERNEL(256) void make_words(GLOBAL uint* words_of_columns) {
   // -- part: words
@@ -66,7 +66,7 @@ KERNEL(256) void make_words(GLOBAL uint* words_of_columns) {
 }
 
 KERNEL(64) void rank_columns(GLOBAL uint* words_of_columns, GLOBAL uchar* bytes) {
-  LOCAL uint counts[256];
+  LOCAL uint words[256];
   const int x = ITEM, first = 0, last = $height;
   const int own = x;
   uint place = 0;
@@ -92,31 +92,30 @@ KERNEL(64) void rank_columns(GLOBAL uint* words_of_columns, GLOBAL uchar* bytes)
   // -- end
 }
 
-FUNCTION void row_of_columns(GLOBAL const uint* row_0, IN_LOCAL uint* counts, const int y0,
-                             const int last, const uint own_place, const uint place) {
+FUNCTION void row_of_columns(IN_LOCAL uint* words, const int y0, const int last,
+                             const uint own_place, const uint place) {
   int below = 0;
-  uint enters_0 = 0u, leaves_0 = 0u;
+  const uint enters_0 = 0u, leaves_0 = 0u;
   // -- part: row_of_columns
   // The words that the next row begins are loaded before its own cells are counted.
   {
     const int y = y0 + $row;
     const uint limit = own_place + place * $high_times;
     $next_words
-    $counted
+    // -- part: count_column
+    // What enters a column of the mask and what leaves it.
+    {
+      const uint in = PLACE_OF_BYTE($entering, $entering_byte);
+      const uint out = PLACE_OF_BYTE($leaving, $leaving_byte);
+      ADD_OWN(WORD_AT(in), 1u << FIELD_OF_BYTE($entering, $entering_byte));
+      ADD_OWN(WORD_AT(out), 0xffffffffu << FIELD_OF_BYTE($leaving, $leaving_byte));
+      below += (in < limit ? 1 : 0) - (out < limit ? 1 : 0);
+    }
+    // -- end
     $kept_words
     if (y < last) {
       $output
     }
-  }
-  // -- end
-  // -- part: count_column
-  // What enters a column of the mask and what leaves it.
-  {
-    const uint in = PLACE_OF_BYTE(enters_$number, $entering_byte);
-    const uint out = PLACE_OF_BYTE(leaves_$number, $leaving_byte);
-    ADD_OWN(WORD_AT(in), 1u << FIELD_OF_BYTE(enters_$number, $entering_byte));
-    ADD_OWN(WORD_AT(out), 0xffffffffu << FIELD_OF_BYTE(leaves_$number, $leaving_byte));
-    below += (in < limit ? 1 : 0) - (out < limit ? 1 : 0);
   }
   // -- end
 }

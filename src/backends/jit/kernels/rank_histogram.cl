@@ -109,7 +109,7 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 // -- end
 
   // -- part: counters
-// The counters of a work-item lie beside those of its sub-group, $per in a word.
+// The counters of a work-item lie beside those of its sub-group, some in a word.
 // COUNT_UP, COUNT_DOWN: of a code. Nobody waits for what is added to words.
 // SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
 // the highest the sum of all.

@@ -18,9 +18,8 @@ constexpr int words_items = 256;
 constexpr std::int64_t max_groups_down = 32768;
 
 int whole_words(int pixels) { return (std::max(pixels, 0) + 3) / 4 * 4; }
-std::string number_of(std::size_t k) { return number(static_cast<std::int64_t>(k)); }
 std::string name_of_end(std::size_t k, bool enters) {
-  return (enters ? "enters_" : "leaves_") + number_of(k);
+  return (enters ? "enters_" : "leaves_") + number(static_cast<std::int64_t>(k));
 }
 
 }  // namespace
@@ -151,7 +150,8 @@ std::string RankColumns::counted(int row) const {
         loads += declared("const uint", name_of_end(k, true), word(k, in)) +
                  declared("const uint", name_of_end(k, false), word(k, out));
       }
-      counts += text("count_column", {{"number", number_of(k)},
+      counts += text("count_column", {{"entering", name_of_end(k, true)},
+                                      {"leaving", name_of_end(k, false)},
                                       {"entering_byte", number(in % 4)},
                                       {"leaving_byte", number(out % 4)}});
     }
@@ -174,7 +174,7 @@ std::string RankColumns::row(int row, const std::string& output) const {
   }
   return text("row_of_columns", {{"row", number(row)},
                                  {"next_words", next},
-                                 {"counted", counted(row)},
+                                 {"count_column", counted(row)},
                                  {"kept_words", kept},
                                  {"output", output}});
 }
