@@ -23,15 +23,6 @@
 #define $right 5
 #define $up 5
 #define $down 5
-#define $wide 11
-#define $tall 11
-#define $row_words 3
-#define $constant 1       // whether what lies outside the image is one
-#define $outside (uchar)0
-#define $rule replicate   // where it is not
-#define $at (uchar)(first + 4 * k + j)
-#define $plane (GLOBAL const uchar*)0
-#define $row_name row_of_window
 #define $rest_name rest_of_key
 #define $rest 8           // bits of a key beyond the first
 #define $inner const uint key = 7u; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;
@@ -48,38 +39,6 @@
 #define $output
 #define $result const uint found = place + sums;
 #define $stored $image[(long)y * $stride + x] = (uchar)found
-
-// -- part: row
-// The bytes of a row under a full rectangle's row, packed into words.
-FUNCTION void $row_name(PARAMS, const int x, int y, uint f[$row_words]) {
-  const int first = x - $left;
-#if $constant
-  if (y < 0 || y >= $height) {
-    for (int k = 0; k < $row_words; ++k) f[k] = (uint)$outside * 0x01010101u;
-    return;
-  }
-#else
-  y = $rule(y, $height);
-#endif
-  const int word = first >> 2;
-  if (first >= 0 && first + $wide <= $width && word + $row_words + 1 <= (int)($stride / 4)) {
-    GLOBAL const uint* const from = (GLOBAL const uint*)($plane) + word;
-    const int shift = (first & 3) * 8;
-    uint low = from[0];
-    $unroll
-    for (int k = 0; k < $row_words; ++k) {
-      const uint high = from[k + 1];
-      f[k] = SHIFTED_WORD(low, high, shift);
-      low = high;
-    }
-  } else {
-    for (int k = 0; k < $row_words; ++k) {
-      uint packed = 0;
-      for (int j = 0; j < 4; ++j) packed |= (uint)$at << (8 * j);
-      f[k] = packed;
-    }
-  }
-}
 
 // -- part: rest
 // The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
@@ -114,7 +73,7 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 // SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
 // the highest the sum of all.
 // PLACE_OF_BYTE: the place in bytes, in the order of the codes, of the word that counts byte k of a
-// word; FIELD_OF_BYTE: where in it the counter begins. PLACE_OF, FIELD_OF: of byte i of words.
+// word; FIELD_OF_BYTE: where in it the counter begins.
 #define WORD_OF(code) words[own + (int)((code) / $per * 32)]
 #define FIELD_OF_CODE(code) ((code) % $per * $field_bits)
 #define COUNT_UP(code) ADD_OWN(&WORD_OF(code), 1u << FIELD_OF_CODE(code))
@@ -123,8 +82,6 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 #define SUMS(code) (WORD_OF(code) * $ones)
 #define PLACE_OF_BYTE(word, k) times_byte((word) & $high_bits, k, $high_times, own_place)
 #define FIELD_OF_BYTE(word, k) times_byte((word) & ~$high_bits, k, $field_bits, 0u)
-#define PLACE_OF(bytes, i) PLACE_OF_BYTE(bytes[(i) / 4], (i) % 4)
-#define FIELD_OF(bytes, i) FIELD_OF_BYTE(bytes[(i) / 4], (i) % 4)
 #define WORD_AT(place) (IN_LOCAL uint*)((IN_LOCAL uchar*)words + (place))
   // -- end
 
@@ -202,42 +159,6 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   const int own = ITEM, x = ITEM, first = 0, last = $to_height;
   uint place = 0;
   int below = 0;
-  // -- part: rows
-  // By rows of a rectangle, which are loaded one before they are needed.
-  const uint own_place = (uint)(own * 4);
-  uint enters[$row_words], leaves[$row_words], next_enters[$row_words], next_leaves[$row_words];
-  for (int k = 0; k < $row_words; ++k)
-    enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
-  for (int row = first - $up - 1; row < last + $down; ++row) {
-    $row_name(ARGS, x, row + 1, next_enters);
-    if (row >= first + $down) $row_name(ARGS, x, row + 1 - $tall, next_leaves);
-    // Places are in the order of the codes, too.
-    const uint limit = own_place + place * $high_times;
-    if (row > first + $down) {
-      $unroll
-      for (int i = 0; i < $wide; ++i) {
-        const uint in = PLACE_OF(enters, i), out = PLACE_OF(leaves, i);
-        ADD_OWN(WORD_AT(in), 1u << FIELD_OF(enters, i));
-        ADD_OWN(WORD_AT(out), 0xffffffffu << FIELD_OF(leaves, i));
-        below += (in < limit ? 1 : 0) - (out < limit ? 1 : 0);
-      }
-    } else if (row >= first - $up) {
-      $unroll
-      for (int i = 0; i < $wide; ++i) {
-        const uint in = PLACE_OF(enters, i);
-        ADD_OWN(WORD_AT(in), 1u << FIELD_OF(enters, i));
-        below += in < limit ? 1 : 0;
-      }
-    }
-    for (int k = 0; k < $row_words; ++k) {
-      enters[k] = next_enters[k];
-      leaves[k] = next_leaves[k];
-    }
-    const int y = row - $down;
-    if (y < first) continue;
-    $output
-  }
-  // -- end
   // -- part: cells
   // By cells of any mask: those that the window gains and loses when it moves down.
   for (int y = first; y < last; ++y) {

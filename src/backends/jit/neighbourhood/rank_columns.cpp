@@ -12,8 +12,10 @@
 namespace impipe::jit {
 namespace {
 
-constexpr std::size_t max_kept_columns = 48;  // of which registers hold the words
-constexpr std::size_t columns_at_once = 24;   // of others, loaded before they are counted
+// Columns of which registers hold the words, and those of other masks that are loaded before they
+// are counted: with counters of bytes more groups work at once.
+constexpr std::size_t max_kept_small = 18, max_kept = 44;
+constexpr std::size_t at_once_small = 12, at_once = 24;
 constexpr int words_items = 256;
 constexpr std::int64_t max_groups_down = 32768;
 
@@ -40,7 +42,7 @@ RankColumns::RankColumns(Builder& to, int n, const std::string& name, bool small
       name_(name),
       small_(small),
       columns_(columns_of(mask_)),
-      keeps_(columns_.size() <= max_kept_columns),
+      keeps_(columns_.size() <= (small ? max_kept_small : max_kept)),
       left_(whole_words(mask_.footprint().left)),
       up_(whole_words(mask_.footprint().up + 1)),
       words_{.result = self_,
@@ -142,9 +144,10 @@ std::string RankColumns::first_words() const {
 // Counts what enters and leaves at row `row` of four.
 std::string RankColumns::counted(int row) const {
   std::string all;
-  for (std::size_t from = 0; from < columns_.size(); from += columns_at_once) {
+  const std::size_t some = small_ ? at_once_small : at_once;
+  for (std::size_t from = 0; from < columns_.size(); from += some) {
     std::string loads, counts;
-    for (std::size_t k = from; k < std::min(from + columns_at_once, columns_.size()); ++k) {
+    for (std::size_t k = from; k < std::min(from + some, columns_.size()); ++k) {
       const int in = place(k, true, row), out = place(k, false, row);
       if (!keeps_) {
         loads += declared("const uint", name_of_end(k, true), word(k, in)) +

@@ -30,7 +30,7 @@ const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n)
 std::string undefined_counters() {
   std::string text;
   for (const char* name : {"WORD_OF", "FIELD_OF_CODE", "COUNT_UP", "COUNT_DOWN", "COUNT", "SUMS",
-                           "PLACE_OF_BYTE", "FIELD_OF_BYTE", "PLACE_OF", "FIELD_OF", "WORD_AT"}) {
+                           "PLACE_OF_BYTE", "FIELD_OF_BYTE", "WORD_AT"}) {
     text += undefined(name);
   }
   return text;
@@ -74,14 +74,9 @@ class RankHistogram {
   void write() {
     write_outside();
     write_key();
-    const bool rows = rank_.mask.full() && rank_.mask.width <= max_row_cells &&
-                      node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single;
-    if (rows) write_row();
     if (rest_bits() > 0) write_rest();
-    const bool columns = !rows && rest_bits() == 0 && takes_columns(rank_.mask);
-    const std::string loop = rows      ? text("rows", {{"output", output()}})
-                             : columns ? columns_text()
-                                       : cells_text();
+    const bool columns = rest_bits() == 0 && takes_columns(rank_.mask);
+    const std::string loop = columns ? columns_text() : cells_text();
     // 32 KB of local memory, or half of it beside the digits of wider classes. Columns take many
     // registers: small groups fill what there is of both.
     const int items = columns ? 32 : 32 * per() / (rest_bits() > 0 ? 2 : 1);
@@ -149,18 +144,6 @@ class RankHistogram {
 
   std::string key_text(const std::string& value) const {
     return node_.cls == PixelClass::single ? "key_of_single(" + value + ")" : "(uint)" + value;
-  }
-
-  void write_row() {
-    const PlaneText plane = to_.plane(image_);
-    const std::string at = to_.call(name_ + "_at", "first + 4 * k + j", "y");
-    to_.function(name_ + "_row",
-                 text("row", {{"constant", rank_.border == Border::constant ? "1" : "0"},
-                              {"rule", name_of(rank_.border)},
-                              {"outside", outside_},
-                              {"stride", plane.stride},
-                              {"plane", plane.row("y")},
-                              {"at", at}}));
   }
 
   void write_rest() {
@@ -266,14 +249,10 @@ class RankHistogram {
   int cells_;
   bool small_;
   const Substitutions words_{{
-      {"row_name", [this] { return name_ + "_row"; }},
-      {"row_words", [this] { return number((rank_.mask.width + 3) / 4); }},
       {"left", [this] { return number(rank_.mask.footprint().left); }},
       {"right", [this] { return number(rank_.mask.footprint().right); }},
       {"up", [this] { return number(rank_.mask.footprint().up); }},
       {"down", [this] { return number(rank_.mask.footprint().down); }},
-      {"wide", [this] { return number(rank_.mask.width); }},
-      {"tall", [this] { return number(rank_.mask.height); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
       {"rank", [this] { return number(rank_.rank); }},
