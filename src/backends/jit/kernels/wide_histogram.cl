@@ -12,16 +12,37 @@
 // -- part: add
 // How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11
 // banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks.
-FUNCTION void $add(IN_LOCAL uint* words, const uint code, const uint count) {
+FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, const uint count) {
   const uint low = code & 0x7fffu, word = low + 11u * (low >> 8);
-  ADD_LOCAL(&words[word], count << (code >> 15 << 4));
+  const uint more = count << (code >> 15 << 4);
+  const uint before = ADD_LOCAL(&words[word], more);
+  // 0x8000 of the count that has passed it: no other changes in this bit.
+  const uint passed = ((before + more) ^ before) & 0x80008000u;
+  if (passed != 0u) {
+    ADD_LOCAL(&words[word], 0u - passed);
+    ADD_GLOBAL(&totals[code], 0x8000u);
+  }
 }
 // Four codes, of the bytes of p and q: 256 * p + q.
-FUNCTION void $add_four(IN_LOCAL uint* words, const uint p, const uint q) {
+FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint p, const uint q) {
   const uint low = p & 0x7f7f7f7fu, high = p >> 7 & 0x01010101u;
+  uint before[4], more[4], word[4], passed = 0u;
   $unroll
   for (int k = 0; k < 4; ++k) {
-    ADD_LOCAL(&words[BYTE_OF(low, k) * 267u + BYTE_OF(q, k)], BYTE_OF(high, k) * 0xffffu + 1u);
+    more[k] = BYTE_OF(high, k) * 0xffffu + 1u;
+    word[k] = BYTE_OF(low, k) * 267u + BYTE_OF(q, k);
+    before[k] = ADD_LOCAL(&words[word[k]], more[k]);
+    passed |= (before[k] + more[k]) ^ before[k];
+  }
+  if ((passed & 0x80008000u) != 0u) {
+    $unroll
+    for (int k = 0; k < 4; ++k) {
+      const uint own = ((before[k] + more[k]) ^ before[k]) & 0x80008000u;
+      if (own != 0u) {
+        ADD_LOCAL(&words[word[k]], 0u - own);
+        ADD_GLOBAL(&totals[BYTE_OF(p, k) << 8 | BYTE_OF(q, k)], 0x8000u);
+      }
+    }
   }
 }
 
@@ -74,25 +95,25 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
               if (p == ROTATE(p, 16) && q == ROTATE(q, 16)) {
                 const uint p0 = p & 255u, p1 = p >> 8 & 255u, q0 = q & 255u, q1 = q >> 8 & 255u;
                 const bool same = p0 == p1 && q0 == q1;
-                $add($array, p0 * bins + q0, same ? 4u : 2u);
-                if (!same) $add($array, p1 * bins + q1, 2u);
+                $add($array, totals, p0 * bins + q0, same ? 4u : 2u);
+                if (!same) $add($array, totals, p1 * bins + q1, 2u);
                 continue;
               }
               p = ROTATE(p, 8 * (ITEM & 3));
               q = ROTATE(q, 8 * (ITEM & 3));
               if (bins == 256u) {
-                $add_four($array, p, q);
+                $add_four($array, totals, p, q);
               } else {
                 $unroll
                 for (int byte = 0; byte < 32; byte += 8) {
-                  $add($array, (p >> byte & 255u) * bins + (q >> byte & 255u), 1u);
+                  $add($array, totals, (p >> byte & 255u) * bins + (q >> byte & 255u), 1u);
                 }
               }
             }
           } else {
             for (int x = x0; x < $width; ++x) {
               const uint p = ($first_row)[x], q = ($second_row)[x];
-              $add($array, p * bins + q, 1u);
+              $add($array, totals, p * bins + q, 1u);
             }
           }
 #else
@@ -112,17 +133,17 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
             for (int w = 0; w < 8; ++w) {
               const uint first_code = two[w] & 0xffffu, second_code = two[w] >> 16;
               const bool same = first_code == second_code;
-              $add($array, first_code, same ? 2u : 1u);
-              if (!same) $add($array, second_code, 1u);
+              $add($array, totals, first_code, same ? 2u : 1u);
+              if (!same) $add($array, totals, second_code, 1u);
             }
           } else {
-            for (int x = x0; x < $width; ++x) $add($array, ($first_row)[x], 1u);
+            for (int x = x0; x < $width; ++x) $add($array, totals, ($first_row)[x], 1u);
           }
 #else
           for (int x = x0; x < x0 + $pixels && x < $width; ++x) {
             // A bin that there is not is none of them.
             const uint place = $code;
-            if (place < $codes) $add($array, place, 1u);
+            if (place < $codes) $add($array, totals, place, 1u);
           }
 #endif
 #endif
@@ -132,20 +153,6 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
         if (chunk >= across) {
           chunk -= across;
           ++y;
-        }
-      }
-      BARRIER;
-      if (begin + $between * step >= across * $height) break;
-      // What counts have beyond 0x8000 moves to those of the image.
-      for (int i = ITEM; i < $words / 4; i += $items) {
-        const uint4 four = ((IN_LOCAL const uint4*)$array)[i];
-        if (((four.x | four.y | four.z | four.w) & 0x80008000u) == 0u) continue;
-        for (int word = 4 * i; word < 4 * i + 4; ++word) {
-          const uint passed = $array[word] & 0x80008000u;
-          const uint code = (uint)word / 267u * 256u + (uint)word % 267u;
-          $array[word] ^= passed;
-          if ((passed & 0x8000u) != 0u) ADD_GLOBAL(&totals[code], 0x8000u);
-          if (passed >> 16 != 0u) ADD_GLOBAL(&totals[code + $codes / 2], 0x8000u);
         }
       }
       BARRIER;

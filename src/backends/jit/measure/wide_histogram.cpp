@@ -1,8 +1,8 @@
 // Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
 //
-// Between two barriers a group adds at most 32,768 to counts below that, so none reaches its
-// neighbour's bits: exact, whatever the content. Then what counts have beyond 0x8000 moves to the
-// counts of the whole image in global memory. Nobody waits for what an addition found.
+// A count that passes 0x8000 moves that much to the counts of the whole image in global memory; the
+// work-item whose addition took it there does so. Between two barriers a group adds at most 32,768,
+// so no count ever reaches its neighbour's bits: exact, whatever the content.
 #include "backends/jit/measure/wide_histogram.hpp"
 
 #include "backends/jit/measure/measure.hpp"
