@@ -107,12 +107,13 @@ class RankHistogram {
   }
 
  private:
-  // As many groups as local memory has room for, and registers where no compiler is told how many.
+  // As many groups as local memory has room for; of one sub-group as many in each quarter of a
+  // processor, which registers are given out by.
   std::int64_t groups_of_processor(int items) const {
     const std::int64_t counters = std::int64_t{4} * items * (codes / per());
     const std::int64_t digits = rest_bits() > 0 ? std::int64_t{32} * items : 0;
     const std::int64_t fit = shared_bytes / (counters + digits + group_bytes);
-    return to_.dialect() == Dialect::cuda || items > 32 ? fit : fit / 4 * 4;
+    return items > 32 ? fit : fit / 4 * 4;
   }
   Strips strips_of(int items) const {
     return {.items = items,
