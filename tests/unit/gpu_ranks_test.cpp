@@ -1,9 +1,11 @@
 // Medians of large windows on a GPU have the CPU's bits on contents that take their search over
-// most codes at once: edges between far values, few values, ramps.
+// most codes at once: edges between far values, few values, ramps. So have ranks of bytes under
+// masks that slide by the ends of their columns.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
+#include <random>
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
@@ -60,18 +62,19 @@ Planes drawn(PixelClass cls, Size size, const Content& content, bool all) {
   return {plane};
 }
 
+const std::vector<Content> contents = {
+    [](int x, int y) { return (x / 16 + y / 16) % 2 * 255; },
+    [](int x, int y) { return ((x / 40 + y / 40) % 2 == 0 ? 3 : 250) + (x * 7 + y * 5) % 4; },
+    [](int x, int y) { return y / 9 % 5 * 63 + x / 30; },
+    [](int x, int y) { return (x * 5 + y * 11) % 256; },
+    [](int, int y) { return y % 2 == 0 ? 255 : 0; },
+    [](int, int) { return 255; }};
+
 void compare_medians(const Backend& backend) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  const std::vector<Content> contents = {
-      [](int x, int y) { return (x / 16 + y / 16) % 2 * 255; },
-      [](int x, int y) { return ((x / 40 + y / 40) % 2 == 0 ? 3 : 250) + (x * 7 + y * 5) % 4; },
-      [](int x, int y) { return y / 9 % 5 * 63 + x / 30; },
-      [](int x, int y) { return (x * 5 + y * 11) % 256; },
-      [](int, int y) { return y % 2 == 0 ? 255 : 0; },
-      [](int, int) { return 255; }};
   for (const int side : {6, 7, 15, 16, 31, 48}) {
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       const SpecCase spec = median_case(side, cls);
@@ -84,8 +87,45 @@ void compare_medians(const Backend& backend) {
   }
 }
 
+// Masks of bytes: fewer cells than a byte counts and more, more columns than registers hold words
+// of, columns of several runs, and some that do not reach around their pixel.
+std::vector<Mask> masks_of_columns() {
+  std::mt19937 random(7);
+  Mask aside = disk(4), above = disk(4);
+  aside.origin_x = -3;
+  above.origin_y = 13;
+  return {disk(10), disk(25), random_mask(random, 12, 9, 0.7), aside, above};
+}
+
+void compare_masks(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const std::vector<Border> borders = {Border::constant, Border::replicate, Border::symmetric};
+  const std::vector<Mask> masks = masks_of_columns();
+  for (std::size_t m = 0; m < masks.size(); ++m) {
+    SpecCase spec = median_case(5, PixelClass::uint8);
+    spec.name = "mask " + std::to_string(m);
+    Rank& rank = std::get<Rank>(spec.spec.nodes[0].primitive);
+    rank = {.mask = masks[m],
+            .rank = masks[m].count() / 3,
+            .average = m % 2 == 1,
+            .border = borders[m % borders.size()]};
+    Comparison comparison(spec, *cpu, *device);
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      for (const Size size : {Size{150, 101}, Size{7, 5}}) {
+        EXPECT_EQ(comparison.difference({drawn(PixelClass::uint8, size, contents[i], false)}), "")
+            << spec.name << " of content " << i << ", " << size.width << " wide";
+      }
+    }
+  }
+}
+
 TEST(OpenClMedians, HaveTheBitsOfTheCpu) { compare_medians(opencl_backend); }
 TEST(CudaMedians, HaveTheBitsOfTheCpu) { compare_medians(cuda_backend); }
+TEST(OpenClMedians, UnderMasksHaveTheBitsOfTheCpu) { compare_masks(opencl_backend); }
+TEST(CudaMedians, UnderMasksHaveTheBitsOfTheCpu) { compare_masks(cuda_backend); }
 
 }  // namespace
 }  // namespace impipe::testing

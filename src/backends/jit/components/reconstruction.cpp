@@ -79,13 +79,13 @@ class ReconstructionWriter : LabelWriterBase {
                          {items, 1, 1}};
     });
   }
-  // A bit a pixel: a word is 32 pixels of a row.
+  // A bit a pixel, in whole tiles of 64x64.
   std::string bits_of(const char* suffix, bool zero) {
     return to_.scratch(
         name_ + suffix, "uint",
         [image = image_](const LaunchContext& at) {
           const Size size = at.size_of(image);
-          return (size.width + 63) / 64 * 2 * size.height * 4;
+          return (size.width + 63) / 64 * ((size.height + 63) / 64) * (64 * 64 / 8);
         },
         zero);
   }

@@ -11,12 +11,11 @@
 #define $codes 256
 #define $per 4            // counters of a word
 #define $top 24           // where the highest of them begins
-#define $counter uchar
-#define $bytes 1          // whether it is a byte
-#define $counter_bytes 1
+#define $field_bits 8u    // of a counter
+#define $field 255u
+#define $ones 0x01010101u
 #define $high_bits 0xfcfcfcfcu  // of codes: the bits of a word of counters
 #define $high_times 32u
-#define $low_times 1u
 #define $items 128        // of a group
 #define $words_each 64    // of the counters of a work-item
 #define $strip 64         // rows
@@ -24,69 +23,22 @@
 #define $right 5
 #define $up 5
 #define $down 5
-#define $wide 11
-#define $tall 11
-#define $row_words 3
-#define $constant 1       // whether what lies outside the image is one
-#define $outside (uchar)0
-#define $rule replicate   // where it is not
-#define $at (uchar)(first + 4 * k + j)
-#define $plane (GLOBAL const uchar*)0
-#define $row_name row_of_window
 #define $rest_name rest_of_key
 #define $rest 8           // bits of a key beyond the first
 #define $inner const uint key = 7u; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;
 #define $cells
-#define $all COUNT(7u) += 1;
-#define $leaving COUNT(7u) -= 1;
-#define $entering COUNT(7u) += 1;
+#define $all COUNT_UP(7u);
+#define $leaving COUNT_DOWN(7u);
+#define $entering COUNT_UP(7u);
 #define $code place
 #define $codes_below below
 #define $its_rank 60
 #define $codes_up_to + sums_after
-#define $has_columns 1    // whether columns of the mask are taken apart from its cells
-#define $by_columns
-#define $plane_here (GLOBAL const uchar*)0
-#define $number 0
-#define $entering_at here[0]
-#define $leaving_at here[1]
 #define $has_digits 0     // whether there are such bits
 #define $loop int y = first;
 #define $output
 #define $result const uint found = place + sums;
 #define $stored $image[(long)y * $stride + x] = (uchar)found
-
-// -- part: row
-// The bytes of a row under a full rectangle's row, packed into words.
-FUNCTION void $row_name(PARAMS, const int x, int y, uint f[$row_words]) {
-  const int first = x - $left;
-#if $constant
-  if (y < 0 || y >= $height) {
-    for (int k = 0; k < $row_words; ++k) f[k] = (uint)$outside * 0x01010101u;
-    return;
-  }
-#else
-  y = $rule(y, $height);
-#endif
-  const int word = first >> 2;
-  if (first >= 0 && first + $wide <= $width && word + $row_words + 1 <= (int)($stride / 4)) {
-    GLOBAL const uint* const from = (GLOBAL const uint*)($plane) + word;
-    const int shift = (first & 3) * 8;
-    uint low = from[0];
-    $unroll
-    for (int k = 0; k < $row_words; ++k) {
-      const uint high = from[k + 1];
-      f[k] = SHIFTED_WORD(low, high, shift);
-      low = high;
-    }
-  } else {
-    for (int k = 0; k < $row_words; ++k) {
-      uint packed = 0;
-      for (int j = 0; j < 4; ++j) packed |= (uint)$at << (8 * j);
-      f[k] = packed;
-    }
-  }
-}
 
 // -- part: rest
 // The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
@@ -116,21 +68,21 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 // -- end
 
   // -- part: counters
-// The counters of a work-item lie beside those of its sub-group.
+// The counters of a work-item lie beside those of its sub-group, some in a word.
+// COUNT_UP, COUNT_DOWN: of a code. Nobody waits for what is added to words.
 // SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
-// the highest the sum of all. One load and one product where the fields are bytes.
-// PLACE_OF: the place in bytes of the counter of byte i of words, in the order of the codes.
-#define PLACE_OF(bytes, i)                                                             \
-  times_byte(bytes[(i) / 4] & $high_bits, (i) % 4, $high_times,                        \
-             times_byte(bytes[(i) / 4] & ~$high_bits, (i) % 4, $low_times, own_place))
-#define COUNT_AT(place) *(IN_LOCAL $counter*)((IN_LOCAL uchar*)words + (place))
-#define COUNT(code) \
-  ((IN_LOCAL $counter*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
-#if $bytes
-#define SUMS(code) (words[own / 4 + (int)((code) / 4 * 32)] * 0x01010101u)
-#else
-#define SUMS(code) ((uint)COUNT(code) * 0x10001u + ((uint)COUNT((code) + 1) << 16))
-#endif
+// the highest the sum of all.
+// PLACE_OF_BYTE: the place in bytes, in the order of the codes, of the word that counts byte k of a
+// word; FIELD_OF_BYTE: where in it the counter begins.
+#define WORD_OF(code) words[own + (int)((code) / $per * 32)]
+#define FIELD_OF_CODE(code) ((code) % $per * $field_bits)
+#define COUNT_UP(code) ADD_OWN(&WORD_OF(code), 1u << FIELD_OF_CODE(code))
+#define COUNT_DOWN(code) ADD_OWN(&WORD_OF(code), 0xffffffffu << FIELD_OF_CODE(code))
+#define COUNT(code) ((int)(WORD_OF(code) >> FIELD_OF_CODE(code) & $field))
+#define SUMS(code) (WORD_OF(code) * $ones)
+#define PLACE_OF_BYTE(word, k) times_byte((word) & $high_bits, k, $high_times, own_place)
+#define FIELD_OF_BYTE(word, k) times_byte((word) & ~$high_bits, k, $field_bits, 0u)
+#define WORD_AT(place) (IN_LOCAL uint*)((IN_LOCAL uchar*)words + (place))
   // -- end
 
 KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
@@ -141,13 +93,13 @@ KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
   LOCAL ushort all_digits[$items * 16];
   IN_LOCAL ushort* const digits = all_digits + ITEM / 32 * (32 * 16) + ITEM % 32 * 2;
 #endif
-  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
+  const int own = ITEM / 32 * (32 * $words_each) + ITEM % 32;
   const int x = GROUP_X * $items + ITEM;
   const int first = GROUP_Y * $strip;
   const int last = smaller(first + $strip, $to_height);
   if (x >= $to_width) return;
   {
-    for (int k = 0; k < $words_each; ++k) words[own / $per + k * 32] = 0;
+    for (int k = 0; k < $words_each; ++k) words[own + k * 32] = 0;
     // How many values of the window are in codes before `place`.
     uint place = 0;
     int below = 0;
@@ -204,63 +156,14 @@ KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
 
 KERNEL($items) void windows(GLOBAL uchar* $image) {
   LOCAL uint words[$items * $words_each];
-  const int own = ITEM * $per, x = ITEM, first = 0, last = $to_height;
+  const int own = ITEM, x = ITEM, first = 0, last = $to_height;
   uint place = 0;
   int below = 0;
-  // -- part: rows
-  // By rows of a rectangle, which are loaded one before they are needed. A counter waits for the
-  // one before, which may be the same: where few groups have room, two are read together, and what
-  // an equal code would have added is added.
-  const uint own_place = (uint)(own * $counter_bytes);
-  uint enters[$row_words], leaves[$row_words], next_enters[$row_words], next_leaves[$row_words];
-  for (int k = 0; k < $row_words; ++k)
-    enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
-  for (int row = first - $up - 1; row < last + $down; ++row) {
-    $row_name(ARGS, x, row + 1, next_enters);
-    if (row >= first + $down) $row_name(ARGS, x, row + 1 - $tall, next_leaves);
-    // Places are in the order of the codes, too.
-    const uint limit = own_place + place * $high_times;
-    if (row > first + $down) {
-      $unroll
-      for (int i = 0; i < $wide; ++i) {
-        const uint in0 = PLACE_OF(enters, i), out0 = PLACE_OF(leaves, i);
-#if $bytes
-        COUNT_AT(in0) += 1;
-        COUNT_AT(out0) -= 1;
-#else
-        const int a0 = COUNT_AT(in0), b0 = COUNT_AT(out0);
-        COUNT_AT(in0) = a0 + 1;
-        COUNT_AT(out0) = b0 - 1 + (out0 == in0 ? 1 : 0);
-#endif
-        below += (in0 < limit ? 1 : 0) - (out0 < limit ? 1 : 0);
-      }
-    } else if (row >= first - $up) {
-      $unroll
-      for (int i = 0; i < $wide; ++i) {
-        const uint in0 = PLACE_OF(enters, i);
-        COUNT_AT(in0) += 1;
-        below += in0 < limit ? 1 : 0;
-      }
-    }
-    for (int k = 0; k < $row_words; ++k) {
-      enters[k] = next_enters[k];
-      leaves[k] = next_leaves[k];
-    }
-    const int y = row - $down;
-    if (y < first) continue;
-    $output
-  }
-  // -- end
   // -- part: cells
   // By cells of any mask: those that the window gains and loses when it moves down.
   for (int y = first; y < last; ++y) {
     if (y == first) {
       $all
-#if $has_columns
-    } else if (x >= $left && x + $right < $width && y > $up && y + $down < $height) {
-      GLOBAL const uchar* const here = $plane_here;
-      $by_columns
-#endif
     } else {
       $leaving
       $entering
@@ -285,22 +188,6 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
     const uint found = (lower + (place_after $codes_up_to) + 1u) / 2u;
     // -- end
     $image[x] = (uchar)found;
-  }
-  {
-    GLOBAL const uchar* const here = $plane_here;
-    // -- part: load_column
-    // What enters and what leaves a column of the mask.
-    const uint in_$number = $entering_at, out_$number = $leaving_at;
-    // -- end
-    // -- part: move_column
-    // Counted together: what an equal code would have added is added.
-    {
-      const int more = COUNT(in_$number), less = COUNT(out_$number);
-      COUNT(in_$number) = more + 1;
-      COUNT(out_$number) = less - 1 + (out_$number == in_$number ? 1 : 0);
-      below += (in_$number < place ? 1 : 0) - (out_$number < place ? 1 : 0);
-    }
-    // -- end
   }
   // -- part: steps
   // Moves a code up to the one that a rank is in.

@@ -613,8 +613,12 @@ KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL ui
 FUNCTION int direction_of(const int code) {
   return ((code & 10) != 0 ? 1 : 0) + ((code & 12) != 0 ? 2 : 0);
 }
-// 32 pixels of a row are a word, bit k for the k-th; rows have whole tiles of words.
-FUNCTION uint words_across(const int width) { return (uint)((width + 63) / 64) * 2u; }
+// 32 pixels of a row are a word, bit k for the k-th; those of a tile of 64x64 lie side by side, two a
+// row.
+FUNCTION uint tiles_across(const int width) { return (uint)((width + 63) / 64); }
+FUNCTION uint word_at(const int width, const uint x, const uint y) {
+  return (y / 64u * tiles_across(width) + x / 64u) * 128u + y % 64u * 2u + x / 32u % 2u;
+}
 // Which of four bytes have one of the bits that `bits` has in each: four bits in front of those of
 // the pixels before. Adding the others below the uppermost bit carries into it.
 FUNCTION uint with_bits_of(const uint before, const uint codes, const uint bits) {
@@ -633,7 +637,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   LOCAL uint changed[3];
   const int left = GROUP_X * 64, y = GROUP_Y * 64 + ITEM;
   const int columns = y < $height ? smaller($width - left, 64) : 0;
-  const uint first = (uint)y * words_across($width) + 2u * (uint)GROUP_X;
+  const uint first = word_at($width, (uint)left, (uint)y);
   if (ITEM < 2) to_below[ITEM * 65] = to_above[ITEM * 65 + 64] = 0u;
   if (ITEM < 3) changed[ITEM] = 0u;
   BARRIER;
@@ -715,7 +719,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
     const int code = (int)CODE(to_x, to_y);
     if (code < 1 || code > 15) continue;
-    const uint word = (uint)to_y * words_across($width) + (uint)to_x / 32u;
+    const uint word = word_at($width, (uint)to_x, (uint)to_y);
     OR_GLOBAL(&$entering[word], 1u << (to_x & 31));
   }
 }
@@ -725,7 +729,8 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
 // direction as long as that stays the same, and from the pixels in which it changes. Whoever sets a
 // pixel's mark goes on from it; what is still to be gone on from is a list through the pixels.
 KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL uint* $next) {
-  const uint across = words_across($width), words = across * (uint)$height;
+  const uint across = tiles_across($width);
+  const uint words = across * (uint)(($height + 63) / 64) * 128u;
   const uint step = (uint)(GROUPS_X * GROUPS_Y * $items);
   for (uint at = (uint)((GROUP_Y * GROUPS_X + GROUP_X) * $items + ITEM); at < words; at += step) {
     uint entered = $entering[at] & ~LOAD_GLOBAL(&$marks[at]);
@@ -734,7 +739,9 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
       entered &= entered - 1u;
       if ((OR_GLOBAL(&$marks[at], lowest) & lowest) != 0u) continue;
       uint open = 0xffffffffu;
-      int at_x = (int)(at % across) * 32 + 31 - LEADING_ZEROS(lowest), at_y = (int)(at / across);
+      const uint tile = at / 128u;
+      int at_x = (int)(tile % across * 64u + at % 2u * 32u) + 31 - LEADING_ZEROS(lowest);
+      int at_y = (int)(tile / across * 64u + at % 128u / 2u);
       for (;;) {
         const int direction = direction_of((int)CODE(at_x, at_y));
         const int dx = direction == 0 ? 0 : 1;
@@ -744,7 +751,7 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
           while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
             const int code = (int)CODE(to_x, to_y);
             if (code < 1 || code > 15) break;
-            const uint word = (uint)to_y * across + (uint)to_x / 32u;
+            const uint word = word_at($width, (uint)to_x, (uint)to_y);
             const uint bit = 1u << (to_x & 31);
             if ((OR_GLOBAL(&$marks[word], bit) & bit) != 0u) break;
             if (direction_of(code) != direction) {
@@ -772,7 +779,7 @@ KERNEL($items) void reached(GLOBAL const uint* $marks, GLOBAL uchar* $result) {
   const uint at = (uint)(GROUP_X * $items + ITEM), across = (uint)($width + 15) / 16u;
   if (at >= across * (uint)$height) return;
   const int x = (int)(at % across) * 16, y = (int)(at / across);
-  const uint bits = $marks[(uint)y * words_across($width) + (uint)x / 32u] >> (x & 31);
+  const uint bits = $marks[word_at($width, (uint)x, (uint)y)] >> (x & 31);
   uint bytes[4];
   $unroll
   for (int k = 0; k < 4; ++k) bytes[k] = (bits >> 4 * k & 15u) * 0x00204081u & 0x01010101u;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "backends/jit/neighbourhood/rank_columns.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
 #include "backends/jit/plan/image_plan.hpp"
@@ -18,13 +19,44 @@ namespace {
 
 constexpr int max_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
-constexpr int max_row_cells = 64;            // that a work-item holds four times over, in registers
-constexpr std::size_t columns_at_once = 24;  // of a mask, loaded before they are counted
-// Strips that a processor needs to be busy, and their rows: a strip starts with a whole window.
-constexpr std::int64_t enough_strips = 896;
-constexpr int max_strip = 128, min_strip = 32;
+constexpr int max_row_cells = 64;  // that a work-item holds four times over, in registers
+// Rows of a strip, which starts with a whole window.
+constexpr std::int64_t min_strip = 16;
+// Bytes that a processor's groups share, and that each takes besides its own.
+constexpr std::int64_t shared_bytes = 227 * 1024, group_bytes = 1024;
 
 const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n).primitive); }
+
+std::string undefined_counters() {
+  std::string text;
+  for (const char* name : {"WORD_OF", "FIELD_OF_CODE", "COUNT_UP", "COUNT_DOWN", "COUNT", "SUMS",
+                           "PLACE_OF_BYTE", "FIELD_OF_BYTE", "WORD_AT"}) {
+    text += undefined(name);
+  }
+  return text;
+}
+
+// Strips of columns: one for each work-item.
+struct Strips {
+  std::int64_t items, groups;  // of a group; at once
+  std::int64_t start;          // rows that take as long as its first window
+
+  // Their rows, a multiple of four: those that are done first, in turns of so many groups.
+  std::int64_t rows(Size size, std::int64_t planes) const {
+    const std::int64_t across = planes * ((size.width + items - 1) / items);
+    std::int64_t least = 0, found = 0;
+    for (std::int64_t strips = 1;; ++strips) {
+      const std::int64_t each = ((size.height + strips - 1) / strips + 3) / 4 * 4;
+      const std::int64_t turns = (across * strips + groups - 1) / groups;
+      const std::int64_t time = turns * (each + start);
+      if (found > 0 && (each < min_strip || turns > 8)) return found;
+      if (found == 0 || time < least) {
+        least = time;
+        found = each;
+      }
+    }
+  }
+};
 
 // The kernel's parts that depend on the node.
 class RankHistogram {
@@ -42,46 +74,51 @@ class RankHistogram {
   void write() {
     write_outside();
     write_key();
-    const bool rows = rank_.mask.full() && rank_.mask.width <= max_row_cells &&
-                      node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single;
-    if (rows) write_row();
     if (rest_bits() > 0) write_rest();
-    const std::string loop = rows ? text("rows", {{"output", output()}}) : cells_text();
-    // 32 KB of local memory, or half of it beside the digits of wider classes.
-    const int items = 32 * per() / (rest_bits() > 0 ? 2 : 1);
+    const bool columns = rest_bits() == 0 && takes_columns(rank_.mask);
+    const std::string loop = columns ? columns_text() : cells_text();
+    // 32 KB of local memory, or half of it beside the digits of wider classes. Columns take many
+    // registers: small groups fill what there is of both.
+    const int items = columns ? 32 : 32 * per() / (rest_bits() > 0 ? 2 : 1);
     const Operand self{false, n_};
-    const std::int64_t enough = enough_strips * to_.tuning().processors;
+    const Strips strips = strips_of(items);
     const std::string strip = to_.parameter(
-        ParameterType::int32, name_ + "_strip", [self, enough](const LaunchContext& at, int) {
-          return static_cast<double>(strip_of(at.size_of(self), enough));
+        ParameterType::int32, name_ + "_strip", [self, strips](const LaunchContext& at, int) {
+          return static_cast<double>(strips.rows(at.size_of(self), at.count()));
         });
     const std::string kernel = text("counters") +
                                text("kernel", {{"items", number(items)},
-                                               {"words_each", number(codes / per())},
                                                {"has_digits", rest_bits() > 0 ? "1" : "0"},
                                                {"strip", strip},
                                                {"to_height", to_.height(self)},
                                                {"to_width", to_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
-                               undefined("SUMS") + undefined("COUNT") + undefined("PLACE_OF") +
-                               undefined("COUNT_AT");
-    to_.kernel("store_" + Builder::name(self), items, kernel,
-               [self, items, enough](const LaunchContext& at) {
-                 const Size size = at.size_of(self);
-                 const std::int64_t each = strip_of(size, enough);
-                 return LaunchShape{
-                     {(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
-                     {items, 1, 1}};
-               });
+                               undefined_counters();
+    to_.kernel(
+        "store_" + Builder::name(self), items, kernel,
+        [self, items, strips](const LaunchContext& at) {
+          const Size size = at.size_of(self);
+          const std::int64_t each = strips.rows(size, at.count());
+          return LaunchShape{{(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
+                             {items, 1, 1}};
+        },
+        columns ? static_cast<int>(groups_of_processor(items)) : 0);
   }
 
  private:
-  // enough: strips that keep the device busy.
-  static std::int64_t strip_of(Size size, std::int64_t enough) {
-    std::int64_t strip = max_strip;
-    while (strip > min_strip && size.width * size.height < strip * enough) strip /= 2;
-    return strip;
+  // As many groups as local memory has room for; of one sub-group as many in each quarter of a
+  // processor, which registers are given out by.
+  std::int64_t groups_of_processor(int items) const {
+    const std::int64_t counters = std::int64_t{4} * items * (codes / per());
+    const std::int64_t digits = rest_bits() > 0 ? std::int64_t{32} * items : 0;
+    const std::int64_t fit = shared_bytes / (counters + digits + group_bytes);
+    return items > 32 ? fit : fit / 4 * 4;
+  }
+  Strips strips_of(int items) const {
+    return {.items = items,
+            .groups = groups_of_processor(items) * std::max(1, to_.tuning().processors),
+            .start = rank_.mask.height / 2};
   }
 
   // Bits of a key beyond the first eight.
@@ -111,18 +148,6 @@ class RankHistogram {
     return node_.cls == PixelClass::single ? "key_of_single(" + value + ")" : "(uint)" + value;
   }
 
-  void write_row() {
-    const PlaneText plane = to_.plane(image_);
-    const std::string at = to_.call(name_ + "_at", "first + 4 * k + j", "y");
-    to_.function(name_ + "_row",
-                 text("row", {{"constant", rank_.border == Border::constant ? "1" : "0"},
-                              {"rule", name_of(rank_.border)},
-                              {"outside", outside_},
-                              {"stride", plane.stride},
-                              {"plane", plane.row("y")},
-                              {"at", at}}));
-  }
-
   void write_rest() {
     const auto step = [](const std::string& key) {
       return "const uint key = " + key +
@@ -143,53 +168,27 @@ class RankHistogram {
     return words_.filled(part(kernels::rank_histogram, name), own);
   }
 
-  std::string cells_text() {
-    const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
-    const auto moved = [&](const char* which, const Mask& mask, const char* y, const char* sign) {
-      const std::string key = to_.call(name_ + "_key", "x + dx", y);
-      return braced(for_each_cell(to_, name_ + which, mask,
-                                  declared("const uint", "code", key + top) + "COUNT(code) " +
-                                      sign + "= 1; below " + sign + "= code < place ? 1 : 0;"));
-    };
-    const std::string by_columns = text_by_columns();
-    return text("cells",
-                {{"output", output()},
-                 {"all", moved("_all", rank_.mask, "y + dy", "+")},
-                 {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", "-")},
-                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", "+")},
-                 {"plane_here", by_columns.empty() ? "" : to_.plane(image_).row("y") + " + x"},
-                 {"has_columns", by_columns.empty() ? "0" : "1"},
-                 {"by_columns", by_columns}});
+  std::string columns_text() {
+    RankColumns columns(to_, n_, name_, small_);
+    columns.write_words();
+    return columns.loop(output());
   }
 
-  // The cells that enter and leave each column of a mask of bytes, many of them loaded before they
-  // are counted. Empty for other classes, and for masks of too many.
-  std::string text_by_columns() {
-    if (rest_bits() > 0) return "";
-    if (!takes_columns(rank_.mask)) return "";
-    const std::string stride = to_.plane(image_).stride;
-    const auto at = [&](int dx, int dy) {
-      return "here[" + number(dy) + " * " + stride + " + " + number(dx) + "]";
+  std::string cells_text() {
+    const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
+    const auto moved = [&](const char* which, const Mask& mask, const char* y, bool enters) {
+      const std::string key = to_.call(name_ + "_key", "x + dx", y);
+      const std::string count =
+          enters ? "COUNT_UP(code); below += " : "COUNT_DOWN(code); below -= ";
+      return braced(for_each_cell(
+          to_, name_ + which, mask,
+          declared("const uint", "code", key + top) + count + "code < place ? 1 : 0;"));
     };
-    std::vector<std::string> loads, moves;
-    for (const Run& run : columns_of(rank_.mask)) {
-      const std::string k = number(static_cast<std::int64_t>(loads.size()));
-      loads.push_back(text("load_column", {{"number", k},
-                                           {"entering_at", at(run.x, run.y + run.length - 1)},
-                                           {"leaving_at", at(run.x, run.y - 1)}}));
-      moves.push_back(text("move_column", {{"number", k}}));
-    }
-    std::string all;
-    for (std::size_t i = 0; i < loads.size(); i += columns_at_once) {
-      const auto begin = static_cast<std::ptrdiff_t>(i);
-      const auto end =
-          static_cast<std::ptrdiff_t>(std::min<std::size_t>(i + columns_at_once, loads.size()));
-      std::string some;
-      for (auto k = begin; k < end; ++k) some += loads[static_cast<std::size_t>(k)];
-      for (auto k = begin; k < end; ++k) some += moves[static_cast<std::size_t>(k)];
-      all += braced(some);
-    }
-    return all;
+    return text("cells",
+                {{"output", output()},
+                 {"all", moved("_all", rank_.mask, "y + dy", true)},
+                 {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", false)},
+                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", true)}});
   }
 
   // Moves `place` up by single codes to the one that the rank is in.
@@ -252,26 +251,22 @@ class RankHistogram {
   int cells_;
   bool small_;
   const Substitutions words_{{
-      {"row_name", [this] { return name_ + "_row"; }},
-      {"row_words", [this] { return number((rank_.mask.width + 3) / 4); }},
       {"left", [this] { return number(rank_.mask.footprint().left); }},
       {"right", [this] { return number(rank_.mask.footprint().right); }},
       {"up", [this] { return number(rank_.mask.footprint().up); }},
       {"down", [this] { return number(rank_.mask.footprint().down); }},
-      {"wide", [this] { return number(rank_.mask.width); }},
-      {"tall", [this] { return number(rank_.mask.height); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
       {"rank", [this] { return number(rank_.rank); }},
       {"codes", [] { return number(codes); }},
       {"per", [this] { return number(per()); }},
       {"top", [this] { return number(32 - 32 / per()); }},
-      {"counter", [this] { return std::string(small_ ? "uchar" : "ushort"); }},
-      {"bytes", [this] { return std::string(small_ ? "1" : "0"); }},
-      {"counter_bytes", [this] { return std::string(small_ ? "1" : "2"); }},
+      {"words_each", [this] { return number(codes / per()); }},
+      {"field_bits", [this] { return std::string(small_ ? "8u" : "16u"); }},
+      {"field", [this] { return std::string(small_ ? "255u" : "65535u"); }},
+      {"ones", [this] { return std::string(small_ ? "0x01010101u" : "0x10001u"); }},
       {"high_bits", [this] { return std::string(small_ ? "0xfcfcfcfcu" : "0xfefefefeu"); }},
       {"high_times", [this] { return std::string(small_ ? "32u" : "64u"); }},
-      {"low_times", [this] { return std::string(small_ ? "1u" : "2u"); }},
       {"unroll", [this] { return to_.unroll(); }},
   }};
 };

@@ -88,9 +88,7 @@ bool fits_rank_network(const Tuning& tuning, const Rank& rank) {
   return tuning.fast && cells <= most;
 }
 
-bool takes_columns(const Mask& mask) {
-  return !mask.full() && columns_of(mask).size() <= max_rank_columns;
-}
+bool takes_columns(const Mask& mask) { return columns_of(mask).size() <= max_rank_columns; }
 
 bool fits_rank_tiles(const KernelContext& of, int n) {
   // PoCL 3.1 makes wrong values of these kernels with several threads (none with one), for a reason
