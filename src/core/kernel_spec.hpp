@@ -340,10 +340,10 @@ struct Moments {
   int run() const { return reach < 4 ? 1 : 4; }
 };
 
-using Primitive =
-    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                 Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window, Morph,
-                 Flood, Entropy, Deviation, TileHistogram, BetweenTables, Objects, Fourier, Moments>;
+using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
+                               Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
+                               Label, Resample, Window, Morph, Flood, Entropy, Deviation,
+                               TileHistogram, BetweenTables, Objects, Fourier, Moments>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -40,14 +40,13 @@ TEST(KernelTable, HasEveryPrimitiveWithEveryClassAndBorder) {
       if (const auto* s = std::get_if<Stencil>(&node.primitive)) borders.insert(s->border);
     }
   }
-  EXPECT_EQ(primitives,
-            (std::set<std::string>{
-                "point",    "permute",        "stencil",        "separable", "extremum",
-                "rank",     "reduce",         "histogram",      "select",    "scalar",
-                "distance", "project",        "backproject",    "diffuse",   "label",
-                "resample", "window",         "morph",          "flood",     "entropy",
-                "objects",  "tile_histogram", "between_tables", "fourier",   "moments",
-                "deviation"}));
+  EXPECT_EQ(primitives, (std::set<std::string>{
+                            "point",    "permute",        "stencil",        "separable", "extremum",
+                            "rank",     "reduce",         "histogram",      "select",    "scalar",
+                            "distance", "project",        "backproject",    "diffuse",   "label",
+                            "resample", "window",         "morph",          "flood",     "entropy",
+                            "objects",  "tile_histogram", "between_tables", "fourier",   "moments",
+                            "deviation"}));
   EXPECT_GE(chains, 20);
   EXPECT_EQ(borders.size(), 4u);
   for (const char* primitive :
