@@ -30,8 +30,6 @@ IMPIPE_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return __built
 IMPIPE_INLINE Floats negative_multiply_add(Floats a, Floats b, Floats c) {
   return __builtin_fmaf(-a, b, c);
 }
-IMPIPE_INLINE Floats subtract(Floats a, Floats b) { return a - b; }
-IMPIPE_INLINE Floats multiply(Floats a, Floats b) { return a * b; }
 // The second where one of them is NaN.
 IMPIPE_INLINE Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 IMPIPE_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }

@@ -439,7 +439,8 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
     base = last + 1u;
     found = LOAD_GLOBAL(now + FLOOD_MARKS);
     length = LOAD_GLOBAL($control + FLOOD_LENGTH + list);
-    if (round >= 1024u && (float)round * (float)all > $rounds * (float)(base - all)) {
+    const float rounds = (float)round, part = (float)(base - all) / (float)all;
+    if (rounds > $rounds || (rounds * 8.0f > $rounds && rounds > 2.0f * $rounds * part)) {
       // The processor is faster: it is told by what no label is.
       if (group == 0u && ITEM == 0) {
         const int x = 0, y = 0;
