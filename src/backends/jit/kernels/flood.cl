@@ -284,7 +284,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
     const uint taken = base + found;
     for (uint start = base + group * $items; start < taken; start += groups * $items) {
       const uint place = start + (uint)ITEM;
-      uint earlier[8], neighbours = 0u, state = FLOOD_LABEL;
+      uint earlier[8], state = FLOOD_LABEL;
       bool lower = false;
       if (place < taken) {
         const uint pixel = $order[place - all];
@@ -308,22 +308,21 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
         }
       }
       places[ITEM] = state;
+      BARRIER;
       for (;;) {
+        uint next = state == FLOOD_OPEN ? FLOOD_LABEL : state;
+        for (int k = 0; k < 8 && state == FLOOD_OPEN; ++k) {
+          const uint at = earlier[k];
+          if (at == FLOOD_NOT_FOUND) continue;
+          const uint its = at >= start ? places[at - start] : LOAD_GLOBAL($lines + (at - all));
+          if (its == FLOOD_LABEL) next = FLOOD_LINE;
+          if (its == FLOOD_OPEN && next == FLOOD_LABEL) next = FLOOD_OPEN;
+        }
         if (ITEM == 0) count = 0u;
         BARRIER;
-        if (state == FLOOD_OPEN) {
-          uint next = FLOOD_LABEL;
-          for (int k = 0; k < 8; ++k) {
-            const uint at = earlier[k];
-            if (at == FLOOD_NOT_FOUND) continue;
-            const uint its = at >= start ? places[at - start] : LOAD_GLOBAL($lines + (at - all));
-            if (its == FLOOD_LABEL) next = FLOOD_LINE;
-            if (its == FLOOD_OPEN && next == FLOOD_LABEL) next = FLOOD_OPEN;
-          }
-          state = next;
-          places[ITEM] = state;
-          if (state == FLOOD_OPEN) ADD_LOCAL(&count, 1u);
-        }
+        state = next;
+        places[ITEM] = state;
+        if (state == FLOOD_OPEN) ADD_LOCAL(&count, 1u);
         BARRIER;
         const bool all_known = count == 0u;
         BARRIER;
