@@ -27,8 +27,8 @@ constexpr int max_rounds = 30;
 // Those from this one on have little or nothing left to do, and few groups: launching them takes
 // time.
 constexpr int late_rounds = 10;
-// Pairs of rounds that raise tiles, at most.
-constexpr int max_raising = 64;
+// Groups of a processor that raise tiles.
+constexpr int raised_at_once = 4;
 
 class ReconstructionWriter : LabelWriterBase {
  public:
@@ -120,7 +120,9 @@ class ReconstructionWriter : LabelWriterBase {
              defined("SEED(x, y)", "(MARKER(x, y) < MASK(x, y) ? MARKER(x, y) : MASK(x, y))");
     }
     if (reads("RAISED(")) {
-      out += defined("RAISED(x, y)", "(uint)$raised[(uint)(y) * (uint)$width + (uint)(x)]");
+      out += defined(
+          "RAISED(x, y)",
+          "(uint)*(GLOBAL volatile $code*)($raised + (uint)(y) * (uint)$width + (uint)(x))");
     }
     return out;
   }
@@ -143,36 +145,38 @@ class ReconstructionWriter : LabelWriterBase {
   // tiles.
   void write_raised() {
     const Size tile{64, tile_rows()};
-    const auto begin = [&] {
-      add_tiles("_begin", text_of("begin", {{"also_woken", woken("_by_odd")}}), 256, tile);
-    };
-    if (to_.dialect() == Dialect::cuda) {
-      begin();
-      write_raising(tile);
-    } else if (holes()) {
-      begin();  // their source is the image's border: few tiles have any of it
+    const bool raises = to_.dialect() == Dialect::cuda;
+    if (raises || holes()) {  // the holes' source is the border: few tiles have any of it
+      add_tiles("_begin", text_of("begin", {{"raises", raises ? "1" : "0"}}), 256, tile);
     } else {
       add_tiles("_scan", text_of("scan", {{"line", scan_ways()}}), 64, {64, 60});
     }
+    if (raises) write_raising();
   }
 
-  // The first round raises all tiles, each other one those that the round before it woke. There are
-  // 16 more than tiles from side to side, with the pair that is there already; what winds more is
-  // left to the tree, which begins with what was raised.
-  void write_raising(Size tile) {
-    const int at_once = label_.connectivity == 8 ? 3 : 4;
-    const std::string by_odd = woken("_by_odd"), by_even = woken("_by_even");
-    add_tiles("_raise_even", raise_text(by_odd, by_even), 256, tile, at_once);
-    add_tiles("_raise_odd", raise_text(by_even, by_odd), 256, tile, at_once);
-    to_.repeat(2, max_raising, [image = image_, tile](const LaunchContext& at, int time) {
-      const LaunchShape shape = each_tile(at.size_of(image), 256, tile);
-      const std::int64_t across = std::max(shape.groups[0], shape.groups[1]);
-      if (time >= across / 2 + 7) return LaunchShape{{0, 0, 0}, {1, 1, 1}};
-      return shape;
-    });
-    to_.kernel(name_ + "_left", items, text_of("left"), [](const LaunchContext&) {
-      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-    });
+  // Tiles that wake each other in turn are at most some more than there are from side to side; what
+  // winds more is left to the tree, which begins with what was raised.
+  void write_raising() {
+    const std::string text = text_of("raise", {{"quarters", all_lines()},
+                                               {"max_depth", max_depth()},
+                                               // Everywhere: PoCL 3.1 mixes up arrays that live
+                                               // over barriers in loops.
+                                               {"unroll", unroll_pragma(0)}});
+    const ShapeFunction shape = [image = image_, rows = tile_rows(),
+                                 groups =
+                                     raised_at_once * to_.tuning().processors](const auto& at) {
+      return LaunchShape{{std::min<std::int64_t>(tiles_of(at.size_of(image), rows), groups), 1, 1},
+                         {256, 1, 1}};
+    };
+    to_.kernel(name_ + "_raise", 256, text, shape, raised_at_once);
+  }
+  std::string max_depth() {
+    return "(uint)" + to_.parameter(ParameterType::int32, name_ + "_max_depth",
+                                    [image = image_, rows = tile_rows()](const auto& at, int) {
+                                      const Size size = at.size_of(image);
+                                      return static_cast<double>(
+                                          32 + std::max(size.width / 64, size.height / rows));
+                                    });
   }
 
   // The four ways of a tile's work-items over its lines.
@@ -202,22 +206,12 @@ class ReconstructionWriter : LabelWriterBase {
     return node_.cls == PixelClass::uint8 ? "68" : single() ? "67" : "66";
   }
 
-  // One mark a tile: those of the first and of odd rounds, and those of even rounds.
-  std::string woken(const char* by) {
-    return to_.scratch(
-        name_ + "_woken" + by, "uint",
-        [image = image_, rows = tile_rows()](const LaunchContext& at) {
-          return 4 * tiles_of(at.size_of(image), rows);
-        },
-        true);
-  }
-  std::string raise_text(const std::string& here, const std::string& next) {
-    return text_of("raise",
-                   {{"quarters", all_lines()},
-                    {"woken", here},
-                    {"also_woken", next},
-                    // Everywhere: PoCL 3.1 mixes up arrays that live over barriers in loops.
-                    {"unroll", unroll_pragma(0)}});
+  // A word a tile.
+  std::string words_of_tiles(const char* suffix) {
+    return to_.scratch(name_ + suffix, "uint",
+                       [image = image_, rows = tile_rows()](const LaunchContext& at) {
+                         return 4 * tiles_of(at.size_of(image), rows);
+                       });
   }
 
   // The kinds of lines: columns, rows and, where corners touch, both kinds of diagonals. These go
@@ -315,9 +309,21 @@ class ReconstructionWriter : LabelWriterBase {
       {"rows", [this] { return std::to_string(tile_rows()); }},
       {"pitch", [this] { return pitch(); }},
       {"mask_pitch", [this] { return single() ? "65" : pitch(); }},
-      {"turns", [] { return "4"; }},
+      // Eight times along lines of some kind.
+      {"turns", [this] { return label_.connectivity == 8 ? "2" : "4"; }},
+      {"kinds", [this] { return label_.connectivity == 8 ? "4" : "2"; }},
       {"tiles", [this] { return tiles(); }},
-      {"woken", [this] { return woken("_by_odd"); }},
+      {"queue", [this] { return words_of_tiles("_queue"); }},
+      {"woken", [this] { return words_of_tiles("_woken"); }},
+      {"depths", [this] { return words_of_tiles("_depths"); }},
+      // Of the state: places of the queue that were taken and given; tiles that wait or are under
+      // way.
+      {"head", [] { return "3"; }},
+      {"tail", [] { return "4"; }},
+      {"open", [] { return "5"; }},
+      {"no_tile", [] { return "0xffffffffu"; }},
+      {"waits", [] { return "1u"; }},
+      {"under_way", [] { return "2u"; }},
       {"raised",
        [this] {
          return to_.scratch(name_ + "_raised", code(),
@@ -337,7 +343,7 @@ class ReconstructionWriter : LabelWriterBase {
       {"inner", [] { return "0x40000000u"; }},
       {"state",
        [this] {
-         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 12; });
+         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 24; });
        }},
       {"marks", [this] { return bits_of("_marks", false); }},
       {"codes", [this] { return to_.plane(image_).row("y"); }},

@@ -54,13 +54,32 @@ FUNCTION float float_of_key(const uint key) {
 }
 
 // -- part: begin
-// What the source gives the pixels. All tiles are to be raised.
+// What the source gives the pixels. Where tiles are raised, all of them wait for it, in their order.
 #define $code ushort
 #define $rows 64  // of a tile
-KERNEL(256) void begin(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $also_woken) {
-  if ($leader) $state[0] = $state[1] = $state[2] = 1u;
+#define $tiles 176
+#define $raises 1
+#define $head 3   // of the state: places of the queue that were taken and given,
+#define $tail 4
+#define $open 5   // and tiles that wait or are under way
+KERNEL(256) void begin(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $queue,
+                       GLOBAL uint* $woken, GLOBAL uint* $depths) {
+  if ($leader) {
+    $state[0] = $state[1] = $state[2] = 1u - $raises;
+#if $raises
+    $state[$head] = 0u;
+    $state[$tail] = $state[$open] = (uint)$tiles;
+#endif
+  }
+#if $raises
+  if (ITEM == 0) {
+    const int tile = GROUP_Y * GROUPS_X + GROUP_X;
+    $queue[tile] = (uint)tile;
+    $woken[tile] = 1u;
+    $depths[tile] = 0u;
+  }
+#endif
   const int x = GROUP_X * 64 + ITEM % 64;
-  if (ITEM == 0) $also_woken[GROUP_Y * GROUPS_X + GROUP_X] = 1u;
   for (int row = ITEM / 64; row < $rows; row += 4) {
     const int y = GROUP_Y * $rows + row;
     if (x < $width && y < $height) $raised[(uint)y * (uint)$width + (uint)x] = SEED(x, y);
@@ -127,12 +146,15 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
 }
 
 // -- part: raise
-// Raises what the source gives the pixels of a tile of 64 columns, as far as the tile and what
-// stands around it tell, and marks the tiles beside it that this may raise further. In local
-// memory a tile has its neighbours around it. Beyond the image nothing is raised.
+// Groups take tiles of 64 columns from a queue, one after the other, until none waits and none is
+// under way. A group raises what the source gives the pixels of its tile as far as the tile and
+// what stands around it tell, and puts those tiles beside it that this may raise further, and are
+// not there, at the queue's end. A tile that is woken while it is under way is put there by its
+// group. In local memory a tile has its neighbours around it. Beyond the image nothing is raised.
 #define $pitch 66
 #define $mask_pitch 66
 #define $turns 4  // over all kinds of lines, at most
+#define $kinds 4  // of lines
 // Of lines of one kind: how many, pixels of a quarter, where the k-th of them and its mask lie, from
 // one to the next, what lies before the first and behind the last; and whether lines end at a side
 // and go on at the other, which the k-th pixel does then when coming on, or back.
@@ -146,154 +168,188 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
 #define $wraps 0
 #define $wraps_on false
 #define $wraps_back false
-KERNEL(256) void raise(GLOBAL $code* $raised, GLOBAL uint* $woken, GLOBAL uint* $also_woken) {
+#define $no_tile 0xffffffffu
+#define $waits 1u      // of a tile: in the queue,
+#define $under_way 2u  // or taken from it
+#define $max_depth 96u  // tiles that wake each other in turn; what winds more is left
+KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $queue,
+                       GLOBAL uint* $woken, GLOBAL uint* $depths) {
   LOCAL $code values[($rows + 2) * $pitch], masks[$rows * $mask_pitch];
   LOCAL $code ends[4 * 256];
-  LOCAL uint moves[$turns];
-  const int tile = GROUP_Y * GROUPS_X + GROUP_X;
-  int raises = $woken[tile] != 0u;
-  const int left = GROUP_X * 64, top = GROUP_Y * $rows;
+  LOCAL uint moves[$turns * $kinds], next, depth, wakes;
+  const int across = ($width + 63) / 64;
   const int line = ITEM % 64, quarter = ITEM / 64;
-  if (raises) {
-    $unroll
-    for (int k = 0; k < $rows / 4; ++k) {
-      const int row = k * 4 + quarter, x = left + line, y = top + row;
-      const bool inside = x < $width && y < $height;
-      masks[row * $mask_pitch + line] = inside ? MASK(x, y) : 0u;
-      values[(row + 1) * $pitch + line + 1] = inside ? RAISED(x, y) : 0u;
-    }
-  }
   // A work-item has a pixel of the tile's edge and the one across: of the top, the bottom, the left
   // and the right side. Those at the tile's corners are besides.
   const int at_rows = quarter < 2, is_far = quarter % 2, has_edge = at_rows || line < $rows;
   const int edge_x = at_rows ? line : is_far ? 63 : 0;
   const int edge_y = !at_rows ? line : is_far ? $rows - 1 : 0;
   const int out_x = at_rows ? 0 : is_far ? 1 : -1, out_y = !at_rows ? 0 : is_far ? 1 : -1;
-  for (int k = 0; k < 2 && raises; ++k) {
-    int x = edge_x + out_x, y = edge_y + out_y;
-    if (k == 1) {
-      x = ITEM % 2 == 0 ? -1 : 64;
-      y = ITEM < 2 ? -1 : $rows;
-    }
-    if (k == 0 ? !has_edge : ITEM >= 4) continue;
-    const int to_x = left + x, to_y = top + y;
-    const bool inside = to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height;
-    values[(y + 1) * $pitch + x + 1] = inside ? RAISED(to_x, to_y) : 0u;
-  }
-  if (ITEM < $turns) moves[ITEM] = 0u;
-  // No group returns before it: PoCL 3.1 mixes up what work-items keep over a barrier then.
-  BARRIER;
-  if (ITEM == 0) $woken[tile] = 0u;
   const int edge = (edge_y + 1) * $pitch + edge_x + 1;
-  const uint old = raises && has_edge ? values[edge] : 0u;
-  int any = 0;
-  for (int turn = 0; turn < $turns && raises; ++turn) {
-    // -- part: quarters
-    // Along lines of one kind, a quarter of one each work-item. Whatever comes into a quarter, what
-    // leaves it lies between a least and a most value, and is what came in if that is between them.
-    {
-      uint value[$count], mask[$count];
-      uint least_on = 0u, max_on = 0xffffffffu, least_back = 0u, max_back = 0xffffffffu;
-      const int works = line < $lines;
-      $unroll
-      for (int k = 0; k < $count; ++k) {
-        value[k] = works ? values[$place] : 0u;
-        mask[k] = works ? masks[$mask_place] : 0u;
+  for (;;) {
+    if (ITEM == 0) {
+      GLOBAL uint* const slot = $queue + ADD_GLOBAL($state + $head, 1u) % (uint)$tiles;
+      uint taken = $no_tile;
+      do {
+        if (LOAD_GLOBAL(slot) != $no_tile) taken = EXCHANGE_GLOBAL(slot, $no_tile);
+      } while (taken == $no_tile && LOAD_GLOBAL($state + $open) != 0u);
+      if (taken != $no_tile) {
+        depth = LOAD_GLOBAL($depths + taken);
+        EXCHANGE_GLOBAL($woken + taken, $under_way);
+        FENCE;
       }
+      next = taken;
+      wakes = 0u;
+    }
+    if (ITEM < $turns * $kinds) moves[ITEM] = 0u;
+    BARRIER;
+    if (next == $no_tile) break;
+    const int tile = (int)next;
+    int raises = depth <= $max_depth;
+    const int left = tile % across * 64, top = tile / across * $rows;
+    if (raises) {
       $unroll
-      for (int k = 0; k < $count; ++k) {
-#if $wraps
-        if ($wraps_on) least_on = max_on = values[$place - ($step)];
-#endif
-        least_on = least_of(mask[k], max_of(value[k], least_on));
-        max_on = least_of(mask[k], max_of(value[k], max_on));
+      for (int k = 0; k < $rows / 4; ++k) {
+        const int row = k * 4 + quarter, x = left + line, y = top + row;
+        const bool inside = x < $width && y < $height;
+        masks[row * $mask_pitch + line] = inside ? MASK(x, y) : 0u;
+        values[(row + 1) * $pitch + line + 1] = inside ? RAISED(x, y) : 0u;
       }
-      $unroll
-      for (int k = $count - 1; k >= 0; --k) {
-#if $wraps
-        if ($wraps_back) least_back = max_back = values[$place + ($step)];
-#endif
-        least_back = least_of(mask[k], max_of(value[k], least_back));
-        max_back = least_of(mask[k], max_of(value[k], max_back));
+    } else if (ITEM < 3) {
+      $state[ITEM] = 1u;
+    }
+    for (int k = 0; k < 2 && raises; ++k) {
+      int x = edge_x + out_x, y = edge_y + out_y;
+      if (k == 1) {
+        x = ITEM % 2 == 0 ? -1 : 64;
+        y = ITEM < 2 ? -1 : $rows;
       }
-      ends[ITEM] = least_on;
-      ends[256 + ITEM] = max_on;
-      ends[512 + ITEM] = least_back;
-      ends[768 + ITEM] = max_back;
-      BARRIER;
-      if (works) {
-        uint on = values[$first], back = values[$last], moved = 0u;
+      if (k == 0 ? !has_edge : ITEM >= 4) continue;
+      const int to_x = left + x, to_y = top + y;
+      const bool inside = to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height;
+      values[(y + 1) * $pitch + x + 1] = inside ? RAISED(to_x, to_y) : 0u;
+    }
+    BARRIER;
+    const uint old = raises && has_edge ? values[edge] : 0u;
+    int any = 0, pass = 0, quiet = 0;  // kinds of lines that are as they should be
+    for (int turn = 0; turn < $turns && raises && quiet < $kinds; ++turn) {
+      // -- part: quarters
+      // Along lines of one kind, a quarter of one each work-item, unless nothing has moved since they
+      // were last gone along. Whatever comes into a quarter, what leaves it lies between a least and a
+      // most value, and is what came in if that is between them.
+      if (quiet < $kinds) {
+        uint value[$count], mask[$count];
+        uint least_on = 0u, max_on = 0xffffffffu, least_back = 0u, max_back = 0xffffffffu;
+        const int works = line < $lines;
         $unroll
-        for (int k = 0; k < 3; ++k) {
-          const int there = k * 64 + line;
-          if (k < quarter) on = least_of(ends[256 + there], max_of(ends[there], on));
-        }
-        $unroll
-        for (int k = 3; k > 0; --k) {
-          const int there = k * 64 + line;
-          if (k > quarter) back = least_of(ends[768 + there], max_of(ends[512 + there], back));
+        for (int k = 0; k < $count; ++k) {
+          value[k] = works ? values[$place] : 0u;
+          mask[k] = works ? masks[$mask_place] : 0u;
         }
         $unroll
         for (int k = 0; k < $count; ++k) {
 #if $wraps
-          if ($wraps_on) on = values[$place - ($step)];
+          if ($wraps_on) least_on = max_on = values[$place - ($step)];
 #endif
-          on = least_of(mask[k], max_of(value[k], on));
-          moved |= on ^ value[k];
-          value[k] = on;
+          least_on = least_of(mask[k], max_of(value[k], least_on));
+          max_on = least_of(mask[k], max_of(value[k], max_on));
         }
         $unroll
         for (int k = $count - 1; k >= 0; --k) {
 #if $wraps
-          if ($wraps_back) back = values[$place + ($step)];
+          if ($wraps_back) least_back = max_back = values[$place + ($step)];
 #endif
-          back = least_of(mask[k], max_of(value[k], back));
-          moved |= back ^ value[k];
-          values[$place] = back;
+          least_back = least_of(mask[k], max_of(value[k], least_back));
+          max_back = least_of(mask[k], max_of(value[k], max_back));
         }
-        if (moved != 0u) moves[turn] = 1u;
+        ends[ITEM] = least_on;
+        ends[256 + ITEM] = max_on;
+        ends[512 + ITEM] = least_back;
+        ends[768 + ITEM] = max_back;
+        BARRIER;
+        if (works) {
+          uint on = values[$first], back = values[$last], moved = 0u;
+          $unroll
+          for (int k = 0; k < 3; ++k) {
+            const int there = k * 64 + line;
+            if (k < quarter) on = least_of(ends[256 + there], max_of(ends[there], on));
+          }
+          $unroll
+          for (int k = 3; k > 0; --k) {
+            const int there = k * 64 + line;
+            if (k > quarter) back = least_of(ends[768 + there], max_of(ends[512 + there], back));
+          }
+          $unroll
+          for (int k = 0; k < $count; ++k) {
+#if $wraps
+            if ($wraps_on) on = values[$place - ($step)];
+#endif
+            on = least_of(mask[k], max_of(value[k], on));
+            moved |= on ^ value[k];
+            value[k] = on;
+          }
+          $unroll
+          for (int k = $count - 1; k >= 0; --k) {
+#if $wraps
+            if ($wraps_back) back = values[$place + ($step)];
+#endif
+            back = least_of(mask[k], max_of(value[k], back));
+            moved |= back ^ value[k];
+            values[$place] = back;
+          }
+          if (moved != 0u) moves[pass] = 1u;
+        }
+        BARRIER;
+        quiet = moves[pass] != 0u ? 1 : quiet + 1;
+        any |= moves[pass] != 0u;
+        ++pass;
       }
-      BARRIER;
+      // -- end
     }
-    // -- end
-    raises = moves[turn] != 0u;
-    any |= raises;
-  }
-  if (any) {
-    $unroll
-    for (int k = 0; k < $rows / 4; ++k) {
-      const int row = k * 4 + quarter, x = left + line, y = top + row;
-      if (x < $width && y < $height) {
-        $raised[(uint)y * (uint)$width + (uint)x] = values[(row + 1) * $pitch + line + 1];
+    raises = raises && quiet < $kinds;
+    if (any) {
+      $unroll
+      for (int k = 0; k < $rows / 4; ++k) {
+        const int row = k * 4 + quarter, x = left + line, y = top + row;
+        if (x < $width && y < $height) {
+          $raised[(uint)y * (uint)$width + (uint)x] = values[(row + 1) * $pitch + line + 1];
+        }
       }
     }
-  }
-  if (raises && ITEM == 0) $also_woken[tile] = 1u;
-  const uint now = any && has_edge ? values[edge] : 0u;
-  if (now > old) {
-    for (int along = -$corners; along <= $corners; ++along) {
-      const int x = edge_x + out_x + out_y * along, y = edge_y + out_y + out_x * along;
-      const int to_x = left + x, to_y = top + y;
-      if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
-      const uint there = values[(y + 1) * $pitch + x + 1];
-      if (now <= there || MASK(to_x, to_y) <= there) continue;
-      $also_woken[to_y / $rows * GROUPS_X + to_x / 64] = 1u;
+    const uint now = any && has_edge ? values[edge] : 0u;
+    if (now > old) {
+      for (int along = -$corners; along <= $corners; ++along) {
+        const int x = edge_x + out_x + out_y * along, y = edge_y + out_y + out_x * along;
+        const int to_x = left + x, to_y = top + y;
+        if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+        const uint there = values[(y + 1) * $pitch + x + 1];
+        if (now <= there || MASK(to_x, to_y) <= there) continue;
+        OR_LOCAL(&wakes, 1u << ((y < 0 ? 0 : y < $rows ? 3 : 6) + (x < 0 ? 0 : x < 64 ? 1 : 2)));
+      }
     }
+    FENCE;
+    BARRIER;
+    if (ITEM < 9) {
+      const uint to = (uint)(tile + (ITEM / 3 - 1) * across + ITEM % 3 - 1);
+      bool goes = false;
+      if (ITEM != 4) {
+        goes = (wakes >> ITEM & 1u) != 0u && OR_GLOBAL($woken + to, $waits) == 0u;
+      } else if (raises || SWAP_GLOBAL($woken + to, $under_way, 0u) != $under_way) {
+        EXCHANGE_GLOBAL($woken + to, $waits);
+        goes = true;
+      }
+      if (goes) {
+        STORE_GLOBAL($depths + to, depth + 1u);
+        ADD_GLOBAL($state + $open, 1u);
+        FENCE;
+        GLOBAL uint* const slot = $queue + ADD_GLOBAL($state + $tail, 1u) % (uint)$tiles;
+        while (SWAP_GLOBAL(slot, $no_tile, to) != $no_tile)
+          ;
+      }
+    }
+    BARRIER;
+    if (ITEM == 0) ADD_GLOBAL($state + $open, 0xffffffffu);
   }
-}
-
-// -- part: left
-// Whether a tile may still be raised.
-#define $tiles 176
-KERNEL($items) void left(GLOBAL uint* $state, GLOBAL uint* $woken) {
-  LOCAL uint some;
-  if (ITEM == 0) some = 0u;
-  BARRIER;
-  for (int tile = ITEM; tile < $tiles; tile += $items) {
-    if ($woken[tile] != 0u) some = 1u;
-  }
-  BARRIER;
-  if (ITEM < 3) $state[ITEM] = some;
 }
 
 // -- part: first
