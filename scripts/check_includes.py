@@ -193,7 +193,7 @@ def self_test(root):
         ("backends/cpu/point/a.cpp", '#include "backends/cpu/device.hpp"', "of another room"),
         ("backends/cpu/point/a.cpp", '#include "backends/cpu/tile/a.hpp"', None),
         ("backends/cpu/a.cpp", '#include "backends/cpu/point/a.hpp"', None),
-        ("backends/jit/measure/a.cpp", '#include "backends/jit/block/a.hpp"', "of another room"),
+        ("backends/jit/geometry/a.cpp", '#include "backends/jit/block/a.hpp"', "of another room"),
         ("backends/jit/text/a.hpp", '#include "backends/jit/plan/a.hpp"', "of another room"),
         ("backends/jit/block/a.hpp", '#include "backends/jit/plan/a.hpp"', None),
         ("backends/jit/plan/a.hpp", '#include "backends/jit/generator.hpp"', "of another room"),

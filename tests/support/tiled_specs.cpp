@@ -357,6 +357,39 @@ void add_sums_of_points(std::vector<SpecCase>& specs) {
   }
 }
 
+// Neighbourhoods that are stored and measured: by CUDA as they are made.
+void add_measured_neighbourhoods(std::vector<SpecCase>& specs) {
+  Mask low = rectangle(4, 3), steep = rectangle(2, 5);
+  low.origin_x = 2;
+  steep.origin_x = 0;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate}) {
+      const bool constant = border == Border::constant;
+      for (const Mask& mask : {low, steep, Mask{}}) {
+        const bool sums = mask.width > 0;
+        std::vector<double> arguments =
+            sums ? weights(mask.count(), constant) : std::vector<double>{0.5};
+        if (!sums && constant) arguments.push_back(-3);
+        const Stencil body{.body = &bodies::chain_gradient, .border = border};
+        SpecCase c =
+            of_one("measured neighbourhood " + std::string(name_of(border)) +
+                       (sums ? " of " + std::to_string(mask.width) : ""),
+                   sums ? Stencil{.taps = mask, .border = border} : body, arguments, cls, 1);
+        c.spec.nodes[0].cls = PixelClass::single;
+        for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::min, ReduceKind::max}) {
+          if (kind == ReduceKind::min && !constant) continue;
+          Node measure = one(Reduce{.kind = kind}, 0, {}, PixelClass::single);
+          measure.is_measure = true;
+          measure.values = 1;
+          c.spec.outputs.push_back(static_cast<int>(c.spec.nodes.size()));
+          c.spec.nodes.push_back(measure);
+        }
+        specs.push_back(std::move(c));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<SpecCase> many_weight_specs() {
@@ -486,6 +519,7 @@ std::vector<SpecCase> tiled_specs() {
 
 std::vector<SpecCase> measured_specs() {
   std::vector<SpecCase> specs;
+  add_measured_neighbourhoods(specs);
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     std::vector<Node> nodes;
     for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::min, ReduceKind::max}) {
@@ -575,7 +609,8 @@ std::vector<SpecCase> chained_specs() {
 }
 
 const std::vector<Size> tile_sizes = {{1, 300}, {300, 1}, {64, 128}, {131, 67}, {200, 290}};
-const std::vector<Size> measured_sizes = {{2100, 40}, {33, 700}, {1024, 1100}, {1, 2000}};
+const std::vector<Size> measured_sizes = {{2100, 40}, {33, 700}, {1024, 1100},
+                                          {1, 2000},  {129, 65}, {1026, 31}};
 
 void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vector<Size>& sizes,
                             Device& device) {

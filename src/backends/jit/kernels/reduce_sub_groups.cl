@@ -57,6 +57,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
   const int cells_across = ($width + 31) / 32, cells_down = ($height + 31) / 32;
   const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
   const int merged = $merged;
+  // -- part: first_rows
+  // The first rows of the first cell.
   GLOBAL const float* const column = $image + (inside ? x0 : 0);
   const long stride = $stride;
   float rows[4 * $rows];
@@ -65,6 +67,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     const int y = (cells_down - 1 - GROUP_Y) * 32 + r;
     load_16_float(column + smaller(y, $height - 1) * stride, rows + 4 * r);
   }
+  // -- end
 #define totals_$name totals_of_extreme
   // -- part: begin_extreme
   // The extremes of the columns of a work-item.
@@ -78,6 +81,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     // The sums of the columns of a work-item in a cell.
     double totals_$name[4] = {$first, $first, $first, $first};
     // -- end
+    // -- part: rows_of_cell
+    // The rows of a cell, while those after them are loaded.
 #pragma unroll 1
     for (int part = 0; part < 32; part += $rows) {
       const int y = down * 32 + part;
@@ -101,6 +106,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
         from += stride;
       }
     }
+    // -- end
 #if $has_sums
     // -- part: end_of_cell
     // The columns of a cell, then cells of an aligned run, which belong together whatever comes

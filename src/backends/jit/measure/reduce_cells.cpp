@@ -126,6 +126,7 @@ class CellsWriter {
         wide_(to.tuning().fast && (image_.external || to.output_of(image_.index) >= 0) &&
               to.cls(image_) == PixelClass::single),
         one_launch_(to.context().ends_in_last_group()),
+        made_(reductions.made),
         // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
         sub_groups_(wide_ && one_launch_ && to.dialect() == Dialect::cuda),
         counts_{image_, wide_ ? 4 : 1, sub_groups_, to.tuning().groups_at_once()} {}
@@ -264,10 +265,13 @@ class CellsWriter {
     }
     CellPass pass{
         width_, to_.height(image_), merged(), places_, all_groups_, one_chunk, to_.ticket(),
-        after,  to_.plane(image_),  folds_,   {},      {}};
+        after,  to_.plane(image_),  folds_,   {},      {},          {}};
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       pass.cells.push_back(of_cells(folds_[i]));
       pass.out.push_back(to_.measure({false, nodes_[i]}));
+    }
+    if (made_ >= 0) {
+      pass.made_rows = [this](const std::string& step) { return cell_rows(to_, made_, step); };
     }
     return cells_in_sub_groups(pass);
   }
@@ -302,6 +306,7 @@ class CellsWriter {
   Operand image_;
   std::string name_;
   bool wide_, one_launch_;
+  int made_;         // the node whose pixels the pass makes; -1: it reads them
   bool sub_groups_;  // that exchange registers
   CellCounts counts_;
   std::vector<CellFold> folds_;

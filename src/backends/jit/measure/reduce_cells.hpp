@@ -14,7 +14,7 @@ inline constexpr int cell_run = 16;     // cells that a work-item of the end put
 inline constexpr int cell_chunk = cell_items * cell_run;  // cells of a group of the end
 // Rows of a work-item that are under way, and groups of it that a processor then holds.
 // Few groups with many rows: what is read at once then lies close together.
-inline constexpr int cell_rows = 16, cell_groups = 2;
+inline constexpr int cell_rows_ahead = 16, cell_groups = 2;
 
 struct CellFold {
   std::string name;   // of its variables
@@ -36,7 +36,14 @@ struct CellPass {
   PlaneText image;
   std::vector<CellFold> folds;
   std::vector<std::string> cells, out;  // of each fold: where parts go, and the result
+  // The text that makes a cell's rows `p` and puts them into the totals by `accumulate`; none where
+  // they are loaded.
+  std::function<std::string(const std::string& accumulate)> made_rows;
 };
+
+// That text for the pixels of node n, which are stored on the way (plan/measure_plan.hpp,
+// fits_cell_rows).
+std::string cell_rows(Builder& to, int n, const std::string& accumulate);
 
 // The kernel of a device whose sub-groups exchange registers (CUDA): groups go down their columns,
 // with sixteen rows of each work-item under way, whatever they wait for at the end of a cell.

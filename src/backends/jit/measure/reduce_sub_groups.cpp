@@ -78,6 +78,14 @@ std::string cells_in_sub_groups(const CellPass& pass) {
     const auto is_it = [&](const CellFold& fold) { return fold.extreme == extreme; };
     return std::any_of(pass.folds.begin(), pass.folds.end(), is_it) ? "1" : "0";
   };
+  const auto rows = [&](const char* name, const std::string& accumulate) {
+    return filled(part(kernels::reduce_sub_groups, name), {{"rows", number(cell_rows_ahead)},
+                                                           {"height", pass.height},
+                                                           {"image", pass.image.pointer},
+                                                           {"stride", pass.image.stride},
+                                                           {"accumulate", accumulate}});
+  };
+  const std::string accumulate = both("accumulate");
   return filled(part(kernels::reduce_sub_groups, "kernel"),
                 {{"folds", number(pass.folds.size())},
                  {"sub_groups", number(sub_groups)},
@@ -85,15 +93,14 @@ std::string cells_in_sub_groups(const CellPass& pass) {
                  {"width", pass.width},
                  {"height", pass.height},
                  {"merged", pass.merged},
-                 {"rows", number(cell_rows)},
-                 {"image", pass.image.pointer},
-                 {"stride", pass.image.stride},
+                 {"first_rows", pass.made_rows ? "" : rows("first_rows", "")},
+                 {"rows_of_cell",
+                  pass.made_rows ? pass.made_rows(accumulate) : rows("rows_of_cell", accumulate)},
                  {"has_sums", has(false)},
                  {"has_extremes", has(true)},
                  {"groups", pass.groups},
                  {"begin_extreme", each(true, "begin_extreme")},
                  {"begin_sum", each(false, "begin_sum")},
-                 {"accumulate", both("accumulate")},
                  {"end_of_cell", each(false, "end_of_cell")},
                  {"put_sub_group", each(false, "put_sub_group")},
                  {"run_of_sub_groups", each(false, "run_of_sub_groups")},

@@ -618,6 +618,20 @@ class Chooser {
 
   // --- measurements, and what is made as a whole
 
+  // Has the pass of reductions at node n make the image that it measures, where blocks would have
+  // stored it for that.
+  void make_rows(Reductions& reductions, int n) {
+    const Operand image = of_.node(n).images[0];
+    if (!reductions.cells || image.external || !fits_cell_rows(of_, planes_, image.index)) return;
+    const std::vector<int> readers = of_.readers_of(image.index);
+    const bool first = std::ranges::all_of(readers, [&](int r) { return r >= n; });
+    if (!first || !std::holds_alternative<Blocks>(at(image.index).form)) return;
+    reductions.made = image.index;
+    at(image.index).form = MadeBeside{n};
+    at(image.index).reason = "stored because " + why_stored(chosen_, planes_, image.index) +
+                             "; it is measured as it is made";
+  }
+
   void choose_measures() {
     std::set<int> made;  // by the kernels of nodes before them
     const auto on_the_way = [&](const std::vector<int>& nodes, int n, const std::string& reason) {
@@ -639,6 +653,7 @@ class Chooser {
         Reductions reductions = reductions_with(of_, n);
         if (of_.ends_in_last_group()) scalars = scalars_of(of_, reductions.nodes, made, false);
         reductions.scalars = scalars;
+        make_rows(reductions, n);
         on_the_way(reductions.nodes, n, "the pass of " + node_name(n) + " makes it");
         const char* why = reductions.cells ? "cells fix the order of its sums"
                                            : "its sums and extremes have no order";

@@ -28,7 +28,8 @@ struct MadeInGroups {
 };
 // Made on the way by the kernels of other nodes, and nowhere else.
 struct MadeOnTheWay {};
-// Stored by the kernel that stores another node, since both are made of the same.
+// Stored by the kernel that stores another node, since both are made of the same, or that measures
+// it.
 struct MadeBeside {
   int leader = 0;
 };

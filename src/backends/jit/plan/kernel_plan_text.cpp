@@ -75,7 +75,8 @@ struct FormText {
   }
   std::string operator()(const Reductions& reductions) const {
     return std::string(reductions.cells ? "cells of 32x32" : "a stream") + " for " +
-           list_of(reductions.nodes) + ending(reductions.scalars);
+           list_of(reductions.nodes) + (reductions.made < 0 ? "" : ", whose rows are made for it") +
+           ending(reductions.scalars);
   }
   std::string operator()(const CountedCodes& counted) const {
     static constexpr const char* ways[] = {

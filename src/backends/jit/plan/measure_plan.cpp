@@ -10,6 +10,7 @@ namespace {
 
 constexpr int max_local = 2048;       // counters a group keeps for itself
 constexpr int max_local_bins = 6144;  // of few codes; more are made of the counts apart
+constexpr int max_cell_reach = 2;  // of a neighbourhood whose rows registers hold beside the sums
 
 bool goes_by_cells(const KernelContext& of, int n) {
   const Node& node = of.node(n);
@@ -68,6 +69,23 @@ Reductions reductions_with(const KernelContext& of, int n) {
   found.cells = std::any_of(found.nodes.begin(), found.nodes.end(),
                             [&](int m) { return goes_by_cells(of, m); });
   return found;
+}
+
+bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n) {
+  const Node& node = of.node(n);
+  const auto* stencil = as<Stencil>(node);
+  // Sub-groups exchange what lies beside their pixels (CUDA), and the last group ends the pass.
+  if (of.dialect != Dialect::cuda || !of.ends_in_last_group() || stencil == nullptr) return false;
+  if (node.cls != PixelClass::single || of.output_of(n) < 0 || node.images.size() != 1)
+    return false;
+  if (!planes.has(node.images[0]) || !stays(*stencil) || stencil->combine != Combine::sum ||
+      stencil->expression != nullptr) {
+    return false;
+  }
+  const Footprint f = stencil->footprint();
+  return (stencil->border == Border::constant || stencil->border == Border::replicate) &&
+         std::min({f.left, f.right, f.up, f.down}) >= 0 &&
+         std::max({f.left, f.right, f.up, f.down}) <= max_cell_reach;
 }
 
 CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n) {

@@ -1,0 +1,142 @@
+// The rows of a cell, made of another plane's rows around them, stored and measured on the way. A
+// work-item has four pixels of each row; what lies to their left and right comes from its sub-group,
+// whose first and last work-item read the pixels beside it from memory.
+#define $items 256      // of a group
+#define $width 1000
+#define $height 700
+#define $image_stride 1024
+#define $stride 1024    // of what is made
+#define $pixel float    // of the image
+#define $up 1           // rows above and below, and columns to the left and right, that are read
+#define $below 1
+#define $left 1
+#define $right 1
+#define $around 2       // rows above and below
+#define $beside 1       // columns on the side on which more of them are read
+#define $wide 6         // pixels of a row with those beside them
+#define $last 0         // places in them: of the last to the left,
+#define $next 2         // of the pixel after the first,
+#define $end 5          // of the first to the right
+#define $after 4
+#define $step 4         // rows that are under way while others are made
+#define $constant 0     // whether what lies outside the image is one
+#define $outside 0.0f
+#define $load_pixels load_16_float(from, next + 4 * r);
+#define $window_count 18
+#define $made float made[4] = {window[r]};
+#define $accumulate totals += p[0];
+#define $first_row 0    // of those under way that is loaded
+#define $load_next
+
+FUNCTION void $name_row(PARAMS, const $pixel* pixels, const $pixel* outer, const int x0, const int y,
+                        const int at_side, float* wide);
+KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result) {
+  const int x0 = (GROUP_X * $items + ITEM) * 4, inside = x0 < $width, down = GROUP_Y;
+  float totals = 0.0f;
+  // -- part: cell
+  // The rows of a cell. Some of the image are loaded while the ones before them are used.
+  {
+    const int sub_item = ITEM % 32, first_x = x0 - 4 * sub_item, top = down * 32;
+    const int at_side = first_x == 0 || first_x + 132 > $width;
+    const int last_x = $width - 1, last_y = $height - 1;
+    GLOBAL const $pixel* const column = $image + smaller(x0, last_x / 4 * 4);
+    // What the outer work-items of the sub-group read beside its pixels.
+    const int outer_x = sub_item == 0 ? x0 - 1 : x0 + 4, outward = sub_item == 0 ? -1 : 1;
+    const int is_outer = sub_item == 0 || sub_item == 31;
+    $pixel next[4 * ($around + $step)], outer[$beside * ($around + $step)];
+    float rows[($around + $step) * $wide];
+    int from_row = top - $up;
+    // -- part: load
+    // Rows of the image, from row `from_row` on.
+#pragma unroll
+    for (int r = $first_row; r < $around + $step; ++r) {
+      const long place = (long)larger(0, smaller(from_row + r, last_y)) * $image_stride;
+      GLOBAL const $pixel* const from = column + place;
+      $load_pixels
+#pragma unroll
+      for (int k = 0; k < $beside; ++k) {
+        const int x = larger(0, smaller(outer_x + outward * k, last_x));
+        if (is_outer) outer[$beside * r + k] = $image[place + x];
+      }
+    }
+    // -- end
+#pragma unroll
+    for (int r = 0; r < $around; ++r) {
+      $name_row(ARGS, next + 4 * r, outer + $beside * r, x0, from_row + r, at_side,
+                rows + $wide * r);
+    }
+#pragma unroll 1
+    for (int part = 0; part < 32; part += $step) {
+      const int y0 = top + part;
+#pragma unroll
+      for (int r = $around; r < $around + $step; ++r) {
+        $name_row(ARGS, next + 4 * r, outer + $beside * r, x0, from_row + r, at_side,
+                  rows + $wide * r);
+      }
+      from_row += $step;
+      $load_next
+#pragma unroll
+      for (int i = 0; i < $step; ++i) {
+        if (y0 + i < $height) {
+          const int r = 0;
+          float window[$window_count];
+#pragma unroll
+          for (int k = 0; k < $window_count; ++k) window[k] = rows[i * $wide + k];
+          $made
+          const float* const p = made;
+          if (inside) store_16_float($result + (long)(y0 + i) * $stride + x0, made);
+          $accumulate
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < $around * $wide; ++k) rows[k] = rows[$step * $wide + k];
+    }
+  }
+  // -- end
+  if (totals < 0.0f) $result[0] = totals;
+}
+
+// -- part: row
+// A row with what stands beside it. at_side: whether the sub-group is at one of the image's.
+FUNCTION void $name_row(PARAMS, const $pixel* pixels, const $pixel* outer, const int x0, const int y,
+                        const int at_side, float* wide) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) wide[$left + k] = (float)pixels[k];
+#if $constant
+  if (at_side) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (x0 + k >= $width) wide[$left + k] = $outside;
+  }
+#endif
+  exchange_columns(wide, $left, $right);
+#pragma unroll
+  for (int k = 0; k < $left; ++k)
+    if (ITEM % 32 == 0) wide[$last - k] = (float)outer[k];
+#pragma unroll
+  for (int k = 0; k < $right; ++k)
+    if (ITEM % 32 == 31) wide[$end + k] = (float)outer[k];
+  if (at_side) {
+#if $constant
+#pragma unroll
+    for (int k = 0; k < $left; ++k)
+      if (x0 == 0) wide[k] = $outside;
+#pragma unroll
+    for (int k = 0; k < $right; ++k)
+      if (x0 + 4 + k >= $width) wide[$end + k] = $outside;
+#else
+#pragma unroll
+    for (int k = 0; k < $left; ++k)
+      if (x0 == 0) wide[$last - k] = wide[$left];
+#pragma unroll
+    for (int k = 0; k < $after; ++k)
+      if (x0 + k + 1 >= $width) wide[$next + k] = wide[$left + k];
+#endif
+  }
+#if $constant
+  if (y < 0 || y >= $height) {
+#pragma unroll
+    for (int k = 0; k < $wide; ++k) wide[k] = $outside;
+  }
+#endif
+}
