@@ -57,12 +57,16 @@ IMPIPE_SIMD void store(std::byte* p, Ints v) {
 IMPIPE_SIMD Ints load_whole(const std::uint16_t* p) {
   return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
-// The numbers of the four, in order, as bytes; those from 0 to 255 keep their values.
+// The numbers of all vectors, in order, as codes; those that are codes keep their values.
 IMPIPE_SIMD void store_codes(std::uint8_t* p, const Ints (&v)[4]) {
   const __m256i codes =
       _mm256_packus_epi16(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]));
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permutevar8x32_epi32(codes, order));
+}
+IMPIPE_SIMD void store_codes(std::uint16_t* p, const Ints (&v)[2]) {
+  const __m256i codes = _mm256_packus_epi32(v[0], v[1]);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(codes, 0xd8));
 }
 IMPIPE_SIMD Ints set(std::int32_t x) { return _mm256_set1_epi32(x); }
 IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
@@ -82,7 +86,19 @@ IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm256_and_si256(a, b); }
 IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
 IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm256_slli_epi32(v, bits); }
 IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm256_srli_epi32(v, bits); }
+IMPIPE_SIMD Ints shifted_right_signed(Ints v, int bits) { return _mm256_srai_epi32(v, bits); }
 IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm256_min_epu32(a, b); }
+// Whether one of a's elements is smaller than b's.
+IMPIPE_SIMD bool any_smaller(Ints a, Ints b) {
+  return _mm256_movemask_epi8(_mm256_cmpgt_epi32(b, a)) != 0;
+}
+// All elements, modulo 2^32.
+IMPIPE_SIMD std::uint32_t sum_of(Ints v) {
+  __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+  sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
+  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(sum));
+}
 IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)); }
 // Towards 0; numbers beyond 2^31 become 0x80000000.
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
@@ -101,6 +117,33 @@ IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::i
   const __m256i behind = _mm256_slli_epi32(load(places), 27);
   return _mm256_blendv_ps(permuted(a, b, places), permuted(c, d, places),
                           _mm256_castsi256_ps(behind));
+}
+IMPIPE_SIMD Floats permuted(Floats v, Ints places) { return _mm256_permutevar8x32_ps(v, places); }
+// Bytes, eight in each of the numbers.
+IMPIPE_SIMD Ints from_bytes(const std::uint64_t (&eights)[lanes / 8]) {
+  return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(eights[0])));
+}
+// 0 where the element's bit is not set.
+IMPIPE_SIMD Floats where_set(std::uint64_t bits, Floats v) {
+  const __m256i each = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  const __m256i here = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 255)), each);
+  return _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(here, each)), v);
+}
+// The first n elements.
+IMPIPE_SIMD void store_first(float* p, Floats v, std::int64_t n) {
+  float all[lanes];
+  _mm256_storeu_ps(all, v);
+  for (std::int64_t i = 0; i < n; ++i) p[i] = all[i];
+}
+// Of the elements of a and then b as many from `first` on.
+template <int first>
+IMPIPE_SIMD Floats from_element(Floats a, Floats b) {
+  if constexpr (first == 0) return a;
+  if constexpr (first == lanes) return b;
+  const __m256i x = _mm256_castps_si256(a), y = _mm256_castps_si256(b);
+  const __m256i between = _mm256_permute2x128_si256(x, y, 0x21);
+  return _mm256_castsi256_ps(first < 4 ? _mm256_alignr_epi8(between, x, first % 4 * 4)
+                                       : _mm256_alignr_epi8(y, between, first % 4 * 4));
 }
 // Of two vectors at p the elements with even numbers and those with odd ones.
 IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
@@ -133,13 +176,36 @@ IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
   return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
 }
 
+IMPIPE_SIMD Doubles load(const double* p) { return _mm256_loadu_pd(p); }
+IMPIPE_SIMD Doubles load_doubles(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+IMPIPE_SIMD Doubles load_doubles(const std::uint8_t* p) {
+  std::int32_t four = 0;
+  __builtin_memcpy(&four, p, sizeof four);
+  return _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(four)));
+}
+IMPIPE_SIMD Doubles load_doubles(const std::uint16_t* p) {
+  const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return _mm256_cvtepi32_pd(_mm_cvtepu16_epi32(codes));
+}
+IMPIPE_SIMD void store(double* p, Doubles v) { _mm256_storeu_pd(p, v); }
 IMPIPE_SIMD Doubles set(double x) { return _mm256_set1_pd(x); }
+IMPIPE_SIMD Doubles larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
+IMPIPE_SIMD Doubles smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm256_add_pd(a, b); }
 IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm256_sub_pd(a, b); }
 IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
   return _mm256_fmadd_pd(a, b, c);
 }
 IMPIPE_SIMD Doubles rounded_down(Doubles v) { return _mm256_floor_pd(v); }
+// How far the nearest whole number is.
+IMPIPE_SIMD Doubles off_whole(Doubles v) {
+  const __m256d whole = _mm256_round_pd(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  return _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(v, whole));
+}
+// A bit for each element: whether a's is smaller than b's.
+IMPIPE_SIMD unsigned where_smaller(Doubles a, Doubles b) {
+  return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
+}
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm256_setr_pd(0, 1, 2, 3); }
 // A bit for each element that is at least `low` and less than `high`.
@@ -207,6 +273,11 @@ template <class T>
 IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
+// Past the caches; p: at whole vectors.
+template <class T>
+IMPIPE_SIMD void stream_pixels(T* p, Pixels<T> a) {
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(p), a.v);
+}
 // Everywhere the same.
 template <class T>
 IMPIPE_SIMD Pixels<T> set_pixels(T value) {
@@ -251,6 +322,107 @@ IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
   constexpr int bytes = pixels * static_cast<int>(sizeof(T));
   static_assert(bytes <= 16);
   return {_mm256_alignr_epi8(b.v, _mm256_permute2x128_si256(a.v, b.v, 0x21), 16 - bytes)};
+}
+
+template <class T>
+IMPIPE_SIMD Pixels<T> add(Pixels<T> a, Pixels<T> b) {
+  if constexpr (sizeof(T) == 8) return {_mm256_add_epi64(a.v, b.v)};
+  return {sizeof(T) == 1 ? _mm256_add_epi8(a.v, b.v) : _mm256_add_epi16(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> subtract(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm256_sub_epi8(a.v, b.v)};
+}
+// The distance: one of two saturated differences is 0.
+IMPIPE_SIMD Pixels<std::uint8_t> apart(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm256_or_si256(_mm256_subs_epu8(a.v, b.v), _mm256_subs_epu8(b.v, a.v))};
+}
+// The sum of each eight bytes; that of all of them.
+IMPIPE_SIMD Pixels<std::uint64_t> sums_of_eight(Pixels<std::uint8_t> a) {
+  return {_mm256_sad_epu8(a.v, _mm256_setzero_si256())};
+}
+IMPIPE_SIMD std::int64_t sum_of(Pixels<std::uint64_t> a) {
+  const __m128i sum = _mm_add_epi64(_mm256_castsi256_si128(a.v), _mm256_extracti128_si256(a.v, 1));
+  return _mm_cvtsi128_si64(sum) + _mm_extract_epi64(sum, 1);
+}
+// Of each 16 bytes the first eight, or the last eight: a's and b's by turns.
+IMPIPE_SIMD Pixels<std::uint8_t> by_turns(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm256_unpacklo_epi8(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> by_turns_behind(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm256_unpackhi_epi8(a.v, b.v)};
+}
+// The same of a's with 0: as 16 bits. narrowed puts them together again, saturated.
+IMPIPE_SIMD Pixels<std::uint16_t> widened(Pixels<std::uint8_t> a) {
+  return {_mm256_unpacklo_epi8(a.v, _mm256_setzero_si256())};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> widened_behind(Pixels<std::uint8_t> a) {
+  return {_mm256_unpackhi_epi8(a.v, _mm256_setzero_si256())};
+}
+IMPIPE_SIMD Pixels<std::int16_t> narrowed(Ints a, Ints b) { return {_mm256_packs_epi32(a, b)}; }
+IMPIPE_SIMD Pixels<std::uint8_t> narrowed(Pixels<std::int16_t> a, Pixels<std::int16_t> b) {
+  return {_mm256_packus_epi16(a.v, b.v)};
+}
+// Signed bytes as 16 bits: those of the first half, and those of the second.
+IMPIPE_SIMD Pixels<std::uint16_t> first_half_signed(Pixels<std::uint8_t> a) {
+  return {_mm256_cvtepi8_epi16(_mm256_castsi256_si128(a.v))};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> second_half_signed(Pixels<std::uint8_t> a) {
+  return {_mm256_cvtepi8_epi16(_mm256_extracti128_si256(a.v, 1))};
+}
+// Everywhere the same two numbers. pair_products: those of a pair, signed, added up.
+IMPIPE_SIMD Pixels<std::uint16_t> set_pairs(std::int16_t a, std::int16_t b) {
+  return {_mm256_set1_epi32(static_cast<std::uint16_t>(a) | b * 65536)};
+}
+IMPIPE_SIMD Ints pair_products(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return _mm256_madd_epi16(a.v, b.v);
+}
+// A bit for each byte: whether it has one of the bits; its lowest bit; and bytes 1 of such bits.
+IMPIPE_SIMD std::uint32_t where_any(Pixels<std::uint8_t> a, Pixels<std::uint8_t> bits) {
+  const __m256i none = _mm256_cmpeq_epi8(_mm256_and_si256(a.v, bits.v), _mm256_setzero_si256());
+  return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none));
+}
+IMPIPE_SIMD std::uint32_t lowest_bits(Pixels<std::uint8_t> a) {
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(a.v, 7)));
+}
+IMPIPE_SIMD Pixels<std::uint8_t> ones_where(std::uint64_t bits) {
+  // Every byte gets the eight bits that its own is one of.
+  const __m256i eights =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i own = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
+  const __m256i all = _mm256_set1_epi32(static_cast<int>(bits));
+  const __m256i kept = _mm256_and_si256(_mm256_shuffle_epi8(all, eights), own);
+  return {_mm256_and_si256(_mm256_cmpeq_epi8(kept, own), _mm256_set1_epi8(1))};
+}
+// A bit for each byte: whether a's and b's are at most their limits.
+IMPIPE_SIMD std::uint32_t where_both_at_most(Pixels<std::uint8_t> a, Pixels<std::uint8_t> max_a,
+                                             Pixels<std::uint8_t> b, Pixels<std::uint8_t> max_b) {
+  const __m256i of_a = _mm256_cmpeq_epi8(_mm256_min_epu8(a.v, max_a.v), a.v);
+  const __m256i of_b = _mm256_cmpeq_epi8(_mm256_min_epu8(b.v, max_b.v), b.v);
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_and_si256(of_a, of_b)));
+}
+// sum + 1, or sum - 1, where a is at least b; numbers up to 127.
+IMPIPE_SIMD Pixels<std::uint8_t> one_more(Pixels<std::uint8_t> sum, Pixels<std::uint8_t> a,
+                                          Pixels<std::uint8_t> b) {
+  return {_mm256_sub_epi8(sum.v, _mm256_cmpeq_epi8(_mm256_max_epu8(a.v, b.v), a.v))};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> one_less(Pixels<std::uint8_t> sum, Pixels<std::uint8_t> a,
+                                          Pixels<std::uint8_t> b) {
+  return {_mm256_add_epi8(sum.v, _mm256_cmpeq_epi8(_mm256_max_epu8(a.v, b.v), a.v))};
+}
+// How many numbers of all vectors are at most `limit`; numbers up to 32767.
+template <int vectors>
+IMPIPE_SIMD int count_at_most(const Pixels<std::uint16_t> (&a)[vectors],
+                              Pixels<std::uint16_t> limit) {
+  __m256i above = _mm256_setzero_si256();  // minus how many exceed it, in each of 16 places
+  for (int k = 0; k < vectors; ++k) {
+    above = _mm256_add_epi16(above, _mm256_cmpgt_epi16(a[k].v, limit.v));
+  }
+  const __m256i pairs = _mm256_madd_epi16(above, _mm256_set1_epi16(1));
+  return 16 * vectors + static_cast<std::int32_t>(sum_of(pairs));
+}
+// The place of the set bit that `rank` others lie before.
+IMPIPE_SIMD int place_of_bit(std::uint64_t bits, int rank) {
+  return static_cast<int>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << rank, bits)));
 }
 
 using EightFloats = __m256;

@@ -53,10 +53,15 @@ IMPIPE_SIMD void store(std::byte* p, Ints v) { _mm512_storeu_si512(p, v); }
 IMPIPE_SIMD Ints load_whole(const std::uint16_t* p) {
   return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
-// The numbers of the four, in order, as bytes; those from 0 to 255 keep their values.
+// The numbers of all vectors, in order, as codes; those that are codes keep their values.
 IMPIPE_SIMD void store_codes(std::uint8_t* p, const Ints (&v)[4]) {
   for (int k = 0; k < 4; ++k) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + k * lanes), _mm512_cvtepi32_epi8(v[k]));
+  }
+}
+IMPIPE_SIMD void store_codes(std::uint16_t* p, const Ints (&v)[2]) {
+  for (int k = 0; k < 2; ++k) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + k * lanes), _mm512_cvtepi32_epi16(v[k]));
   }
 }
 IMPIPE_SIMD Ints set(std::int32_t x) { return _mm512_set1_epi32(x); }
@@ -78,7 +83,16 @@ IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm512_and_si512(a, b); }
 IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm512_or_si512(a, b); }
 IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm512_slli_epi32(v, bits); }
 IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm512_srli_epi32(v, bits); }
+IMPIPE_SIMD Ints shifted_right_signed(Ints v, int bits) {
+  return _mm512_srai_epi32(v, static_cast<unsigned>(bits));
+}
 IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm512_min_epu32(a, b); }
+// Whether one of a's elements is smaller than b's.
+IMPIPE_SIMD bool any_smaller(Ints a, Ints b) { return _mm512_cmplt_epi32_mask(a, b) != 0; }
+// All elements, modulo 2^32.
+IMPIPE_SIMD std::uint32_t sum_of(Ints v) {
+  return static_cast<std::uint32_t>(_mm512_reduce_add_epi32(v));
+}
 IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm512_castsi512_si128(v)); }
 // Towards 0; numbers beyond 2^31 become 0x80000000.
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm512_cvttps_epi32(v); }
@@ -94,6 +108,28 @@ IMPIPE_SIMD Floats permuted(Floats a, Floats b, const std::int32_t* places) {
 IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
   const __mmask16 behind = _mm512_test_epi32_mask(load(places), _mm512_set1_epi32(2 * lanes));
   return _mm512_mask_blend_ps(behind, permuted(a, b, places), permuted(c, d, places));
+}
+IMPIPE_SIMD Floats permuted(Floats v, Ints places) { return _mm512_permutexvar_ps(places, v); }
+// Bytes, eight in each of the numbers.
+IMPIPE_SIMD Ints from_bytes(const std::uint64_t (&eights)[lanes / 8]) {
+  return _mm512_cvtepu8_epi32(
+      _mm_set_epi64x(static_cast<std::int64_t>(eights[1]), static_cast<std::int64_t>(eights[0])));
+}
+// 0 where the element's bit is not set.
+IMPIPE_SIMD Floats where_set(std::uint64_t bits, Floats v) {
+  return _mm512_maskz_mov_ps(static_cast<__mmask16>(bits), v);
+}
+// The first n elements.
+IMPIPE_SIMD void store_first(float* p, Floats v, std::int64_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1 << n) - 1), v);
+}
+// Of the elements of a and then b as many from `first` on.
+template <int first>
+IMPIPE_SIMD Floats from_element(Floats a, Floats b) {
+  if constexpr (first == 0) return a;
+  if constexpr (first == lanes) return b;
+  return _mm512_castsi512_ps(
+      _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), first % lanes));
 }
 // Of two vectors at p the elements with even numbers and those with odd ones.
 IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
@@ -124,7 +160,20 @@ IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
   return _mm512_cvtepi32_ps(_mm512_shuffle_epi8(_mm512_loadu_si512(p), places));
 }
 
+IMPIPE_SIMD Doubles load(const double* p) { return _mm512_loadu_pd(p); }
+IMPIPE_SIMD Doubles load_doubles(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+IMPIPE_SIMD Doubles load_doubles(const std::uint8_t* p) {
+  const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return _mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(codes));
+}
+IMPIPE_SIMD Doubles load_doubles(const std::uint16_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(codes));
+}
+IMPIPE_SIMD void store(double* p, Doubles v) { _mm512_storeu_pd(p, v); }
 IMPIPE_SIMD Doubles set(double x) { return _mm512_set1_pd(x); }
+IMPIPE_SIMD Doubles larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
+IMPIPE_SIMD Doubles smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm512_add_pd(a, b); }
 IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm512_sub_pd(a, b); }
 IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
@@ -132,6 +181,14 @@ IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
 }
 IMPIPE_SIMD Doubles rounded_down(Doubles v) {
   return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+// How far the nearest whole number is.
+IMPIPE_SIMD Doubles off_whole(Doubles v) {
+  return _mm512_abs_pd(_mm512_reduce_pd(v, _MM_FROUND_TO_NEAREST_INT));
+}
+// A bit for each element: whether a's is smaller than b's.
+IMPIPE_SIMD unsigned where_smaller(Doubles a, Doubles b) {
+  return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
 }
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7); }
@@ -200,6 +257,11 @@ template <class T>
 IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
   _mm512_storeu_si512(p, a.v);
 }
+// Past the caches; p: at whole vectors.
+template <class T>
+IMPIPE_SIMD void stream_pixels(T* p, Pixels<T> a) {
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(p), a.v);
+}
 // Everywhere the same.
 template <class T>
 IMPIPE_SIMD Pixels<T> set_pixels(T value) {
@@ -246,6 +308,98 @@ IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
   static_assert(bytes <= 16);
   if constexpr (bytes % 4 == 0) return {_mm512_alignr_epi32(b.v, a.v, 16 - bytes / 4)};
   return {_mm512_alignr_epi8(b.v, _mm512_alignr_epi64(b.v, a.v, 6), 16 - bytes)};
+}
+
+template <class T>
+IMPIPE_SIMD Pixels<T> add(Pixels<T> a, Pixels<T> b) {
+  if constexpr (sizeof(T) == 8) return {_mm512_add_epi64(a.v, b.v)};
+  return {sizeof(T) == 1 ? _mm512_add_epi8(a.v, b.v) : _mm512_add_epi16(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> subtract(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm512_sub_epi8(a.v, b.v)};
+}
+// The distance: one of two saturated differences is 0.
+IMPIPE_SIMD Pixels<std::uint8_t> apart(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm512_or_si512(_mm512_subs_epu8(a.v, b.v), _mm512_subs_epu8(b.v, a.v))};
+}
+// The sum of each eight bytes; that of all of them.
+IMPIPE_SIMD Pixels<std::uint64_t> sums_of_eight(Pixels<std::uint8_t> a) {
+  return {_mm512_sad_epu8(a.v, _mm512_setzero_si512())};
+}
+IMPIPE_SIMD std::int64_t sum_of(Pixels<std::uint64_t> a) { return _mm512_reduce_add_epi64(a.v); }
+// Of each 16 bytes the first eight, or the last eight: a's and b's by turns.
+IMPIPE_SIMD Pixels<std::uint8_t> by_turns(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm512_unpacklo_epi8(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> by_turns_behind(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
+  return {_mm512_unpackhi_epi8(a.v, b.v)};
+}
+// The same of a's with 0: as 16 bits. narrowed puts them together again, saturated.
+IMPIPE_SIMD Pixels<std::uint16_t> widened(Pixels<std::uint8_t> a) {
+  return {_mm512_unpacklo_epi8(a.v, _mm512_setzero_si512())};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> widened_behind(Pixels<std::uint8_t> a) {
+  return {_mm512_unpackhi_epi8(a.v, _mm512_setzero_si512())};
+}
+IMPIPE_SIMD Pixels<std::int16_t> narrowed(Ints a, Ints b) { return {_mm512_packs_epi32(a, b)}; }
+IMPIPE_SIMD Pixels<std::uint8_t> narrowed(Pixels<std::int16_t> a, Pixels<std::int16_t> b) {
+  return {_mm512_packus_epi16(a.v, b.v)};
+}
+// Signed bytes as 16 bits: those of the first half, and those of the second.
+IMPIPE_SIMD Pixels<std::uint16_t> first_half_signed(Pixels<std::uint8_t> a) {
+  return {_mm512_cvtepi8_epi16(_mm512_castsi512_si256(a.v))};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> second_half_signed(Pixels<std::uint8_t> a) {
+  return {_mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(a.v, 1))};
+}
+// Everywhere the same two numbers. pair_products: those of a pair, signed, added up.
+IMPIPE_SIMD Pixels<std::uint16_t> set_pairs(std::int16_t a, std::int16_t b) {
+  return {_mm512_set1_epi32(static_cast<std::uint16_t>(a) | b * 65536)};
+}
+IMPIPE_SIMD Ints pair_products(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return _mm512_madd_epi16(a.v, b.v);
+}
+// A bit for each byte: whether it has one of the bits; its lowest bit; and bytes 1 of such bits.
+IMPIPE_SIMD std::uint64_t where_any(Pixels<std::uint8_t> a, Pixels<std::uint8_t> bits) {
+  return _mm512_test_epi8_mask(a.v, bits.v);
+}
+IMPIPE_SIMD std::uint64_t lowest_bits(Pixels<std::uint8_t> a) {
+  return _mm512_test_epi8_mask(a.v, _mm512_set1_epi8(1));
+}
+IMPIPE_SIMD Pixels<std::uint8_t> ones_where(std::uint64_t bits) {
+  return {_mm512_maskz_set1_epi8(bits, 1)};
+}
+// A bit for each byte: whether a's and b's are at most their limits.
+IMPIPE_SIMD std::uint64_t where_both_at_most(Pixels<std::uint8_t> a, Pixels<std::uint8_t> max_a,
+                                             Pixels<std::uint8_t> b, Pixels<std::uint8_t> max_b) {
+  return _mm512_mask_cmple_epu8_mask(_mm512_cmple_epu8_mask(a.v, max_a.v), b.v, max_b.v);
+}
+// sum + 1, or sum - 1, where a is at least b; numbers up to 127.
+IMPIPE_SIMD Pixels<std::uint8_t> one_more(Pixels<std::uint8_t> sum, Pixels<std::uint8_t> a,
+                                          Pixels<std::uint8_t> b) {
+  const __mmask64 where = _mm512_cmpge_epu8_mask(a.v, b.v);
+  return {_mm512_mask_add_epi8(sum.v, where, sum.v, _mm512_set1_epi8(1))};
+}
+IMPIPE_SIMD Pixels<std::uint8_t> one_less(Pixels<std::uint8_t> sum, Pixels<std::uint8_t> a,
+                                          Pixels<std::uint8_t> b) {
+  const __mmask64 where = _mm512_cmpge_epu8_mask(a.v, b.v);
+  return {_mm512_mask_sub_epi8(sum.v, where, sum.v, _mm512_set1_epi8(1))};
+}
+// How many numbers of all vectors are at most `limit`; numbers up to 32767.
+template <int vectors>
+IMPIPE_SIMD int count_at_most(const Pixels<std::uint16_t> (&a)[vectors],
+                              Pixels<std::uint16_t> limit) {
+  int sum = 0;
+  for (int k = 0; k < vectors; k += 2) {
+    const std::uint64_t low = _mm512_cmple_epu16_mask(a[k].v, limit.v);
+    const std::uint64_t high = _mm512_cmple_epu16_mask(a[k + 1].v, limit.v);
+    sum += static_cast<int>(_mm_popcnt_u64(low | high << 32));
+  }
+  return sum;
+}
+// The place of the set bit that `rank` others lie before.
+IMPIPE_SIMD int place_of_bit(std::uint64_t bits, int rank) {
+  return static_cast<int>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << rank, bits)));
 }
 
 using EightFloats = __m256;
