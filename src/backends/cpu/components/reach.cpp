@@ -7,7 +7,7 @@
 
 #include "backends/cpu/components/bit_plane.hpp"
 #include "backends/cpu/components/label.hpp"
-#include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -25,7 +25,7 @@ struct BitRow {
 };
 
 // Which of 64 codes have one of the bits.
-IMPIPE_INLINE std::uint64_t with_bits(const std::uint8_t* codes, std::uint8_t bits) {
+std::uint64_t with_bits(const std::uint8_t* codes, std::uint8_t bits) {
   std::uint8_t bytes[64];
   for (int i = 0; i < 64; ++i) bytes[i] = (codes[i] & bits) != 0;
   std::uint64_t word;
@@ -33,8 +33,7 @@ IMPIPE_INLINE std::uint64_t with_bits(const std::uint8_t* codes, std::uint8_t bi
   return word;
 }
 
-IMPIPE_INLINE void read_codes_plainly(const std::uint8_t* codes, std::int64_t words,
-                                      const BitRow& to) {
+void read_codes(const std::uint8_t* codes, std::int64_t words, const BitRow& to) {
   for (std::int64_t w = 0; w < words; ++w, codes += 64) {
     to.set[w] = with_bits(codes, 0xff);
     to.slanted[w] = with_bits(codes, 10);
@@ -43,45 +42,15 @@ IMPIPE_INLINE void read_codes_plainly(const std::uint8_t* codes, std::int64_t wo
   }
 }
 
-void read_codes_baseline(const std::uint8_t* codes, std::int64_t words, const BitRow& to) {
-  read_codes_plainly(codes, words, to);
-}
+using ReadCodes = void (*)(const std::uint8_t* codes, std::int64_t words, const BitRow& to);
 #if IMPIPE_HAS_INTRINSICS
-IMPIPE_TARGET_v3 inline std::uint64_t with_bits_v3(__m256i low, __m256i high, int bits) {
-  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(bits)), none = _mm256_setzero_si256();
-  const auto none_low = static_cast<std::uint32_t>(
-      _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(low, wanted), none)));
-  const auto none_high = static_cast<std::uint32_t>(
-      _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(high, wanted), none)));
-  return ~(std::uint64_t{none_high} << 32 | none_low);
-}
-IMPIPE_TARGET_v3 void read_codes_v3(const std::uint8_t* codes, std::int64_t words,
-                                    const BitRow& to) {
-  for (std::int64_t w = 0; w < words; ++w, codes += 64) {
-    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
-    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 32));
-    to.set[w] = with_bits_v3(low, high, 0xff);
-    to.slanted[w] = with_bits_v3(low, high, 10);
-    to.level[w] = with_bits_v3(low, high, 12);
-    to.edge[w] = with_bits_v3(low, high, 0xf0);
-  }
-}
-IMPIPE_TARGET_v4 void read_codes_v4(const std::uint8_t* codes, std::int64_t words,
-                                    const BitRow& to) {
-  for (std::int64_t w = 0; w < words; ++w, codes += 64) {
-    const __m512i v = _mm512_loadu_si512(codes);
-    to.set[w] = _mm512_test_epi8_mask(v, v);
-    to.slanted[w] = _mm512_test_epi8_mask(v, _mm512_set1_epi8(10));
-    to.level[w] = _mm512_test_epi8_mask(v, _mm512_set1_epi8(12));
-    to.edge[w] = _mm512_test_epi8_mask(v, _mm512_set1_epi8(static_cast<char>(0xf0)));
-  }
-}
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/components/reach.inc"
+#include "backends/cpu/simd/each_level.inc"
+constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, v3::read_codes, v4::read_codes};
 #else
-constexpr auto read_codes_v3 = read_codes_baseline;
-constexpr auto read_codes_v4 = read_codes_baseline;
+constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, read_codes, read_codes};
 #endif
-constexpr decltype(&read_codes_baseline) read_codes[cpu_levels] = {read_codes_baseline,
-                                                                   read_codes_v3, read_codes_v4};
 
 // The pixels of another row that a row's edges lead to. flip: 0 for the row under it, all ones for
 // the one over it.
@@ -182,7 +151,7 @@ class Reach {
     }
     const auto* codes = codes_.row_as<std::uint8_t>(y);
     const std::int64_t whole = size_.width / 64, rest = size_.width % 64;
-    const auto read = read_codes[static_cast<int>(level_)];
+    const ReadCodes read = read_codes_of[static_cast<int>(level_)];
     BitRow to = row(y);
     read(codes, whole, to);
     if (rest == 0) return;
