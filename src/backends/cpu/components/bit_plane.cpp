@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 
@@ -33,83 +33,54 @@ bool any_bit(const std::uint64_t* row, std::int64_t begin, std::int64_t end) {
 
 namespace {
 
-// 64 bytes of 0 or 1 as a word, and back.
-std::uint64_t word_of_baseline(const std::uint8_t* bytes) {
+// Words of 64 bytes of 0 or 1, and back.
+void pack_words(const std::uint8_t* bytes, std::int64_t words, std::uint64_t* row) {
   // Eight bytes come together in the top byte of the product.
   constexpr std::uint64_t gather = 0x0102040810204080;
-  std::uint64_t word = 0;
-  for (int k = 0; k < 8; ++k) {
-    std::uint64_t eight;
-    std::memcpy(&eight, bytes + 8 * k, 8);
-    word |= (eight * gather >> 56) << 8 * k;
+  for (std::int64_t w = 0; w < words; ++w, bytes += 64) {
+    row[w] = 0;
+    for (int k = 0; k < 8; ++k) {
+      std::uint64_t eight;
+      std::memcpy(&eight, bytes + 8 * k, 8);
+      row[w] |= (eight * gather >> 56) << 8 * k;
+    }
   }
-  return word;
 }
-void bytes_of_baseline(std::uint64_t word, std::uint8_t* bytes) {
+void unpack_words(const std::uint64_t* row, std::int64_t words, std::uint64_t flip,
+                  std::uint8_t* bytes) {
   constexpr std::uint64_t ones = 0x0101010101010101, each = 0x8040201008040201;
-  for (int k = 0; k < 8; ++k) {
-    const std::uint64_t kept = (word >> 8 * k & 0xff) * ones & each;
-    // A byte that is not 0 carries into its top bit.
-    const std::uint64_t spread =
-        (((kept & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | kept) >> 7 & ones;
-    std::memcpy(bytes + 8 * k, &spread, 8);
+  for (std::int64_t w = 0; w < words; ++w, bytes += 64) {
+    const std::uint64_t word = row[w] ^ flip;
+    for (int k = 0; k < 8; ++k) {
+      const std::uint64_t kept = (word >> 8 * k & 0xff) * ones & each;
+      // A byte that is not 0 carries into its top bit.
+      const std::uint64_t spread =
+          (((kept & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | kept) >> 7 & ones;
+      std::memcpy(bytes + 8 * k, &spread, 8);
+    }
   }
 }
+
+using PackWords = void (*)(const std::uint8_t* bytes, std::int64_t words, std::uint64_t* row);
+using UnpackWords = void (*)(const std::uint64_t* row, std::int64_t words, std::uint64_t flip,
+                             std::uint8_t* bytes);
 #if IMPIPE_HAS_INTRINSICS
-IMPIPE_TARGET_v3 inline std::uint64_t word_of_v3(const std::uint8_t* bytes) {
-  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
-  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32));
-  const auto first = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(low, 7)));
-  const auto second = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(high, 7)));
-  return std::uint64_t{second} << 32 | first;
-}
-IMPIPE_TARGET_v3 inline void bytes_of_v3(std::uint64_t word, std::uint8_t* bytes) {
-  // Every byte gets the eight bits that its own is one of.
-  const __m256i eights =
-      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-  const __m256i own = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
-  for (int half = 0; half < 2; ++half) {
-    const __m256i bits = _mm256_set1_epi32(static_cast<int>(word >> 32 * half));
-    const __m256i kept = _mm256_and_si256(_mm256_shuffle_epi8(bits, eights), own);
-    const __m256i ones = _mm256_and_si256(_mm256_cmpeq_epi8(kept, own), _mm256_set1_epi8(1));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes + 32 * half), ones);
-  }
-}
-IMPIPE_TARGET_v4 inline std::uint64_t word_of_v4(const std::uint8_t* bytes) {
-  return _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(1));
-}
-IMPIPE_TARGET_v4 inline void bytes_of_v4(std::uint64_t word, std::uint8_t* bytes) {
-  _mm512_storeu_si512(bytes, _mm512_maskz_set1_epi8(word, 1));
-}
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/components/bit_plane.inc"
+#include "backends/cpu/simd/each_level.inc"
+constexpr PackWords pack_words_of[cpu_levels] = {pack_words, v3::pack_words, v4::pack_words};
+constexpr UnpackWords unpack_words_of[cpu_levels] = {unpack_words, v3::unpack_words,
+                                                     v4::unpack_words};
 #else
-constexpr auto word_of_v3 = word_of_baseline, word_of_v4 = word_of_baseline;
-constexpr auto bytes_of_v3 = bytes_of_baseline, bytes_of_v4 = bytes_of_baseline;
+constexpr PackWords pack_words_of[cpu_levels] = {pack_words, pack_words, pack_words};
+constexpr UnpackWords unpack_words_of[cpu_levels] = {unpack_words, unpack_words, unpack_words};
 #endif
-
-#define IMPIPE_WORDS(LEVEL)                                                                     \
-  IMPIPE_TARGET_##LEVEL void pack_words_##LEVEL(const std::uint8_t* bytes, std::int64_t words,  \
-                                                std::uint64_t* row) {                           \
-    for (std::int64_t w = 0; w < words; ++w) row[w] = word_of_##LEVEL(bytes + 64 * w);          \
-  }                                                                                             \
-  IMPIPE_TARGET_##LEVEL void unpack_words_##LEVEL(const std::uint64_t* row, std::int64_t words, \
-                                                  std::uint64_t flip, std::uint8_t* bytes) {    \
-    for (std::int64_t w = 0; w < words; ++w) bytes_of_##LEVEL(row[w] ^ flip, bytes + 64 * w);   \
-  }
-IMPIPE_WORDS(baseline)
-IMPIPE_WORDS(v3)
-IMPIPE_WORDS(v4)
-#undef IMPIPE_WORDS
-
-constexpr decltype(&pack_words_baseline) pack_words[cpu_levels] = {pack_words_baseline,
-                                                                   pack_words_v3, pack_words_v4};
-constexpr decltype(&unpack_words_baseline) unpack_words[cpu_levels] = {
-    unpack_words_baseline, unpack_words_v3, unpack_words_v4};
 
 }  // namespace
 
 void pack_bits(const std::uint8_t* bytes, std::int64_t count, std::uint64_t* row, CpuLevel level) {
   const std::int64_t words = count / 64, rest = count % 64;
-  const auto pack = pack_words[static_cast<int>(level)];
+  const PackWords pack = pack_words_of[static_cast<int>(level)];
   pack(bytes, words, row);
   if (rest == 0) return;
   std::uint8_t last[64] = {};
@@ -121,7 +92,7 @@ void unpack_bits(const std::uint64_t* row, std::int64_t count, bool inverted, st
                  CpuLevel level) {
   const std::int64_t words = count / 64, rest = count % 64;
   const std::uint64_t flip = inverted ? ~std::uint64_t{0} : 0;
-  const auto unpack = unpack_words[static_cast<int>(level)];
+  const UnpackWords unpack = unpack_words_of[static_cast<int>(level)];
   unpack(row, words, flip, bytes);
   if (rest == 0) return;
   std::uint8_t last[64];
