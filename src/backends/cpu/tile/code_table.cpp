@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -19,6 +19,7 @@ void look_up(std::byte* out, const std::byte* in, const std::byte* table, std::i
 
 #if IMPIPE_HAS_INTRINSICS
 // Bytes through a table in registers: two look-ups among 128 values each, chosen by the top bit.
+// Only VBMI has look-ups among so many bytes; without it they go by sixteen, below.
 IMPIPE_TARGET_VBMI void look_up_vbmi(std::uint8_t* out, const std::uint8_t* in,
                                      const std::uint8_t* table, std::int64_t n) {
   const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64);
@@ -35,7 +36,7 @@ IMPIPE_TARGET_VBMI void look_up_vbmi(std::uint8_t* out, const std::uint8_t* in,
 
 // Tables first, first + 1 ... of sixteen codes each, looked up with a code's lower half; the bits
 // of the upper half, the lowest of them first in `bits` at the top of each byte, choose between
-// them.
+// them: AVX2's choice by the top bit of a byte, which longer registers do not have.
 template <int first, int tables>
 IMPIPE_TARGET_v3 inline __attribute__((always_inline)) __m256i chosen(const std::uint8_t* table,
                                                                       __m256i low_half,
@@ -51,8 +52,8 @@ IMPIPE_TARGET_v3 inline __attribute__((always_inline)) __m256i chosen(const std:
   }
 }
 
-IMPIPE_TARGET_v3 void look_up_v3(std::uint8_t* out, const std::uint8_t* in,
-                                 const std::uint8_t* table, std::int64_t n) {
+IMPIPE_TARGET_v3 void look_up_by_sixteen(std::uint8_t* out, const std::uint8_t* in,
+                                         const std::uint8_t* table, std::int64_t n) {
   const __m256i low_half = _mm256_set1_epi8(15);
   std::int64_t i = 0;
   for (; i + 32 <= n; i += 32) {
@@ -113,49 +114,10 @@ IMPIPE_CPU_KERNEL(line,
                   (out, in, line, n))
 
 #if IMPIPE_HAS_INTRINSICS
-IMPIPE_TARGET_v4 inline __m512i sixteen(const std::uint16_t* p) {
-  return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-}
-IMPIPE_TARGET_v4 inline __m512i sixteen(const std::uint8_t* p) {
-  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-}
-IMPIPE_TARGET_v4 inline void store_sixteen(std::uint16_t* p, __m512i v) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtusepi32_epi16(v));
-}
-IMPIPE_TARGET_v4 inline void store_sixteen(std::uint8_t* p, __m512i v) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(v));
-}
-// slope * v + offset, at least 0.
-IMPIPE_TARGET_v4 inline __m256i eight(__m256i v, __m512d slope, __m512d offset) {
-  const __m512d numbers = _mm512_fmadd_pd(slope, _mm512_cvtepi32_pd(v), offset);
-  return _mm512_cvttpd_epi32(_mm512_max_pd(numbers, _mm512_setzero_pd()));
-}
 // What the compiler makes of the loop above is twice as slow.
-template <class In, class Out>
-IMPIPE_TARGET_v4 void vector_line(std::byte* to, const std::byte* from, const CodeLine& line,
-                                  std::int64_t n) {
-  const In* in = reinterpret_cast<const In*>(from);
-  Out* out = reinterpret_cast<Out*>(to);
-  const __m512 slope = _mm512_set1_ps(static_cast<float>(line.slope));
-  const __m512 offset = _mm512_set1_ps(static_cast<float>(line.offset));
-  for (std::int64_t i = 0; i < n; i += 16) {
-    const __m512 v = _mm512_fmadd_ps(slope, _mm512_cvtepi32_ps(sixteen(in + i)), offset);
-    store_sixteen(out + i, _mm512_cvttps_epi32(_mm512_max_ps(v, _mm512_setzero_ps())));
-  }
-}
-template <class In, class Out>
-IMPIPE_TARGET_v4 void vector_line_in_double(std::byte* to, const std::byte* from,
-                                            const CodeLine& line, std::int64_t n) {
-  const In* in = reinterpret_cast<const In*>(from);
-  Out* out = reinterpret_cast<Out*>(to);
-  const __m512d slope = _mm512_set1_pd(line.slope), offset = _mm512_set1_pd(line.offset);
-  for (std::int64_t i = 0; i < n; i += 16) {
-    const __m512i v = sixteen(in + i);
-    const __m256i low = eight(_mm512_castsi512_si256(v), slope, offset);
-    const __m256i high = eight(_mm512_extracti64x4_epi64(v, 1), slope, offset);
-    store_sixteen(out + i, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
-  }
-}
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/tile/code_table.inc"
+#include "backends/cpu/simd/each_level.inc"
 #endif
 
 template <class In, class Out>
@@ -163,11 +125,8 @@ void compute_line(std::byte* out, const std::byte* in, const CodeLine& line_of, 
                   CpuLevel level) {
   std::int64_t done = 0;
 #if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) {
-    done = n / 16 * 16;
-    line_of.in_double ? vector_line_in_double<In, Out>(out, in, line_of, done)
-                      : vector_line<In, Out>(out, in, line_of, done);
-  }
+  done = (level == CpuLevel::v4 ? v4::blocks_of_line<In, Out>
+                                : v3::blocks_of_line<In, Out>)(out, in, line_of, n);
 #endif
   const int at = static_cast<int>(level);
   const auto rest = line_of.in_double ? line<In, Out, double>[at] : line<In, Out, float>[at];
@@ -200,7 +159,7 @@ void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t
     return;
   }
 #if IMPIPE_HAS_INTRINSICS
-  if (level != CpuLevel::baseline) return look_up_v3(out, in, table, n);
+  if (level != CpuLevel::baseline) return look_up_by_sixteen(out, in, table, n);
 #endif
   look_up<std::uint8_t, std::uint8_t>(reinterpret_cast<std::byte*>(out),
                                       reinterpret_cast<const std::byte*>(in),
