@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -40,7 +40,8 @@ std::int64_t find_baseline(const std::uint64_t* bits, std::int64_t count, std::i
 }
 
 #if IMPIPE_HAS_INTRINSICS
-// Sixteen columns at once, whatever is in them.
+// Sixteen columns at once, whatever is in them. Only AVX-512 can put the set ones of them together;
+// the others go from bit to bit.
 IMPIPE_TARGET_v4 inline __attribute__((always_inline)) std::int32_t* add_places(std::int32_t* to,
                                                                                 std::uint64_t set,
                                                                                 std::int32_t x) {
@@ -57,8 +58,8 @@ IMPIPE_TARGET_v4 inline __attribute__((always_inline)) std::int32_t* add_places(
   }
   return to;
 }
-IMPIPE_TARGET_v4 std::int64_t find_v4(const std::uint64_t* bits, std::int64_t count,
-                                      std::int32_t* begins, std::int32_t* ends) {
+IMPIPE_TARGET_v4 std::int64_t find_compressed(const std::uint64_t* bits, std::int64_t count,
+                                              std::int32_t* begins, std::int32_t* ends) {
   const std::int32_t* const first = begins;
   std::uint64_t carry = 0;
   for (std::int64_t at = 0; at < count; at += 64, ++bits) {
@@ -85,59 +86,9 @@ constexpr std::array<std::uint64_t, 256> counts_up_to = [] {
 }();
 constexpr const std::uint64_t* counts_table = counts_up_to.data();
 
-// Sixteen pixels: at most eight runs begin, and one goes on.
-IMPIPE_TARGET_v4 void write_v4(const std::uint64_t* bits, const float* values, std::int64_t count,
-                               float* out) {
-  std::uint64_t carry = 0;
-  for (std::int64_t x = 0; x < count; x += 64, ++bits) {
-    std::uint64_t word = *bits, begins = word & ~(word << 1 | carry);
-    carry = word >> 63;
-    for (std::int64_t k = x; k < x + 64 && k < count; k += 16, word >>= 16, begins >>= 16) {
-      const std::uint64_t low = begins & 255, high = begins >> 8 & 255;
-      const std::uint64_t before = counts_table[low] >> 56;
-      const __m128i counts = _mm_set_epi64x(
-          static_cast<std::int64_t>(counts_table[high] + before * 0x0101010101010101),
-          static_cast<std::int64_t>(counts_table[low]));
-      const __m512 row = _mm512_maskz_permutexvar_ps(
-          static_cast<__mmask16>(word), _mm512_cvtepu8_epi32(counts), _mm512_loadu_ps(values));
-      const std::int64_t rest = count - k;
-      if (rest >= 16) {
-        _mm512_storeu_ps(out + k, row);
-      } else {
-        _mm512_mask_storeu_ps(out + k, static_cast<__mmask16>((1 << rest) - 1), row);
-      }
-      values += before + (counts_table[high] >> 56);
-    }
-  }
-}
-
-// Eight pixels: at most four runs begin, and one goes on.
-IMPIPE_TARGET_v3 void write_v3(const std::uint64_t* bits, const float* values, std::int64_t count,
-                               float* out) {
-  const __m256i each = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-  std::uint64_t carry = 0;
-  for (std::int64_t x = 0; x < count; x += 64, ++bits) {
-    std::uint64_t word = *bits, begins = word & ~(word << 1 | carry);
-    carry = word >> 63;
-    for (std::int64_t k = x; k < x + 64 && k < count; k += 8, word >>= 8, begins >>= 8) {
-      const std::uint64_t counts = counts_table[begins & 255];
-      const __m256i place =
-          _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(counts)));
-      const __m256i here = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(word & 255)), each);
-      const __m256 row = _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(here, each)),
-                                       _mm256_permutevar8x32_ps(_mm256_loadu_ps(values), place));
-      const std::int64_t rest = count - k;
-      if (rest >= 8) {
-        _mm256_storeu_ps(out + k, row);
-      } else {
-        float last[8];
-        _mm256_storeu_ps(last, row);
-        for (std::int64_t i = 0; i < rest; ++i) out[k + i] = last[i];
-      }
-      values += counts >> 56;
-    }
-  }
-}
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/tile/run_values.inc"
+#include "backends/cpu/simd/each_level.inc"
 #endif
 
 }  // namespace
@@ -145,7 +96,7 @@ IMPIPE_TARGET_v3 void write_v3(const std::uint64_t* bits, const float* values, s
 std::int64_t find_runs(const std::uint64_t* bits, std::int64_t count, std::int32_t* begins,
                        std::int32_t* ends, CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return find_v4(bits, count, begins, ends);
+  if (level == CpuLevel::v4) return find_compressed(bits, count, begins, ends);
 #else
   static_cast<void>(level);
 #endif
@@ -155,8 +106,8 @@ std::int64_t find_runs(const std::uint64_t* bits, std::int64_t count, std::int32
 void write_run_values(const std::uint64_t* bits, const float* values, std::int64_t count,
                       float* out, CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return write_v4(bits, values, count, out);
-  if (level == CpuLevel::v3) return write_v3(bits, values, count, out);
+  if (level == CpuLevel::v4) return v4::write(bits, values, count, out);
+  if (level == CpuLevel::v3) return v3::write(bits, values, count, out);
 #else
   static_cast<void>(level);
 #endif
