@@ -3,8 +3,8 @@
 #include <numeric>
 #include <type_traits>
 
-#include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/sink.hpp"
 #include "core/code_spread.hpp"
 
@@ -23,44 +23,10 @@ IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, std::int64_t* 
 // Sums of eight bytes at once. Rows are read from memory a little ahead of their turn, which the
 // processor by itself does only up to the end of a page.
 constexpr std::int64_t bytes_ahead = 1024;
-
-IMPIPE_TARGET_v4 std::int64_t sum_bytes_v4(const std::uint8_t* in, std::int64_t n) {
-  const __m512i zero = _mm512_setzero_si512();
-  __m512i sums[4] = {zero, zero, zero, zero};
-  std::int64_t i = 0;
-  for (; i + 256 <= n; i += 256) {
-    for (int k = 0; k < 4; ++k) {
-      const std::uint8_t* from = in + i + 64 * k;
-      _mm_prefetch(reinterpret_cast<const char*>(from + bytes_ahead), _MM_HINT_T0);
-      sums[k] = _mm512_add_epi64(sums[k], _mm512_sad_epu8(_mm512_loadu_si512(from), zero));
-    }
-  }
-  std::int64_t sum = _mm512_reduce_add_epi64(
-      _mm512_add_epi64(_mm512_add_epi64(sums[0], sums[1]), _mm512_add_epi64(sums[2], sums[3])));
-  for (; i < n; ++i) sum += in[i];
-  return sum;
-}
-IMPIPE_TARGET_v3 std::int64_t sum_bytes_v3(const std::uint8_t* in, std::int64_t n) {
-  const __m256i zero = _mm256_setzero_si256();
-  __m256i sums[4] = {zero, zero, zero, zero};
-  std::int64_t i = 0;
-  for (; i + 128 <= n; i += 128) {
-    for (int k = 0; k < 4; ++k) {
-      const std::uint8_t* from = in + i + 32 * k;
-      if (k % 2 == 0) {
-        _mm_prefetch(reinterpret_cast<const char*>(from + bytes_ahead), _MM_HINT_T0);
-      }
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-      sums[k] = _mm256_add_epi64(sums[k], _mm256_sad_epu8(bytes, zero));
-    }
-  }
-  const __m256i all =
-      _mm256_add_epi64(_mm256_add_epi64(sums[0], sums[1]), _mm256_add_epi64(sums[2], sums[3]));
-  std::int64_t sum = _mm256_extract_epi64(all, 0) + _mm256_extract_epi64(all, 1) +
-                     _mm256_extract_epi64(all, 2) + _mm256_extract_epi64(all, 3);
-  for (; i < n; ++i) sum += in[i];
-  return sum;
-}
+constexpr int line = 64;
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/measure/code_sum.inc"
+#include "backends/cpu/simd/each_level.inc"
 #endif
 
 // The same of the squares too: those of so many bytes fit 32 bits as well.
@@ -84,7 +50,7 @@ IMPIPE_CPU_KERNEL(add_squares,
                   (in, n, total, squares))
 
 IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, std::int64_t* total), (in, n, total))
-constexpr std::int64_t add_codes_most = 65535;
+constexpr std::int64_t max_codes = 65535;
 
 class CodeSum final : public Sink {
  public:
@@ -105,9 +71,8 @@ class CodeSum final : public Sink {
                                           : add_codes<std::uint8_t>)[static_cast<int>(level_)];
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
       const std::byte* row = image.at(region.x0, y);
-      for (std::int64_t i = 0; i < region.width(); i += add_codes_most) {
-        add(row + i * bytes_of(image_.cls), std::min(add_codes_most, region.width() - i),
-            &sums_[tile]);
+      for (std::int64_t i = 0; i < region.width(); i += max_codes) {
+        add(row + i * bytes_of(image_.cls), std::min(max_codes, region.width() - i), &sums_[tile]);
       }
     }
   }
@@ -126,7 +91,7 @@ class CodeSum final : public Sink {
     std::int64_t sum = 0;
     for (std::int64_t k = 0; k < rows; ++k) {
       const auto* row = reinterpret_cast<const std::uint8_t*>(image.at(region.x0, region.y0 + k));
-      sum += level_ == CpuLevel::v4 ? sum_bytes_v4(row, n) : sum_bytes_v3(row, n);
+      sum += (level_ == CpuLevel::v4 ? v4::sum_bytes : v3::sum_bytes)(row, n);
     }
     return sum;
   }
@@ -152,9 +117,9 @@ class CodeSpread final : public Sink {
     Sums& to = sums_[tile];
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
       const std::byte* row = image.at(region.x0, y);
-      for (std::int64_t i = 0; i < region.width(); i += add_codes_most) {
-        add_(row + i * bytes_of(image_.cls), std::min(add_codes_most, region.width() - i),
-             &to.codes, &to.squares);
+      for (std::int64_t i = 0; i < region.width(); i += max_codes) {
+        add_(row + i * bytes_of(image_.cls), std::min(max_codes, region.width() - i), &to.codes,
+             &to.squares);
       }
     }
   }
