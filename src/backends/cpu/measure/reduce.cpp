@@ -2,8 +2,8 @@
 #include <limits>
 #include <list>
 
-#include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/sink.hpp"
 #include "core/row_evaluator.hpp"
@@ -83,48 +83,16 @@ AddColumns add_columns_for(PixelClass cls, int level) {
 }
 
 #if IMPIPE_HAS_INTRINSICS
-// The sums of single, eight rows at a time: a sum is then loaded and stored once for them.
-template <int rows>
-IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512d sum_of_rows(__m512d sum,
-                                                                           const std::byte* in,
-                                                                           std::int64_t stride) {
-  for (int k = 0; k < rows; ++k) {
-    const auto* from = reinterpret_cast<const float*>(in + k * stride);
-    sum = _mm512_add_pd(sum, _mm512_cvtps_pd(_mm256_loadu_ps(from)));
-  }
-  return sum;
-}
-template <int rows>
-IMPIPE_TARGET_v4 inline __attribute__((always_inline)) void add_rows(double* sums,
-                                                                     const std::byte* in,
-                                                                     std::int64_t stride,
-                                                                     std::int64_t n) {
-  for (std::int64_t i = 0; i < n; i += 16, in += 64) {
-    for (int half = 0; half < 2; ++half) {
-      double* to = sums + i + 8 * half;
-      _mm512_storeu_pd(to, sum_of_rows<rows>(_mm512_loadu_pd(to), in + 32 * half, stride));
-    }
-  }
-}
-IMPIPE_TARGET_v4 void add_single_columns_v4(double* sums, const std::byte* in, std::int64_t stride,
-                                            std::int64_t rows, const double*, std::int64_t n) {
-  std::fill_n(sums, n, 0.0);
-  const std::int64_t whole = n / 16 * 16;
-  std::int64_t y = 0;
-  for (; y + 8 <= rows; y += 8) add_rows<8>(sums, in + y * stride, stride, whole);
-  for (; y < rows; ++y) add_rows<1>(sums, in + y * stride, stride, whole);
-  for (y = 0; y < rows; ++y) {
-    const auto* row = reinterpret_cast<const float*>(in + y * stride);
-    for (std::int64_t i = whole; i < n; ++i) sums[i] += static_cast<double>(row[i]);
-  }
-}
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/measure/reduce.inc"
+#include "backends/cpu/simd/each_level.inc"
 #endif
 
 AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
   const int l = static_cast<int>(level);
 #if IMPIPE_HAS_INTRINSICS
-  if (kind == ReduceKind::sum && cls == PixelClass::single && level == CpuLevel::v4) {
-    return add_single_columns_v4;
+  if (kind == ReduceKind::sum && cls == PixelClass::single && level != CpuLevel::baseline) {
+    return level == CpuLevel::v4 ? v4::add_single_columns : v3::add_single_columns;
   }
 #endif
   if (kind == ReduceKind::sum) return add_columns_for<Identity>(cls, l);
