@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -125,33 +126,15 @@ IMPIPE_INLINE void fold_row(T* __restrict out, T* __restrict so_far, const T* __
       });
 }
 
-#define IMPIPE_EXTREMUM_ROWS(level)                                                                \
-  template <class T, bool largest>                                                                 \
-  struct Rows_##level {                                                                            \
-    IMPIPE_TARGET_##level static void combine(T* out, const T* const* sources, int count,          \
-                                              std::int64_t n) {                                    \
-      combine_rows<T, largest>(out, sources, count, n);                                            \
-    }                                                                                              \
-    IMPIPE_TARGET_##level static void combine_pair(T* out0, T* out1, const T* const* sources,      \
-                                                   int count, std::int64_t n) {                    \
-      pair_rows<T, largest>(out0, out1, sources, count, n);                                        \
-    }                                                                                              \
-    IMPIPE_TARGET_##level static void fold(T* out, T* so_far, const T* row, std::int64_t n) {      \
-      fold_row<T, largest>(out, so_far, row, n);                                                   \
-    }                                                                                              \
-    static constexpr ExtremumRows<T> table{combine, combine_pair, fold, nothing_of<T, largest>()}; \
-  };
-IMPIPE_EXTREMUM_ROWS(baseline)
-IMPIPE_EXTREMUM_ROWS(v3)
-IMPIPE_EXTREMUM_ROWS(v4)
-#undef IMPIPE_EXTREMUM_ROWS
+#define IMPIPE_KERNELS "backends/cpu/neighbourhood/extremum_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
 
 template <class T, bool largest>
 const ExtremumRows<T>& rows_of(CpuLevel level) {
   switch (level) {
-    case CpuLevel::v4: return Rows_v4<T, largest>::table;
-    case CpuLevel::v3: return Rows_v3<T, largest>::table;
-    default: return Rows_baseline<T, largest>::table;
+    case CpuLevel::v4: return v4::Rows<T, largest>::table;
+    case CpuLevel::v3: return v3::Rows<T, largest>::table;
+    default: return baseline::Rows<T, largest>::table;
   }
 }
 

@@ -114,62 +114,17 @@ IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, 
   pass<median_of_2_pairs_and_a_column, 25, 1>(out, 0, sources, n);
 }
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/median_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
-#endif
-
-#define IMPIPE_MEDIAN_ROWS(level)                                                              \
-  template <class T>                                                                           \
-  struct Rows_##level {                                                                        \
-    IMPIPE_TARGET_##level static void median_3x3(T* out, const T* const* rows, std::int64_t n, \
-                                                 T* work) {                                    \
-      median_3x3_row(out, rows, n, work);                                                      \
-    }                                                                                          \
-    IMPIPE_TARGET_##level static void median_5x5(T* out, const T* const* rows, std::int64_t n, \
-                                                 T* work) {                                    \
-      median_5x5_row(out, rows, n, work);                                                      \
-    }                                                                                          \
-    static constexpr MedianRows<T> table{median_3x3, median_5x5, nullptr, 0};                  \
-  };
-IMPIPE_MEDIAN_ROWS(baseline)
-IMPIPE_MEDIAN_ROWS(v3)
-IMPIPE_MEDIAN_ROWS(v4)
-#undef IMPIPE_MEDIAN_ROWS
-
 #if IMPIPE_HAS_INTRINSICS
-// Rows of less than a vector go by the plain loops; 5x5 does too where registers are few: of 25 and
-// more values at once most would lie in memory, and the loops took three quarters of the time.
-#define IMPIPE_MEDIAN_VECTORS(level)                                                               \
-  template <class T>                                                                               \
-  struct Vectors_##level {                                                                         \
-    using Plain = Rows_##level<T>;                                                                 \
-    static constexpr bool pairs = !std::is_same_v<T, float>;                                       \
-    static constexpr bool many = level::row_vectors == 4;                                          \
-    static bool fit(std::int64_t n) { return n >= level::Pixels<T>::count; }                       \
-    static void median_3x3(T* out, const T* const* rows, std::int64_t n, T* work) {                \
-      fit(n) ? level::median_3x3(out, rows, n) : Plain::median_3x3(out, rows, n, work);            \
-    }                                                                                              \
-    static void median_5x5(T* out, const T* const* rows, std::int64_t n, T* work) {                \
-      fit(n) && many ? level::median_5x5(out, rows, n) : Plain::median_5x5(out, rows, n, work);    \
-    }                                                                                              \
-    static void two_medians_3x3(T* out0, T* out1, const T* const* rows, std::int64_t n, T* work) { \
-      if (fit(n)) return level::two_medians_3x3(out0, out1, rows, n);                              \
-      Plain::median_3x3(out0, rows, n, work);                                                      \
-      Plain::median_3x3(out1, rows + 1, n, work);                                                  \
-    }                                                                                              \
-    static constexpr MedianRows<T> table{                                                          \
-        median_3x3, median_5x5, pairs ? two_medians_3x3 : nullptr, level::Pixels<T>::count};       \
-  };
-IMPIPE_MEDIAN_VECTORS(v3)
-IMPIPE_MEDIAN_VECTORS(v4)
-#undef IMPIPE_MEDIAN_VECTORS
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/neighbourhood/median_vectors.inc"
+#include "backends/cpu/simd/each_level.inc"
 #else
+namespace baseline {
 template <class T>
-using Vectors_v3 = Rows_v3<T>;
-template <class T>
-using Vectors_v4 = Rows_v4<T>;
+using Vectors = Rows<T>;
+}
 #endif
 
 }  // namespace
@@ -177,9 +132,9 @@ using Vectors_v4 = Rows_v4<T>;
 template <class T>
 const MedianRows<T>& median_rows(CpuLevel level) {
   switch (level) {
-    case CpuLevel::v4: return Vectors_v4<T>::table;
-    case CpuLevel::v3: return Vectors_v3<T>::table;
-    default: return Rows_baseline<T>::table;
+    case CpuLevel::v4: return v4::Vectors<T>::table;
+    case CpuLevel::v3: return v3::Vectors<T>::table;
+    default: return baseline::Rows<T>::table;
   }
 }
 template const MedianRows<std::uint8_t>& median_rows(CpuLevel);

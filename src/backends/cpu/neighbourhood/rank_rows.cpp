@@ -2,6 +2,7 @@
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -54,30 +55,17 @@ IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::
   for (std::int64_t i = 0; i < n; ++i) out[i] = mean(a[i], b[i]);
 }
 
-#define IMPIPE_RANK_ROWS(level)                                                                 \
-  template <class T>                                                                            \
-  struct Rows_##level {                                                                         \
-    IMPIPE_TARGET_##level static void run(const ChunkStep* steps, int count) {                  \
-      run_steps<T>(steps, count);                                                               \
-    }                                                                                           \
-    IMPIPE_TARGET_##level static void average(T* out, const T* a, const T* b, std::int64_t n) { \
-      average_rows(out, a, b, n);                                                               \
-    }                                                                                           \
-    static constexpr RankRows<T> table{run, average};                                           \
-  };
-IMPIPE_RANK_ROWS(baseline)
-IMPIPE_RANK_ROWS(v3)
-IMPIPE_RANK_ROWS(v4)
-#undef IMPIPE_RANK_ROWS
+#define IMPIPE_KERNELS "backends/cpu/neighbourhood/rank_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
 
 }  // namespace
 
 template <class T>
 const RankRows<T>& rank_rows(CpuLevel level) {
   switch (level) {
-    case CpuLevel::v4: return Rows_v4<T>::table;
-    case CpuLevel::v3: return Rows_v3<T>::table;
-    default: return Rows_baseline<T>::table;
+    case CpuLevel::v4: return v4::Rows<T>::table;
+    case CpuLevel::v3: return v3::Rows<T>::table;
+    default: return baseline::Rows<T>::table;
   }
 }
 template const RankRows<std::uint8_t>& rank_rows(CpuLevel);
