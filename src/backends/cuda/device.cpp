@@ -54,7 +54,7 @@ jit::Tuning tuning_of(DeviceNumber device) {
                          {.processors = attribute_of(device, attribute_multiprocessors),
                           .sub_group = attribute_of(device, attribute_warp_size),
                           .local_bytes = attribute_of(device, attribute_shared),
-                          .max_local_bytes = attribute_of(device, attribute_most_shared)});
+                          .max_local_bytes = attribute_of(device, attribute_max_shared)});
 }
 
 DeviceInfo describe(int index) {

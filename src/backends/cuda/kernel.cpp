@@ -45,7 +45,7 @@ bool CudaKernel::load(const void* binary) {
     if (driver().api.module_function(&function, module_, name.c_str()) != 0) return false;
     const int bytes = local_bytes(static_cast<int>(entries_.size()));
     if (bytes > 0 &&
-        driver().api.function_attribute(function, function_most_dynamic_shared, bytes) != 0) {
+        driver().api.function_attribute(function, function_max_dynamic_shared, bytes) != 0) {
       return false;
     }
     entries_.push_back(function);

@@ -141,7 +141,7 @@ class Nearest {
 
   void make(const Region& block) const {
     const Plane& first = *moved_.in[0];
-    std::int32_t offsets[most_pixels];  // of a row behind those of the one before
+    std::int32_t offsets[max_pixels];  // of a row behind those of the one before
     fetch_block(moved_.place, first, block);
     AffineRow row{
         .stride = first.stride(), .width = first.size().width, .height = first.size().height};
@@ -164,7 +164,7 @@ class Nearest {
     const std::byte* data = moved_.in[c]->row(0);
     std::byte* to = moved_.out[c]->row(v) + block.x0 * moved_.pixel;
     if (!spills_) return pick_(to, data, offsets, block.width(), moved_.beside);
-    alignas(64) std::byte pixels[most_columns * sizeof(float)];
+    alignas(64) std::byte pixels[max_columns * sizeof(float)];
     pick_(pixels, data, offsets, block.width(), moved_.beside);
     stream_row(to, pixels, block.width() * moved_.pixel, moved_.level);
   }
@@ -220,8 +220,8 @@ class Turned {
       return true;
     }
     alignas(64) std::byte memory[TurnedPart::room + TurnedPart::beyond];
-    alignas(64) std::int32_t offsets[most_pixels];
-    alignas(64) float across[most_pixels], down[most_pixels];
+    alignas(64) std::int32_t offsets[max_pixels];
+    alignas(64) float across[max_pixels], down[max_pixels];
     const WordPlaces places{offsets, across, down};
     find_places(part, block, places);
     const std::size_t together = channels_together();
@@ -283,8 +283,8 @@ class Turned {
     // Where a place is -1 the definition has the value outside, not a pixel 0 times.
     if (moved_.cls == PixelClass::single && !part.has_numbers_at_edges(memory)) return false;
     const Results stored(*moved_.out[c], spills_, moved_.level);
-    const std::int64_t pitch = pitch_of(block), rows = most_words / pitch;
-    alignas(64) float numbers[most_words];
+    const std::int64_t pitch = pitch_of(block), rows = max_words / pitch;
+    alignas(64) float numbers[max_words];
     for (std::int64_t y = block.y0; y < block.y1; y += rows) {
       const std::int64_t end = std::min(y + rows, block.y1), at = (y - block.y0) * pitch;
       blend_words(moved_.cls, moved_.level, memory,
@@ -312,7 +312,7 @@ class Turned {
         pick_pixels(to, memory, offsets, block.width());
         continue;
       }
-      alignas(64) std::byte pixels[most_columns * sizeof(float)];
+      alignas(64) std::byte pixels[max_columns * sizeof(float)];
       pick_pixels(pixels, memory, offsets, block.width());
       stream_row(to, pixels, block.width() * moved_.pixel, moved_.level);
     }
@@ -321,9 +321,9 @@ class Turned {
   // Several rows of words first: what was stored in pieces is not yet there for a vector.
   void pick_channels(std::size_t first, std::size_t count, const Region& block,
                      const std::byte* memory, const std::int32_t* offsets) const {
-    const std::int64_t n = block.width(), pitch = pitch_of(block), rows = most_words / pitch;
+    const std::int64_t n = block.width(), pitch = pitch_of(block), rows = max_words / pitch;
     const int word = 4 * moved_.pixel;
-    alignas(64) std::byte words[most_words * 8], pixels[most_columns * 2];
+    alignas(64) std::byte words[max_words * 8], pixels[max_columns * 2];
     for (std::int64_t y = block.y0; y < block.y1; y += rows) {
       const std::int64_t end = std::min(y + rows, block.y1);
       (moved_.pixel == 1 ? pick_inside<std::uint32_t>
@@ -342,7 +342,7 @@ class Turned {
   }
 
   void fill(const Region& block) const {
-    alignas(64) std::byte pixels[most_columns * sizeof(float)];
+    alignas(64) std::byte pixels[max_columns * sizeof(float)];
     fill_row(pixels, moved_.beside, moved_.pixel, block.width());
     const std::int64_t bytes = block.width() * moved_.pixel;
     for (std::size_t c = 0; c < moved_.out.size(); ++c) {

@@ -48,7 +48,7 @@ template <class Map>
 struct Blocks {
   std::int64_t columns = 256, rows = 16;
 };
-constexpr std::int64_t most_columns = 256, most_rows = 64, most_pixels = 8192;
+constexpr std::int64_t max_columns = 256, max_rows = 64, max_pixels = 8192;
 
 // Calls make for each block of the output, on all threads.
 template <class Make>

@@ -253,7 +253,7 @@ void run_map(const Node& node, const Plane& in, double outside, Plane& out, Thre
   const MapRow row = map_row(in.cls(), resample, level);
   const Results stored(out, level);
   for_blocks(out.size(), Blocks{}, pool, [&](const Region& block) {
-    float numbers[most_columns];
+    float numbers[max_columns];
     fetch_block(place, in, block);
     MapPart made{.place = &place,
                  .data = in.row(0),

@@ -97,7 +97,7 @@ Split split_of(int channel, CpuLevel level) {
   return kernels[channel];
 }
 
-constexpr std::int64_t line = 64, most_columns_read = 512;
+constexpr std::int64_t line = 64, max_columns_read = 512;
 
 }  // namespace
 
@@ -196,7 +196,7 @@ void TurnedPart::copy(std::span<const Plane* const> in, const std::byte* outside
                       CpuLevel level) const {
   const int pixel = bytes_of(in[0]->cls());
   const Merge merge = merge_of(word_, static_cast<int>(in.size()), pixel, level);
-  alignas(64) std::byte nothing[most_columns_read * sizeof(float)];
+  alignas(64) std::byte nothing[max_columns_read * sizeof(float)];
   if (region_.x0 < 0 || region_.y0 < 0 || region_.x1 > in_.width ||
       region_.y1 + below_ > in_.height) {
     fill_row(nothing, outside, pixel, region_.width());

@@ -57,7 +57,7 @@ class TurnedPart {
   static constexpr std::int64_t room = 64 << 10, beyond = 64;
 
  private:
-  static constexpr std::int64_t most_rows_read = 256;
+  static constexpr std::int64_t max_rows_read = 256;
   // How far the block's places in a row lie from a column of the row, `at` in row 0.
   struct Side {
     double at = 0, step = 0, below = -HUGE_VAL, above = HUGE_VAL;
@@ -72,7 +72,7 @@ class TurnedPart {
   Region region_{};         // words
   std::int64_t stride_ = 0;
   // Of each row the columns that are read in it or the row below.
-  std::int32_t from_[most_rows_read], end_[most_rows_read];
+  std::int32_t from_[max_rows_read], end_[max_rows_read];
 };
 
 // n equal pixels.

@@ -18,13 +18,13 @@ struct WordPlaces {
   std::int32_t* offsets;
   float *across, *down;
 };
-inline constexpr int most_words = 256, words_together = 16;
+inline constexpr int max_words = 256, words_together = 16;
 // Of output pixels [begin, n) of a row, and up to words_together - 1 more, in a copy whose rows and
 // base `row` tells (row.data, width, height and outside are not read). Levels from v3 on.
 void find_words(const AffineRow& row, int word_bytes, bool nearest, CpuLevel level,
                 const WordPlaces& to);
 // Between the four pixels that each of n words and the one behind it have, pixels above those
-// below; n: a multiple of words_together, at most most_words. As numbers. Levels from v3 on.
+// below; n: a multiple of words_together, at most max_words. As numbers. Levels from v3 on.
 void blend_words(PixelClass cls, CpuLevel level, const std::byte* data, const WordPlaces& at, int n,
                  float* out);
 

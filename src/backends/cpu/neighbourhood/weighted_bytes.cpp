@@ -1,6 +1,6 @@
 // Weighted means of bytes whose weights depend on how far apart two bytes are: for each place of
 // the square a table of 256 weights, which are looked up in registers, each byte of theirs by
-// itself.
+// itself. Only VBMI has look-ups among so many bytes; the others compute the weights.
 #include "backends/cpu/neighbourhood/weighted_bytes.hpp"
 
 #include <algorithm>
