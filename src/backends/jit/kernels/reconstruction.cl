@@ -42,7 +42,7 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
   const int across = forward ? dx : -dx;
   return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
 }
-FUNCTION uint least_of(const uint a, const uint b) { return a < b ? a : b; }
+FUNCTION uint min_of(const uint a, const uint b) { return a < b ? a : b; }
 FUNCTION uint max_of(const uint a, const uint b) { return a > b ? a : b; }
 // What a float is among floats, as a whole number; there is one zero, and NaN is below all.
 FUNCTION uint key_of_float(const float v) {
@@ -239,7 +239,7 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
       // most value, and is what came in if that is between them.
       if (quiet < $kinds) {
         uint value[$count], mask[$count];
-        uint least_on = 0u, max_on = 0xffffffffu, least_back = 0u, max_back = 0xffffffffu;
+        uint min_on = 0u, max_on = 0xffffffffu, min_back = 0u, max_back = 0xffffffffu;
         const int works = line < $lines;
         $unroll
         for (int k = 0; k < $count; ++k) {
@@ -249,22 +249,22 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
         $unroll
         for (int k = 0; k < $count; ++k) {
 #if $wraps
-          if ($wraps_on) least_on = max_on = values[$place - ($step)];
+          if ($wraps_on) min_on = max_on = values[$place - ($step)];
 #endif
-          least_on = least_of(mask[k], max_of(value[k], least_on));
-          max_on = least_of(mask[k], max_of(value[k], max_on));
+          min_on = min_of(mask[k], max_of(value[k], min_on));
+          max_on = min_of(mask[k], max_of(value[k], max_on));
         }
         $unroll
         for (int k = $count - 1; k >= 0; --k) {
 #if $wraps
-          if ($wraps_back) least_back = max_back = values[$place + ($step)];
+          if ($wraps_back) min_back = max_back = values[$place + ($step)];
 #endif
-          least_back = least_of(mask[k], max_of(value[k], least_back));
-          max_back = least_of(mask[k], max_of(value[k], max_back));
+          min_back = min_of(mask[k], max_of(value[k], min_back));
+          max_back = min_of(mask[k], max_of(value[k], max_back));
         }
-        ends[ITEM] = least_on;
+        ends[ITEM] = min_on;
         ends[256 + ITEM] = max_on;
-        ends[512 + ITEM] = least_back;
+        ends[512 + ITEM] = min_back;
         ends[768 + ITEM] = max_back;
         BARRIER;
         if (works) {
@@ -272,19 +272,19 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
           $unroll
           for (int k = 0; k < 3; ++k) {
             const int there = k * 64 + line;
-            if (k < quarter) on = least_of(ends[256 + there], max_of(ends[there], on));
+            if (k < quarter) on = min_of(ends[256 + there], max_of(ends[there], on));
           }
           $unroll
           for (int k = 3; k > 0; --k) {
             const int there = k * 64 + line;
-            if (k > quarter) back = least_of(ends[768 + there], max_of(ends[512 + there], back));
+            if (k > quarter) back = min_of(ends[768 + there], max_of(ends[512 + there], back));
           }
           $unroll
           for (int k = 0; k < $count; ++k) {
 #if $wraps
             if ($wraps_on) on = values[$place - ($step)];
 #endif
-            on = least_of(mask[k], max_of(value[k], on));
+            on = min_of(mask[k], max_of(value[k], on));
             moved |= on ^ value[k];
             value[k] = on;
           }
@@ -293,7 +293,7 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
 #if $wraps
             if ($wraps_back) back = values[$place + ($step)];
 #endif
-            back = least_of(mask[k], max_of(value[k], back));
+            back = min_of(mask[k], max_of(value[k], back));
             moved |= back ^ value[k];
             values[$place] = back;
           }
