@@ -75,6 +75,6 @@ struct CodedPlaces {
   }
 };
 // Pictures with more are left to the host: bits are counted in 32 bits.
-inline constexpr std::int64_t jpeg_most_blocks_encoded = std::int64_t{1} << 21;
+inline constexpr std::int64_t jpeg_max_blocks_encoded = std::int64_t{1} << 21;
 
 }  // namespace impipe

@@ -85,7 +85,7 @@ std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,
   coded->form.size = size;
   coded->segments.clear();
   coded->bytes.clear();
-  if (coded->form.blocks() > jpeg_most_blocks_encoded) return {};
+  if (coded->form.blocks() > jpeg_max_blocks_encoded) return {};
   return std::make_shared<const CodedJpeg>(std::move(*coded));
 }
 

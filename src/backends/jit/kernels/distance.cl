@@ -9,7 +9,7 @@
 #define $none 1700   // rows and columns to a pixel that there is none
 #define $number int  // the type of distances
 #define $most 0x7fffffff
-#define sub_group_least_$number sub_group_least_int
+#define sub_group_min_$number sub_group_min_int
 #define $space IN_LOCAL  // of the sites of a row
 
 // -- part: pack
@@ -110,8 +110,8 @@ FUNCTION int $name(SUB_GROUP_PARAMS, $space const int* sites, const int lo, cons
       column = j;
     }
   }
-  const $number least = sub_group_least_$number(SUB_GROUP_ARGS, best);
-  return sub_group_least_int(SUB_GROUP_ARGS, best == least ? column : 0x7fffffff);
+  const $number least = sub_group_min_$number(SUB_GROUP_ARGS, best);
+  return sub_group_min_int(SUB_GROUP_ARGS, best == least ? column : 0x7fffffff);
 }
 
 // -- part: root
