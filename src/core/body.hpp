@@ -212,8 +212,8 @@ struct ScalarBody {
 
 // A stencil body whose result is the mean of the square up to LAST pixels away, each value
 // weighted: the expression computes a weight from how far the value is `apart` from the middle's,
-// and from `dx` and `dy`. Here a row is gone over once for each of the pixels, which compilers
-// vectorise however many they are.
+// and from `dx` and `dy`; it is the same where all three have the other sign. Here a row is gone
+// over once for each of the pixels, which compilers vectorise however many they are.
 #define IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...)                         \
   namespace impipe::bodies {                                                                      \
   namespace {                                                                                     \

@@ -6,7 +6,7 @@
 #include "backends/cpu/neighbourhood/box_bytes.hpp"
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
-#include "backends/cpu/neighbourhood/weighted_bytes.hpp"
+#include "backends/cpu/neighbourhood/weighted_mean.hpp"
 #include "backends/cpu/neighbourhood/whole_row.hpp"
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/rows.hpp"
@@ -199,7 +199,7 @@ class ExpressionRows {
 void run_stencil(const Node& node, const Arguments& arguments, const TileImage& in,
                  const Region& region, double white, TileOut out, StencilState& state,
                  Scratch& scratch, CpuLevel level) {
-  if (run_weighted_bytes(node, arguments, in, region, out, scratch, level)) return;
+  if (run_weighted_mean(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
   out.spills = false;  // whole rows of sums, copied, would not stay in the L1 cache
   const Stencil& stencil = std::get<Stencil>(node.primitive);

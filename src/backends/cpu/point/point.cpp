@@ -98,7 +98,10 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
     fixed_ = shortcut.fixed;
     difference_ = shortcut.difference;
   }
-  if (!point_->in_double && !point_->in_table && inputs.classes.size() == 3) {
+  if (!point_->in_table) {
+    words_ = word_sum(*point_->body, inputs.classes, cls_, arguments.in_double, level_);
+  }
+  if (!words_ && !point_->in_double && !point_->in_table && inputs.classes.size() == 3) {
     mean_ = mean_weights(*point_->body, inputs.classes, cls_, arguments.in_double, level_);
   }
 }
@@ -212,6 +215,8 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
     byte_differences(reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
   } else if (fixed_) {
     run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out), bytes(0), bytes(1), n, level_);
+  } else if (words_) {
+    run_word_sum(out, in.data(), n, *words_, *point_->body, arguments_->in_double, level_);
   } else if (mean_) {
     run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
   } else if (in_double_) {

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/point/fixed_sum.hpp"
 #include "backends/cpu/point/luminance.hpp"
+#include "backends/cpu/point/word_sum.hpp"
 #include "backends/cpu/tile/arguments.hpp"
 #include "backends/cpu/tile/code_table.hpp"
 #include "backends/cpu/tile/scratch.hpp"
@@ -82,6 +83,7 @@ class PointProgram {
   bool difference_ = false;          // |a - b| of bytes gives the same codes
   std::optional<FixedSum> fixed_;    // gives the same codes
   std::optional<MeanWeights> mean_;  // likewise
+  std::optional<WordSum> words_;     // likewise
 };
 
 }  // namespace impipe::cpu

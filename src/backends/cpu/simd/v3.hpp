@@ -351,6 +351,18 @@ IMPIPE_SIMD Pixels<std::uint8_t> by_turns(Pixels<std::uint8_t> a, Pixels<std::ui
 IMPIPE_SIMD Pixels<std::uint8_t> by_turns_behind(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
   return {_mm256_unpackhi_epi8(a.v, b.v)};
 }
+// The same of words, four of each eight; narrowed_to_codes puts together again what is made of both,
+// saturated.
+IMPIPE_SIMD Pixels<std::uint16_t> by_turns(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return {_mm256_unpacklo_epi16(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> by_turns_behind(Pixels<std::uint16_t> a,
+                                                  Pixels<std::uint16_t> b) {
+  return {_mm256_unpackhi_epi16(a.v, b.v)};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> narrowed_to_codes(Ints a, Ints b) {
+  return {_mm256_packus_epi32(a, b)};
+}
 // The same of a's with 0: as 16 bits. narrowed puts them together again, saturated.
 IMPIPE_SIMD Pixels<std::uint16_t> widened(Pixels<std::uint8_t> a) {
   return {_mm256_unpacklo_epi8(a.v, _mm256_setzero_si256())};

@@ -2,6 +2,7 @@
 #include "backends/cpu/tile/code_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/cpu/simd/level.hpp"
 #include "backends/cpu/simd/vectors.hpp"
@@ -120,9 +121,33 @@ IMPIPE_CPU_KERNEL(line,
 #include "backends/cpu/simd/each_level.inc"
 #endif
 
+// out = c - in, at least 0: the larger of both less the code.
+template <class T>
+IMPIPE_INLINE void complement_body(std::byte* to, const std::byte* from, int c, std::int64_t n) {
+  const T* __restrict in = reinterpret_cast<const T*>(from);
+  T* __restrict out = reinterpret_cast<T*>(to);
+  const T max = static_cast<T>(c);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T larger = in[i] > max ? in[i] : max;
+    out[i] = static_cast<T>(larger - in[i]);
+  }
+}
+IMPIPE_CPU_KERNEL(complement, (std::byte * out, const std::byte* in, int c, std::int64_t n),
+                  (out, in, c, n))
+
+// Of the line 65535 - code + 1/2, and others like it.
+bool is_complement(const CodeLine& line) {
+  return line.slope == -1 && line.offset >= 0 && line.offset < 65536 &&
+         line.offset - std::floor(line.offset) == 0.5;
+}
+
 template <class In, class Out>
 void compute_line(std::byte* out, const std::byte* in, const CodeLine& line_of, std::int64_t n,
                   CpuLevel level) {
+  if (sizeof(In) == sizeof(Out) && is_complement(line_of)) {
+    complement<In>[static_cast<int>(level)](out, in, static_cast<int>(line_of.offset), n);
+    return;
+  }
   std::int64_t done = 0;
 #if IMPIPE_HAS_INTRINSICS
   done = (level == CpuLevel::v4 ? v4::blocks_of_line<In, Out>
@@ -135,15 +160,16 @@ void compute_line(std::byte* out, const std::byte* in, const CodeLine& line_of, 
 }
 
 using ComputeLine = void (*)(std::byte*, const std::byte*, const CodeLine&, std::int64_t, CpuLevel);
-// Of bytes for bytes there are tables that are as fast.
-ComputeLine line_of(PixelClass from, PixelClass to) {
+// Of bytes for bytes there are tables that are as fast, but for a complement.
+ComputeLine line_of(PixelClass from, PixelClass to, const CodeLine& line) {
   if (to == PixelClass::single || to == PixelClass::logical) return nullptr;
   const bool to_bytes = bytes_of(to) == 1;
   if (bytes_of(from) == 2) {
     return to_bytes ? compute_line<std::uint16_t, std::uint8_t>
                     : compute_line<std::uint16_t, std::uint16_t>;
   }
-  return to_bytes ? nullptr : compute_line<std::uint8_t, std::uint16_t>;
+  if (!to_bytes) return compute_line<std::uint8_t, std::uint16_t>;
+  return is_complement(line) ? compute_line<std::uint8_t, std::uint8_t> : nullptr;
 }
 
 // A table of bytes for bytes, the fastest way here.
@@ -227,7 +253,7 @@ void look_for_step(CodeTable& table) {
 }
 
 bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level) {
-  const ComputeLine compute = line_of(table.from, table.to);
+  const ComputeLine compute = line_of(table.from, table.to, line);
   // The baseline has no fused multiplication.
   if (compute == nullptr || level == CpuLevel::baseline) return false;
   std::vector<std::byte> computed(table.values.size());
@@ -246,7 +272,7 @@ bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level) {
 
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
                  CpuLevel level) {
-  if (bytes_of(table.from) == 1 && bytes_of(table.to) == 1) {
+  if (bytes_of(table.from) == 1 && bytes_of(table.to) == 1 && !table.line) {
     look_up_bytes(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(in),
                   reinterpret_cast<const std::uint8_t*>(table.values.data()),
                   table.last_before_step, n, level);
@@ -254,7 +280,7 @@ void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, st
     (bytes_of(table.to) == 1 ? apply_step<std::uint8_t> : apply_step<std::uint16_t>)(table, out, in,
                                                                                      n, level);
   } else if (table.line) {
-    line_of(table.from, table.to)(out, in, *table.line, n, level);
+    line_of(table.from, table.to, *table.line)(out, in, *table.line, n, level);
   } else {
     look_up_of(table.from, table.to)(out, in, table.values.data(), n);
   }
