@@ -193,6 +193,7 @@ IMPIPE_SIMD Doubles larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
 IMPIPE_SIMD Doubles smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm256_add_pd(a, b); }
 IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm256_sub_pd(a, b); }
+IMPIPE_SIMD Doubles multiply(Doubles a, Doubles b) { return _mm256_mul_pd(a, b); }
 IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
   return _mm256_fmadd_pd(a, b, c);
 }
