@@ -1,5 +1,5 @@
-// An image moved by a map, a block of the output at a time. Where an affine map turns, what a block
-// reads is copied first; places are found once for all channels.
+// An image moved by a map, a block of the output at a time. What a block of an affine map reads is
+// copied first; places are found once for all channels.
 #include "backends/cpu/geometry/map.hpp"
 
 #include <algorithm>

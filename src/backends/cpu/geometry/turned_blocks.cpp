@@ -1,11 +1,10 @@
-// Blocks of an affine map that turns, from copies of what they read.
+// Blocks of an affine map, from copies of what they read.
 #include "backends/cpu/geometry/turned_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <ranges>
 
 #include "backends/cpu/geometry/results.hpp"
 
@@ -31,8 +30,6 @@ void pick_inside(std::byte* out, const std::byte* data, const std::int32_t* offs
   for (; i < n; ++i) std::memcpy(out + i * bytes, data + offsets[i], bytes);
 }
 
-bool turns(const AffinePlace& place) { return place.b != 0 || place.d != 0; }
-
 std::int64_t pitch_of(const Region& block) {
   return (block.width() + words_together - 1) / words_together * words_together;
 }
@@ -49,24 +46,26 @@ PartWord word_of(const Moved& moved) {
   }
 }
 
-// Whether all of `outputs` numbers from `begin` on have places in [low, high] of an axis; if not,
-// those that have: [begin, end).
-void narrow(const PlaceRow& row, const PlaceAxis& axis, double low, double high,
-            std::int64_t& begin, std::int64_t& end) {
-  const bool falls = axis.slope < 0;
-  const auto first_where = [&](auto has) {
-    return *std::ranges::partition_point(std::views::iota(begin, end),
-                                         [&](std::int64_t u) { return !has(u); });
-  };
+// Outputs [from, end) of a row, whose places in one coordinate lie within bounds.
+struct Within {
+  std::int64_t from, end;
+};
+// Those of a row of a block. From those of the row above: ends move little from row to row.
+void find_within(const PlaceRow& row, const PlaceAxis& axis, double low, double high,
+                 const Region& block, Within& within) {
   const auto at = [&](std::int64_t u) { return place_at(row, axis, static_cast<double>(u)); };
-  if (begin >= end) return;
-  const double one = at(begin), other = at(end - 1);
-  if (std::min(one, other) >= low && std::max(one, other) <= high) return;
-  const std::int64_t from = falls ? first_where([&](std::int64_t u) { return at(u) <= high; })
-                                  : first_where([&](std::int64_t u) { return at(u) >= low; });
-  end = falls ? first_where([&](std::int64_t u) { return at(u) < low; })
-              : first_where([&](std::int64_t u) { return at(u) > high; });
-  begin = from;
+  // To the first output that `has` is true of, and then of all behind it.
+  const auto walk = [&](std::int64_t& u, const auto& has) {
+    while (u > block.x0 && has(u - 1)) --u;
+    while (u < block.x1 && !has(u)) ++u;
+  };
+  if (axis.slope < 0) {
+    walk(within.from, [&](std::int64_t u) { return at(u) <= high; });
+    walk(within.end, [&](std::int64_t u) { return at(u) < low; });
+  } else {
+    walk(within.from, [&](std::int64_t u) { return at(u) >= low; });
+    walk(within.end, [&](std::int64_t u) { return at(u) > high; });
+  }
 }
 
 // Results of as many bytes go past the caches in lines of the blocks below: what a block reads lies
@@ -126,23 +125,40 @@ Turned::Turned(const Moved& moved)
 // has where it is a code.
 bool Turned::fits() const {
   if (moved_.resample.kind != Resample::Kind::affine) return false;
-  if (moved_.level == CpuLevel::baseline || !turns(moved_.rule.place()) || !moved_.alike()) {
+  if (moved_.level == CpuLevel::baseline || !moved_.alike()) {
     return false;
   }
   return nearest_ || on_image_ || moved_.cls == PixelClass::single ||
          is_code(moved_.outside, moved_.cls);
 }
 
+// As large as pays, or smaller, so that their parts fit: about, with what is read around places.
 Blocks Turned::blocks() const {
-  if (moved_.resample.kind != Resample::Kind::affine || !turns(moved_.rule.place())) return {};
-  const int bytes = moved_.pixel * pixels_of(word_);
-  if (bytes <= 2) return {128, 64};
-  if (bytes > 4) return {64, 32};
-  return word_ == PartWord::below && !cubic_ ? Blocks{128, 32} : Blocks{64, 64};
+  if (moved_.resample.kind != Resample::Kind::affine) return {};
+  const int word_bytes = moved_.pixel * pixels_of(word_);
+  Blocks blocks = word_bytes <= 2                       ? Blocks{128, 64}
+                  : word_bytes > 4                      ? Blocks{64, 32}
+                  : word_ == PartWord::below && !cubic_ ? Blocks{128, 32}
+                                                        : Blocks{64, 64};
+  const AffinePlace& place = moved_.rule.place();
+  const auto fits_part = [&] {
+    constexpr double around = 8, most = 240, line = 128;
+    const auto columns = static_cast<double>(blocks.columns),
+               rows = static_cast<double>(blocks.rows);
+    const double wide = std::abs(place.a) * columns + std::abs(place.b) * rows + around;
+    const double tall = std::abs(place.d) * columns + std::abs(place.e) * rows + around;
+    return wide < most && tall < most &&
+           (wide * word_bytes + line) * tall <= static_cast<double>(TurnedPart::room);
+  };
+  constexpr std::int64_t least = 16;
+  while (!fits_part() && blocks.columns + blocks.rows > 2 * least) {
+    (blocks.columns > blocks.rows ? blocks.columns : blocks.rows) /= 2;
+  }
+  return blocks;
 }
 
 bool Turned::make(const Region& block) const {
-  const TurnedPart part(moved_.rule.place(), block, moved_.in[0]->size(), moved_.pixel, word_);
+  const TurnedPart part = part_of(block);
   if (!part.fits()) return false;
   if (part.is_outside()) {
     fill(block);
@@ -177,6 +193,10 @@ bool Turned::make(const Region& block) const {
   return true;
 }
 
+TurnedPart Turned::part_of(const Region& block) const {
+  return {moved_.rule.place(), block, moved_.in[0]->size(), moved_.pixel, word_, cubic_ ? 1 : 0};
+}
+
 // Those from channel `first` on that are copied together.
 std::span<const Plane* const> Turned::group(std::size_t first) const {
   return moved_.in.subspan(first, std::min(channels_together(), moved_.in.size() - first));
@@ -188,7 +208,7 @@ std::span<const Plane* const> Turned::group(std::size_t first) const {
   block.x0 += width;
   block.x1 += width;
   if (block.x0 >= moved_.out[0]->size().width) return;
-  const TurnedPart next(moved_.rule.place(), block, moved_.in[0]->size(), moved_.pixel, word_);
+  const TurnedPart next = part_of(block);
   if (next.fits()) next.ask_for(group(0));
 }
 
@@ -205,11 +225,13 @@ void Turned::find_ends(const Region& block, Ends& ends) const {
     }
   }
   if (ends.whole) return;
+  Within across{block.x0, block.x0}, down = across;
   for (std::int64_t v = block.y0; v < block.y1; ++v) {
     const PlaceRow row = moved_.rule.row(v);
-    std::int64_t begin = block.x0, end = block.x1;
-    narrow(row, row.x, bounds_.left, bounds_.right, begin, end);
-    narrow(row, row.y, bounds_.top, bounds_.bottom, begin, end);
+    find_within(row, row.x, bounds_.left, bounds_.right, block, across);
+    find_within(row, row.y, bounds_.top, bounds_.bottom, block, down);
+    const std::int64_t begin = std::max(across.from, down.from);
+    const std::int64_t end = std::max(begin, std::min(across.end, down.end));
     ends.begin[v - block.y0] = static_cast<std::int32_t>(begin - block.x0);
     ends.end[v - block.y0] = static_cast<std::int32_t>(end - block.x0);
   }

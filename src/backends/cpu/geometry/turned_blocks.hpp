@@ -1,4 +1,4 @@
-// Blocks of an affine map that turns, from copies of what they read.
+// Blocks of an affine map, from copies of what they read.
 #pragma once
 
 #include <cstddef>
@@ -65,6 +65,7 @@ class Turned {
     WordPlaces places;
   };
 
+  TurnedPart part_of(const Region& block) const;
   void find_ends(const Region& block, Ends& ends) const;
   void find_places(const Made& made) const;
   void blend(const Made& made, std::size_t c, const std::byte* memory) const;

@@ -104,7 +104,7 @@ constexpr std::int64_t mirrored_pixels = 2;  // what a place on the image reads 
 }  // namespace
 
 TurnedPart::TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes,
-                       PartWord word)
+                       PartWord word, int around)
     : in_(in),
       word_(word),
       word_bytes_(pixel_bytes * pixels_of(word)),
@@ -128,9 +128,10 @@ TurnedPart::TurnedPart(const AffinePlace& place, const Region& block, Size in, i
         std::abs(top) < far)) {
     return;
   }
-  // Neighbours, at most four in a row or column, and what rounding may add.
+  // Neighbours, and what rounding may add.
   const auto whole = [](double x) { return static_cast<std::int64_t>(std::floor(x)); };
-  region_ = {whole(left) - 2, whole(top) - 2, whole(right) + 4, whole(bottom) + 4};
+  region_ = {whole(left) - 1 - around, whole(top) - 1 - around, whole(right) + 3 + around,
+             whole(bottom) + 3 + around};
   const std::int64_t lines = (region_.width() * word_bytes_ + line - 1) / line;
   const std::int64_t stride = (lines | 1) * line;
   if (stride * region_.height() > room) return;
@@ -185,10 +186,13 @@ void TurnedPart::copy(std::span<const Plane* const> in, PartFrame frame, const s
   const int pixel = bytes_of(in[0]->cls());
   const Merge merge = merge_of(word_, static_cast<int>(in.size()), pixel, level);
   alignas(64) std::byte nothing[max_columns_read * sizeof(float)];
-  fill_row(nothing, outside, pixel, std::max<std::int64_t>(region_.width(), 1));
+  const bool inside = region_.x0 >= 0 && region_.y0 >= 0 && region_.x1 <= in_.width &&
+                      region_.y1 + below_ <= in_.height;
+  fill_row(nothing, outside, pixel, inside ? 1 : region_.width());
   const std::byte* const beside[4] = {nothing, nothing, nothing, nothing};
   merge(memory + room, beside, 1);
   const bool mirrored = frame == PartFrame::mirrored;
+  const int used = std::max(below_ + 1, static_cast<int>(in.size()));  // rows of a word
   const auto is_near = [&](std::int64_t place, std::int64_t n) {
     return place >= -mirrored_pixels && place < n + mirrored_pixels;
   };
@@ -207,7 +211,7 @@ void TurnedPart::copy(std::span<const Plane* const> in, PartFrame frame, const s
     for (std::size_t c = 1; c < in.size(); ++c) starts[c] = row_of(*in[c], y);
     const auto put = [&](std::int64_t at, std::int64_t column, std::int64_t n) {
       const std::byte* rows[4];
-      for (int k = 0; k < 4; ++k) {
+      for (int k = 0; k < used; ++k) {
         rows[k] = starts[k] == nullptr ? nothing : starts[k] + column * pixel;
       }
       merge(to + at * word_bytes_, rows, n);

@@ -28,8 +28,9 @@ enum class PartFrame : std::uint8_t { outside, mirrored };
 // needs to ask what lies inside.
 class TurnedPart {
  public:
-  TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes,
-             PartWord word);
+  // around: how many pixels on each side of a place's four are read with them.
+  TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes, PartWord word,
+             int around);
 
   // Whether `room` bytes have the part.
   bool fits() const { return stride_ > 0; }
