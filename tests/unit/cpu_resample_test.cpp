@@ -329,5 +329,158 @@ TEST(CpuResample, TurnsBlocks) {
   }
 }
 
+float keys(float distance) {
+  const float h = std::fabs(distance);
+  return h <= 1 ? (1.5f * h - 2.5f) * h * h + 1.0f : ((-0.5f * h + 2.5f) * h - 4.0f) * h + 2.0f;
+}
+
+// The pixel at a place of any map, each operation in the definition's class and order.
+class MappedPixel {
+ public:
+  MappedPixel(const Node& node, const SpecImage& in, float fill)
+      : how_(std::get<Resample>(node.primitive)),
+        place_(mapped_place(node, {in.width, in.height})),
+        in_(in),
+        fill_(fill) {}
+
+  double at(std::int64_t u, std::int64_t v, int c) const {
+    const MappedPlace& p = place_;
+    const double across = static_cast<double>(u) - p.u0, down = static_cast<double>(v) - p.v0;
+    const double x = p.a * across + p.b * down + p.c + p.x0;
+    const double y = p.d * across + p.e * down + p.f + p.y0;
+    if (!has_value(x, in_.width) || !has_value(y, in_.height)) return pixel_of(fill_, in_.cls);
+    if (how_.method == Resample::Method::nearest) {
+      return pixel_of(pixel(std::floor(x + 0.5), std::floor(y + 0.5), c), in_.cls);
+    }
+    const double left = std::floor(x), top = std::floor(y);
+    const auto right = static_cast<float>(x - left), under = static_cast<float>(y - top);
+    if (how_.method == Resample::Method::bilinear) {
+      const auto between = [](float t, float a, float b) {
+        return std::fma(t, b, std::fma(-t, a, a));
+      };
+      const auto line = [&](double row) {
+        return between(right, pixel(left, row, c), pixel(left + 1, row, c));
+      };
+      return pixel_of(between(under, line(top), line(top + 1)), in_.cls);
+    }
+    const float distances[2][4] = {{right + 1, right, 1 - right, 1 - right + 1},
+                                   {under + 1, under, 1 - under, 1 - under + 1}};
+    float sum = 0;
+    for (int j = 0; j < 4; ++j) {
+      float line = 0;
+      for (int i = 0; i < 4; ++i) {
+        line = std::fma(keys(distances[0][i]), pixel(left + i - 1, top + j - 1, c), line);
+      }
+      sum = std::fma(keys(distances[1][j]), line, sum);
+    }
+    return pixel_of(sum, in_.cls);
+  }
+
+ private:
+  bool has_value(double place, std::int64_t n) const {
+    const double last = static_cast<double>(n - 1);
+    const bool cubic = how_.method == Resample::Method::bicubic;
+    if (how_.beside == Resample::Beside::on_image) {
+      const double more = cubic ? 0.5 : 0;
+      return place >= -more && place <= last + more;
+    }
+    return place > (cubic ? -2 : -1) && place < last + (cubic ? 2 : 1);
+  }
+  float pixel(double x, double y, int c) const {
+    auto column = static_cast<std::int64_t>(x), row = static_cast<std::int64_t>(y);
+    if (how_.beside == Resample::Beside::on_image) {
+      column = mirrored(column, in_.width);
+      row = mirrored(row, in_.height);
+    }
+    if (column < 0 || column >= in_.width || row < 0 || row >= in_.height) return fill_;
+    return static_cast<float>(in_.at(column, row, c));
+  }
+
+  Resample how_;
+  MappedPlace place_;
+  const SpecImage& in_;
+  float fill_;
+};
+
+void expect_mapped(const SpecResult& image, const Resample& how, const std::vector<double>& map,
+                   double outside) {
+  const PixelClass cls = image.image.cls;
+  const int channels = image.image.channels;
+  SpecBuilder b;
+  const Operand in = b.input(cls, channels);
+  std::vector<double> arguments = {how.view == Resample::View::given ? 210.0 : 0.0, 0};
+  arguments.insert(arguments.end(), map.begin(), map.end());
+  arguments.push_back(outside);
+  const Operand out = b.add(how, {in}, arguments, cls, channels);
+  const KernelSpec spec = b.finish({out});
+  const MappedPixel pixels(spec.nodes[0], image.image, static_cast<float>(outside));
+  std::vector<double> wanted;
+  for (const CpuLevel level : usable_levels()) {
+    const SpecImage made = run_spec(spec, {image}, level, 2)[0].image;
+    for (std::int64_t i = std::ssize(wanted); i < std::ssize(made.values); ++i) {
+      const std::int64_t place = i / channels;
+      wanted.push_back(
+          pixels.at(place % made.width, place / made.width, static_cast<int>(i % channels)));
+    }
+    ASSERT_EQ(made.values.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto value = static_cast<double>(made.values[i]);
+      const bool same = std::isnan(wanted[i]) ? std::isnan(value) : value == wanted[i];
+      ASSERT_TRUE(same) << value << " for " << wanted[i] << ", "
+                        << to_string(Size{made.width, made.height}) << ", " << name_of(cls) << " x"
+                        << channels << " at " << i << ", method " << static_cast<int>(how.method)
+                        << ", beside " << static_cast<int>(how.beside) << ", view "
+                        << static_cast<int>(how.view) << ", outside " << outside << ", level "
+                        << static_cast<int>(level);
+    }
+  }
+}
+
+std::vector<std::vector<double>> turns(std::mt19937& random) {
+  std::vector<std::vector<double>> maps = {{0, 1, 0, -1, 0, 0, 1},   {1, 0, 0, 0.3, 1, 0, 1},
+                                           {1, 0.4, 0, 0, 1, 0, 1},  {1, 1e-9, 0, 1e-9, 1, 0, 1},
+                                           {1, 1, -0.5, 1, 1, 2, 1}, {0.02, 1, 9, 0.9, 0.01, 3, 0}};
+  for (int i = 0; i < 3; ++i) {
+    const double angle = std::uniform_real_distribution(0.0, 6.3)(random);
+    maps.push_back({std::cos(angle), std::sin(angle), 0, -std::sin(angle), std::cos(angle), 0, 1});
+  }
+  return maps;
+}
+
+// The same with other rules for what lies beside the image: mirrored pixels at its edges, a value
+// outside between them, nothing beyond the outer pixels.
+TEST(CpuResample, TurnsBlocksOfAnyRule) {
+  using enum Resample::Method;
+  using Beside = Resample::Beside;
+  using View = Resample::View;
+  const auto how = [](Resample::Method method, Beside beside, View view) {
+    return Resample{Resample::Kind::affine, method, false, beside, view};
+  };
+  const Resample rules[] = {
+      how(nearest, Beside::on_image, View::turned), how(bilinear, Beside::on_image, View::turned),
+      how(bicubic, Beside::on_image, View::turned), how(bilinear, Beside::on_image, View::given),
+      how(bicubic, Beside::filled, View::given),    how(nearest, Beside::filled, View::all),
+      how(bilinear, Beside::filled, View::all),     how(bicubic, Beside::filled, View::all)};
+  std::mt19937 random(10);
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int channels : {1, 5}) {
+      for (const Size size : {Size{1, 1}, Size{3, 140}, Size{110, 60}}) {
+        const SpecResult image = with_edges(random, cls, channels, size);
+        for (const std::vector<double>& map : turns(random)) {
+          for (const Resample& rule : rules) {
+            // turned and all have sizes that make no sense of a map that is hardly one.
+            const double det = map[0] * map[4] - map[1] * map[3];
+            if (rule.view == View::all && std::abs(det) < 0.1) continue;
+            const double outsides[] = {0.0, 1.0, 0.3};
+            expect_mapped(image, rule, map, outsides[random() % 3]);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace impipe::testing

@@ -350,7 +350,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
     }
     case Kind::holes:
       if (logical) return run_holes(label.connectivity, in, out, pool, level);
-      return run_gray_holes(label.connectivity, in, out, pool);
+      return run_gray_holes(label.connectivity, in, out, pool, level);
     case Kind::maxima:
     case Kind::minima:
       Peaks(in, label.kind == Kind::maxima, label.connectivity, pool, level).run(out);
@@ -359,7 +359,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
       if (logical) {
         return run_logical_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
       }
-      return run_reconstruct(label.connectivity, in, *images.at(1), out, pool);
+      return run_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
     case Kind::reach: return run_reach(in, out, pool, level);
     case Kind::first_areas:
       return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool, level);

@@ -1,191 +1,30 @@
 // Reconstruction by dilation: values that spread over the image.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <queue>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/components/label.hpp"
+#include "backends/cpu/components/sweep_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-constexpr std::int64_t part_rows = 128;
-
-struct Place {
-  std::int32_t x = 0, y = 0;
-};
-
-// Places in the order of their values, the largest first: a list for each code of an integer class.
-// What is added later is never larger than what was taken.
-template <class T>
-class Falling {
- public:
-  void add(T value, Place place) {
-    places_[value].push_back(place);
-    highest_ = std::max<int>(highest_, value);
-  }
-  bool take(T& value, Place& place) {
-    while (highest_ >= 0 && places_[static_cast<std::size_t>(highest_)].empty()) --highest_;
-    if (highest_ < 0) return false;
-    std::vector<Place>& list = places_[static_cast<std::size_t>(highest_)];
-    value = static_cast<T>(highest_);
-    place = list.back();
-    list.pop_back();
-    return true;
-  }
-
- private:
-  std::vector<std::vector<Place>> places_{std::size_t{1} << 8 * sizeof(T)};
-  int highest_ = -1;
-};
-
-template <>
-class Falling<std::int32_t> {
- public:
-  void add(std::int32_t value, Place place) { places_.push({value, place}); }
-  bool take(std::int32_t& value, Place& place) {
-    if (places_.empty()) return false;
-    value = places_.top().value;
-    place = places_.top().place;
-    places_.pop();
-    return true;
-  }
-
- private:
-  struct Valued {
-    std::int32_t value;
-    Place place;
-    bool operator<(const Valued& other) const { return value < other.value; }
-  };
-  std::priority_queue<Valued> places_;
-};
-
-// Vincent's two scans, in parts of the image side by side; what they leave, from the largest value
-// down, so that every pixel has its own when its turn comes.
-template <class T>
-class Reconstruction {
- public:
-  Reconstruction(int connectivity, const Plane& mask, Plane& out)
-      : corners_(connectivity == 8),
-        mask_(mask),
-        out_(out),
-        width_(mask.size().width),
-        height_(mask.size().height) {}
-
-  // out: the marker, at most the mask.
-  void run(ThreadPool& pool) {
-    const std::int64_t parts = (height_ + part_rows - 1) / part_rows;
-    pool.for_each(parts, [&](std::int64_t part) {
-      const std::int64_t y0 = part * part_rows, y1 = std::min(height_, y0 + part_rows);
-      std::vector<T> around(static_cast<std::size_t>(width_));
-      for (std::int64_t y = y0; y < y1; ++y) scan_down(y, y > y0, around.data());
-      for (std::int64_t y = y1; y-- > y0;) scan_up(y, y + 1 < y1, around.data());
-    });
-    std::vector<std::vector<Place>> leading(static_cast<std::size_t>(parts));
-    pool.for_each(parts, [&](std::int64_t part) {
-      const std::int64_t y0 = part * part_rows, y1 = std::min(height_, y0 + part_rows);
-      for (std::int64_t y = y0; y < y1; ++y) find_leading(y, leading[part]);
-    });
-    Falling<T> places;
-    for (const std::vector<Place>& list : leading) {
-      for (const Place& p : list) places.add(out_row(p.y)[p.x], p);
-    }
-    T value;
-    Place p;
-    while (places.take(value, p)) {
-      if (out_row(p.y)[p.x] != value) continue;  // it was raised meanwhile
-      for_each_neighbour(p, [&](const Place& q) {
-        T& there = out_row(q.y)[q.x];
-        const T raised = std::min(value, mask_row(q.y)[q.x]);
-        if (!(raised > there)) return;
-        there = raised;
-        places.add(raised, q);
-      });
-    }
-  }
-
- private:
-  const T* mask_row(std::int64_t y) const { return mask_.row_as<T>(y); }
-  T* out_row(std::int64_t y) const { return out_.template row_as<T>(y); }
-
-  template <class Visit>
-  void for_each_neighbour(const Place& p, const Visit& visit) const {
-    for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) {
-        if ((dx == 0 && dy == 0) || (!corners_ && dx != 0 && dy != 0)) continue;
-        const Place q{p.x + dx, p.y + dy};
-        if (q.x >= 0 && q.x < width_ && q.y >= 0 && q.y < height_) visit(q);
-      }
-    }
-  }
-
-  // The largest of a row's own values and of those of the row beside it, if there is one.
-  void gather(const T* own, const T* beside, T* around) const {
-    if (beside == nullptr) {
-      std::copy_n(own, width_, around);
-      return;
-    }
-    for (std::int64_t x = 0; x < width_; ++x) around[x] = std::max(own[x], beside[x]);
-    if (!corners_) return;
-    for (std::int64_t x = 1; x < width_; ++x) around[x] = std::max(around[x], beside[x - 1]);
-    for (std::int64_t x = 0; x + 1 < width_; ++x) around[x] = std::max(around[x], beside[x + 1]);
-  }
-
-  void scan_down(std::int64_t y, bool has_beside, T* around) const {
-    T* out = out_row(y);
-    const T* mask = mask_row(y);
-    gather(out, has_beside ? out_row(y - 1) : nullptr, around);
-    T last = around[0];
-    for (std::int64_t x = 0; x < width_; ++x) {
-      last = std::min(std::max(last, around[x]), mask[x]);
-      out[x] = last;
-    }
-  }
-
-  void scan_up(std::int64_t y, bool has_beside, T* around) const {
-    T* out = out_row(y);
-    const T* mask = mask_row(y);
-    gather(out, has_beside ? out_row(y + 1) : nullptr, around);
-    T last = around[width_ - 1];
-    for (std::int64_t x = width_; x-- > 0;) {
-      last = std::min(std::max(last, around[x]), mask[x]);
-      out[x] = last;
-    }
-  }
-
-  // Places with a neighbour that they can raise.
-  void find_leading(std::int64_t y, std::vector<Place>& leading) const {
-    for (std::int64_t x = 0; x < width_; ++x) {
-      const Place p{static_cast<std::int32_t>(x), static_cast<std::int32_t>(y)};
-      const T value = out_row(y)[x];
-      bool leads = false;
-      for_each_neighbour(p, [&](const Place& q) {
-        const T there = out_row(q.y)[q.x];
-        leads |= there < value && there < mask_row(q.y)[q.x];
-      });
-      if (leads) leading.push_back(p);
-    }
-  }
-
-  bool corners_;
-  const Plane& mask_;
-  Plane& out_;
-  std::int64_t width_, height_;
-};
-
 // Floats go as whole numbers in their order, with one zero, NaN below all.
 template <class T>
 using Key = std::conditional_t<std::is_same_v<T, float>, std::int32_t, T>;
-template <class T>
-constexpr Key<T> lowest_key = std::numeric_limits<Key<T>>::min();
 
 template <class T>
 Key<T> key_of(T value) {
   if constexpr (std::is_same_v<T, float>) {
     const auto bits = std::bit_cast<std::int32_t>(value + 0.0f);
     const std::int32_t key = bits ^ (bits >> 31 & std::numeric_limits<std::int32_t>::max());
-    return value != value ? lowest_key<T> : key;
+    return value != value ? std::numeric_limits<Key<T>>::min() : key;
   } else {
     return value;
   }
@@ -199,6 +38,290 @@ T value_of(Key<T> key) {
   }
 }
 
+// Planes of keys with a frame of the lowest.
+template <class T>
+class Framed {
+ public:
+  explicit Framed(Size size) : size_(size), plane_(plane_class(), framed(size)) {
+    std::fill_n(row(-1), size_.width, lowest);
+    std::fill_n(row(size_.height), size_.width, lowest);
+    for (std::int64_t y = -1; y <= size_.height; ++y) {
+      std::fill_n(row(y) - padding, padding, lowest);
+      std::fill_n(row(y) + size_.width, framed(size_).width - padding - size_.width, lowest);
+    }
+  }
+
+  Size size() const { return size_; }
+  T* row(std::int64_t y) { return plane_.template row_as<T>(y + 1) + padding; }
+  const T* row(std::int64_t y) const { return plane_.template row_as<T>(y + 1) + padding; }
+  // Of row 0; from a row to the next, in keys.
+  T* data() { return row(0); }
+  const T* data() const { return row(0); }
+  std::int64_t stride() const { return plane_.stride() / std::int64_t{sizeof(T)}; }
+
+  static constexpr T lowest = std::numeric_limits<T>::min();
+
+ private:
+  static constexpr std::int64_t padding = row_padding / std::int64_t{sizeof(T)};
+  static constexpr PixelClass plane_class() {
+    return sizeof(T) == 1   ? PixelClass::uint8
+           : sizeof(T) == 2 ? PixelClass::uint16
+                            : PixelClass::single;
+  }
+  // Whole vectors, and one more on each side.
+  static Size framed(Size size) {
+    const std::int64_t vectors = (size.width + padding - 1) / padding;
+    return {(vectors + 2) * padding, size.height + 2};
+  }
+
+  Size size_;
+  Plane plane_;
+};
+
+constexpr int buckets = 4096;
+
+// The bucket of a key: larger ones have none below.
+template <class T>
+class BucketOf {
+ public:
+  explicit BucketOf(const Framed<T>&) {}
+  int operator()(T key) const { return sizeof(T) == 1 ? key : key >> 4; }
+};
+
+// Of floats by their distance from one near the smallest.
+template <>
+class BucketOf<std::int32_t> {
+ public:
+  explicit BucketOf(const Framed<std::int32_t>& keys) {
+    constexpr std::int64_t step = 13;  // of rows and columns that are looked at
+    constexpr std::size_t part = 256;  // of which the first and the last are taken for outliers
+    std::vector<float> values;
+    for (std::int64_t y = 0; y < keys.size().height; y += step) {
+      const std::int32_t* row = keys.row(y);
+      for (std::int64_t x = y % step; x < keys.size().width; x += step) {
+        const float value = value_of<float>(row[x]);
+        if (std::isfinite(value)) values.push_back(value);
+      }
+    }
+    if (values.empty()) return;
+    const auto at = [&](std::size_t place) {
+      std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
+                       values.end());
+      return values[place];
+    };
+    first_ = at(values.size() / part);
+    const float range = at(values.size() - 1 - values.size() / part) - first_;
+    if (range > 0 && std::isfinite(range)) scale_ = static_cast<float>(buckets - 1) / range;
+    if (!std::isfinite(scale_)) scale_ = 0;
+  }
+  int operator()(std::int32_t key) const {
+    // NaN is in the first.
+    const float place = std::max(0.0f, (value_of<float>(key) - first_) * scale_);
+    return static_cast<int>(std::min(place, static_cast<float>(buckets - 1)));
+  }
+
+ private:
+  float first_ = 0, scale_ = 0;
+};
+
+// Places in buckets; those of one in the order in which they came.
+class Waiting {
+ public:
+  void add(int bucket, std::int64_t place) {
+    Line& line = lines_[static_cast<std::size_t>(bucket)];
+    if (line.last == nullptr || line.last->used == Block::room) append_block(line);
+    line.last->places[line.last->used++] = place;
+    highest_ = std::max(highest_, bucket);
+  }
+  // Of the highest bucket that has one.
+  bool take(std::int64_t& place) {
+    for (; highest_ >= 0; --highest_) {
+      Line& line = lines_[static_cast<std::size_t>(highest_)];
+      if (line.first == nullptr) continue;
+      place = line.first->places[line.taken++];
+      if (line.taken == line.first->used) drop_block(line);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Block {
+    static constexpr std::int32_t room = 62;
+    Block* next = nullptr;
+    std::int32_t used = 0;
+    std::int64_t places[room];
+  };
+  struct Line {
+    Block *first = nullptr, *last = nullptr;
+    std::int32_t taken = 0;  // of the first block
+  };
+
+  void append_block(Line& line) {
+    if (free_ == nullptr) {
+      constexpr std::size_t together = 128;
+      memory_.push_back(std::make_unique<Block[]>(together));
+      for (std::size_t i = 0; i < together; ++i) {
+        memory_.back()[i].next = std::exchange(free_, &memory_.back()[i]);
+      }
+    }
+    Block* block = std::exchange(free_, free_->next);
+    block->next = nullptr;
+    block->used = 0;
+    (line.last == nullptr ? line.first : line.last->next) = block;
+    line.last = block;
+  }
+  void drop_block(Line& line) {
+    Block* block = std::exchange(line.first, line.first->next);
+    if (line.first == nullptr) line.last = nullptr;
+    line.taken = 0;
+    block->next = std::exchange(free_, block);
+  }
+
+  std::vector<Line> lines_{buckets};
+  int highest_ = -1;
+  std::vector<std::unique_ptr<Block[]>> memory_;
+  Block* free_ = nullptr;
+};
+
+// Sweeps down and up the image, in strips side by side; what they leave, about from the largest
+// value down, so that hardly any pixel is raised twice.
+template <class T>
+class Reconstruction {
+ public:
+  // values: the marker, at most the mask.
+  Reconstruction(int connectivity, const Framed<T>& mask, Framed<T>& values, CpuLevel level)
+      : corners_(connectivity == 8),
+        mask_(mask),
+        values_(values),
+        height_(mask.size().height),
+        forward_(sweep_row<T>(true, level)),
+        backward_(sweep_row<T>(false, level)),
+        level_(level) {}
+
+  void run(ThreadPool& pool) {
+    const std::int64_t strips =
+        std::clamp<std::int64_t>(height_ / (2 * part_rows), 1, pool.helpers() + 1);
+    pool.for_each(strips, [&](std::int64_t strip) {
+      sweep_strip(height_ * strip / strips, height_ * (strip + 1) / strips);
+    });
+    const std::int64_t parts = (height_ + part_rows - 1) / part_rows;
+    std::vector<std::vector<std::int64_t>> leading(static_cast<std::size_t>(parts));
+    pool.for_each(parts, [&](std::int64_t part) {
+      find_leading(part * part_rows, std::min(height_, (part + 1) * part_rows), leading[part]);
+    });
+    spread(leading);
+  }
+
+ private:
+  static constexpr std::int64_t part_rows = 128;
+
+  // Rows [y, end) of a strip that begins at `first` and ends at `last`: what lies beyond is
+  // another thread's.
+  void sweep_down(std::int64_t y, std::int64_t end, std::int64_t first) const {
+    for (; y < end; ++y) {
+      forward_(values_.row(y), values_.row(y > first ? y - 1 : -1), mask_.row(y),
+               mask_.size().width, corners_);
+    }
+  }
+  void sweep_up(std::int64_t y, std::int64_t end, std::int64_t last) const {
+    while (end-- > y) {
+      backward_(values_.row(end), values_.row(end + 1 < last ? end + 1 : -1), mask_.row(end),
+                mask_.size().width, corners_);
+    }
+  }
+  // A part of a strip at a time, which a cache holds: twice from the first to the last, down and
+  // up, and twice back.
+  void sweep_strip(std::int64_t first, std::int64_t last) const {
+    for (int turn = 0; turn < 2; ++turn) {
+      std::int64_t y = first;
+      for (; y < last; y += part_rows) {
+        sweep_down(y, std::min(last, y + part_rows), first);
+        sweep_up(y, std::min(last, y + part_rows), last);
+      }
+      for (y -= part_rows; y >= first; y -= part_rows) {
+        sweep_up(y, std::min(last, y + part_rows), last);
+        sweep_down(y, std::min(last, y + part_rows), first);
+      }
+    }
+  }
+
+  // Places of rows [y, end) with a neighbour that they can raise.
+  void find_leading(std::int64_t y, std::int64_t end, std::vector<std::int64_t>& leading) const {
+    const std::int64_t width = mask_.size().width, pitch = width + 2;
+    constexpr std::int64_t together = 8;
+    std::vector<T> open(static_cast<std::size_t>(3 * pitch));
+    std::vector<std::uint8_t> leads(static_cast<std::size_t>(width + together));
+    const OpenRow<T> open_values = open_row<T>(level_);
+    const LeadRow<T> find = lead_row<T>(level_);
+    const auto opened = [&](std::int64_t row) { return open.data() + (row + 3) % 3 * pitch + 1; };
+    for (std::int64_t row = y - 1; row <= y; ++row) {
+      open_values(opened(row), values_.row(row), mask_.row(row), width);
+    }
+    for (; y < end; ++y) {
+      open_values(opened(y + 1), values_.row(y + 1), mask_.row(y + 1), width);
+      find(leads.data(), values_.row(y), {opened(y - 1), opened(y), opened(y + 1)}, width,
+           corners_);
+      for (std::int64_t x = 0; x < width; x += together) {
+        std::uint64_t some = 0;
+        std::memcpy(&some, leads.data() + x, sizeof some);
+        for (std::int64_t k = x; some != 0 && k < x + together; ++k) {
+          if (leads[static_cast<std::size_t>(k)] != 0) leading.push_back(y * values_.stride() + k);
+        }
+      }
+    }
+  }
+
+  // Raises the neighbours of a place.
+  template <class Raised>
+  void raise(std::int64_t place, const Raised& raised) const {
+    const std::int64_t stride = values_.stride();
+    const std::int64_t steps[] = {-stride,     -1,          1,          stride,
+                                  -stride - 1, -stride + 1, stride - 1, stride + 1};
+    T* values = values_.data();
+    const T* mask = mask_.data();
+    const T value = values[place];
+    for (int i = 0; i < (corners_ ? 8 : 4); ++i) {
+      const std::int64_t next = place + steps[i];
+      const T most = std::min(value, mask[next]);
+      if (!(most > values[next])) continue;
+      values[next] = most;
+      raised(next, most);
+    }
+  }
+
+  void spread(const std::vector<std::vector<std::int64_t>>& leading) const {
+    const BucketOf<T> bucket_of(mask_);
+    Waiting waiting;
+    for (const auto& places : leading) {
+      for (const std::int64_t place : places) {
+        waiting.add(bucket_of(values_.data()[place]), place);
+      }
+    }
+    // Where buckets have too many values the rest goes in order.
+    std::int64_t left = 4 * mask_.size().width * height_;
+    std::int64_t place = 0;
+    while (left-- > 0 && waiting.take(place)) {
+      raise(place, [&](std::int64_t next, T value) { waiting.add(bucket_of(value), next); });
+    }
+    std::priority_queue<std::pair<T, std::int64_t>> rest;
+    while (waiting.take(place)) rest.emplace(values_.data()[place], place);
+    while (!rest.empty()) {
+      const auto [value, at] = rest.top();
+      rest.pop();
+      if (values_.data()[at] != value) continue;  // it was raised meanwhile
+      raise(at, [&](std::int64_t next, T raised) { rest.emplace(raised, next); });
+    }
+  }
+
+  bool corners_;
+  const Framed<T>& mask_;
+  Framed<T>& values_;
+  std::int64_t height_;
+  SweepRow<T> forward_, backward_;
+  CpuLevel level_;
+};
+
 // Values turned round, so that the smallest becomes the largest.
 template <class T>
 T turned(T value) {
@@ -210,49 +333,43 @@ T turned(T value) {
 
 template <class T>
 void reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
-                 ThreadPool& pool) {
+                 ThreadPool& pool, CpuLevel level) {
   const Size size = mask.size();
-  constexpr bool single = std::is_same_v<T, float>;
-  Plane keys;
-  if constexpr (single) keys = Plane(mask.cls(), size);
+  Framed<Key<T>> keys(size), values(size);
   pool.for_each(size.height, [&](std::int64_t y) {
     const T* from = marker.row_as<T>(y);
     const T* most = mask.row_as<T>(y);
-    Key<T>* to = out.row_as<Key<T>>(y);
-    for (std::int64_t x = 0; x < size.width; ++x)
-      to[x] = std::min(key_of(from[x]), key_of(most[x]));
-    if constexpr (single) {
-      Key<T>* key = keys.row_as<Key<T>>(y);
-      for (std::int64_t x = 0; x < size.width; ++x) key[x] = key_of(most[x]);
+    Key<T>*key = keys.row(y), *to = values.row(y);
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      key[x] = key_of(most[x]);
+      to[x] = std::min(key_of(from[x]), key[x]);
     }
   });
-  Reconstruction<Key<T>>(connectivity, single ? keys : mask, out).run(pool);
-  if constexpr (single) {
-    pool.for_each(size.height, [&](std::int64_t y) {
-      const Key<T>* key = out.row_as<Key<T>>(y);
-      T* to = out.row_as<T>(y);
-      for (std::int64_t x = 0; x < size.width; ++x) to[x] = value_of<T>(key[x]);
-    });
-  }
+  Reconstruction<Key<T>>(connectivity, keys, values, level).run(pool);
+  pool.for_each(size.height, [&](std::int64_t y) {
+    const Key<T>* key = values.row(y);
+    T* to = out.row_as<T>(y);
+    for (std::int64_t x = 0; x < size.width; ++x) to[x] = value_of<T>(key[x]);
+  });
 }
 
 template <class T>
-void gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool) {
+void gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool,
+                CpuLevel level) {
   const Size size = image.size();
-  Plane mask(image.cls(), size);
+  Framed<Key<T>> keys(size), values(size);
   pool.for_each(size.height, [&](std::int64_t y) {
     const T* from = image.row_as<T>(y);
-    Key<T>* turn = mask.row_as<Key<T>>(y);
-    Key<T>* to = out.row_as<Key<T>>(y);
+    Key<T>*key = keys.row(y), *to = values.row(y);
     const bool border = y == 0 || y + 1 == size.height;
-    for (std::int64_t x = 0; x < size.width; ++x) turn[x] = key_of(turned(from[x]));
-    for (std::int64_t x = 0; x < size.width; ++x) to[x] = border ? turn[x] : lowest_key<T>;
-    to[0] = turn[0];
-    to[size.width - 1] = turn[size.width - 1];
+    for (std::int64_t x = 0; x < size.width; ++x) key[x] = key_of(turned(from[x]));
+    for (std::int64_t x = 0; x < size.width; ++x) to[x] = border ? key[x] : Framed<Key<T>>::lowest;
+    to[0] = key[0];
+    to[size.width - 1] = key[size.width - 1];
   });
-  Reconstruction<Key<T>>(connectivity, mask, out).run(pool);
+  Reconstruction<Key<T>>(connectivity, keys, values, level).run(pool);
   pool.for_each(size.height, [&](std::int64_t y) {
-    const Key<T>* key = out.row_as<Key<T>>(y);
+    const Key<T>* key = values.row(y);
     T* to = out.row_as<T>(y);
     for (std::int64_t x = 0; x < size.width; ++x) to[x] = turned(value_of<T>(key[x]));
   });
@@ -261,23 +378,24 @@ void gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& po
 }  // namespace
 
 void run_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
-                     ThreadPool& pool) {
+                     ThreadPool& pool, CpuLevel level) {
   if (mask.cls() == PixelClass::single) {
-    reconstruct<float>(connectivity, marker, mask, out, pool);
+    reconstruct<float>(connectivity, marker, mask, out, pool, level);
   } else if (mask.cls() == PixelClass::uint16) {
-    reconstruct<std::uint16_t>(connectivity, marker, mask, out, pool);
+    reconstruct<std::uint16_t>(connectivity, marker, mask, out, pool, level);
   } else {
-    reconstruct<std::uint8_t>(connectivity, marker, mask, out, pool);
+    reconstruct<std::uint8_t>(connectivity, marker, mask, out, pool, level);
   }
 }
 
-void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool) {
+void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool,
+                    CpuLevel level) {
   if (image.cls() == PixelClass::single) {
-    gray_holes<float>(connectivity, image, out, pool);
+    gray_holes<float>(connectivity, image, out, pool, level);
   } else if (image.cls() == PixelClass::uint16) {
-    gray_holes<std::uint16_t>(connectivity, image, out, pool);
+    gray_holes<std::uint16_t>(connectivity, image, out, pool, level);
   } else {
-    gray_holes<std::uint8_t>(connectivity, image, out, pool);
+    gray_holes<std::uint8_t>(connectivity, image, out, pool, level);
   }
 }
 

@@ -5,14 +5,9 @@
 #include "backends/cpu/geometry/resample.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <vector>
 
-#include "backends/cpu/geometry/affine.hpp"
-#include "backends/cpu/geometry/blocks.hpp"
-#include "backends/cpu/geometry/map_rows.hpp"
+#include "backends/cpu/geometry/map.hpp"
 #include "backends/cpu/geometry/pick_rows.hpp"
 #include "backends/cpu/geometry/resample_rows.hpp"
 #include "backends/cpu/geometry/results.hpp"
@@ -245,45 +240,15 @@ class Resize {
   SpreadTable spread_;  // of rows
 };
 
-// Any map: places first, then what lies there.
-void run_map(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
-             CpuLevel level) {
-  const Resample& resample = std::get<Resample>(node.primitive);
-  const MappedPlace place = mapped_place(node, in.size());
-  const MapRow row = map_row(in.cls(), resample, level);
-  const Results stored(out, level);
-  for_blocks(out.size(), Blocks{}, pool, [&](const Region& block) {
-    float numbers[max_columns];
-    fetch_block(place, in, block);
-    MapPart made{.place = &place,
-                 .data = in.row(0),
-                 .stride = in.stride(),
-                 .width = in.size().width,
-                 .height = in.size().height,
-                 .first = block.x0,
-                 .n = block.width(),
-                 .outside = static_cast<float>(outside)};
-    for (made.row = block.y0; made.row < block.y1; ++made.row) {
-      row(made, numbers);
-      stored.store(block.x0, made.row, numbers, block.width());
-    }
-    stored.end();
-  });
-}
-
 }  // namespace
 
 void run_resample(const Node& node, std::span<const Plane* const> in, double outside,
                   std::span<Plane* const> out, ThreadPool& pool, CpuLevel level) {
-  const Resample& resample = std::get<Resample>(node.primitive);
-  const bool resizes = resample.kind == Resample::Kind::resize;
-  if (!resizes && is_plain_affine(resample)) {
-    return run_affine(node, in, outside, out, pool, level);
+  if (std::get<Resample>(node.primitive).kind != Resample::Kind::resize) {
+    return run_map(node, in, outside, out, pool, level);
   }
-  pool.for_each(std::ssize(in), [&](std::int64_t c) {
-    if (resizes) return Resize(node, *in[c], *out[c], level).run(pool);
-    run_map(node, *in[c], outside, *out[c], pool, level);
-  });
+  pool.for_each(std::ssize(in),
+                [&](std::int64_t c) { Resize(node, *in[c], *out[c], level).run(pool); });
 }
 
 }  // namespace impipe::cpu

@@ -69,6 +69,7 @@ Merge merge_of(PartWord word, int channels, int pixel_bytes, CpuLevel level) {
                             : merge_of<Short, Longest>(channels, level);
   }
   const bool one = word == PartWord::pixel;
+  if (word == PartWord::column) return merge_of<Byte, Long>(4, level);
   if (pixel_bytes == 1)
     return (one ? merge_rows<Byte, Byte, Count<1>> : merge_rows<Byte, Short, Count<2>>)[l];
   if (pixel_bytes == 2)
@@ -98,15 +99,18 @@ Split split_of(int channel, CpuLevel level) {
 }
 
 constexpr std::int64_t line = 64, max_columns_read = 512;
+constexpr std::int64_t mirrored_pixels = 2;  // what a place on the image reads beside it
 
 }  // namespace
 
 TurnedPart::TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes,
-                       PartWord word)
+                       PartWord word, int around)
     : in_(in),
       word_(word),
       word_bytes_(pixel_bytes * pixels_of(word)),
-      below_(word == PartWord::below ? 1 : 0) {
+      below_(word == PartWord::below    ? 1
+             : word == PartWord::column ? 3
+                                        : 0) {
   double left = HUGE_VAL, top = HUGE_VAL, right = -HUGE_VAL, bottom = -HUGE_VAL;
   for (const std::int64_t u : {block.x0, block.x1 - 1}) {
     for (const std::int64_t v : {block.y0, block.y1 - 1}) {
@@ -117,15 +121,17 @@ TurnedPart::TurnedPart(const AffinePlace& place, const Region& block, Size in, i
       bottom = std::max(bottom, at.y);
     }
   }
-  // Also false where a place is NaN.
-  constexpr double most = 256, far = 1 << 30;
+  // Also false where a place is NaN. Less than the rows that from_ and end_ are for, by the rest of
+  // the region.
+  constexpr double most = max_rows_read - 8, far = 1 << 30;
   if (!(right - left < most && bottom - top < most && std::abs(left) < far &&
         std::abs(top) < far)) {
     return;
   }
   // Neighbours, and what rounding may add.
   const auto whole = [](double x) { return static_cast<std::int64_t>(std::floor(x)); };
-  region_ = {whole(left) - 1, whole(top) - 1, whole(right) + 3, whole(bottom) + 3};
+  region_ = {whole(left) - 1 - around, whole(top) - 1 - around, whole(right) + 3 + around,
+             whole(bottom) + 3 + around};
   const std::int64_t lines = (region_.width() * word_bytes_ + line - 1) / line;
   const std::int64_t stride = (lines | 1) * line;
   if (stride * region_.height() > room) return;
@@ -161,7 +167,7 @@ TurnedPart::Side TurnedPart::side_of(double from_x, double from_y, double at, st
   const double step = -from_y / from_x;
   const double one = (static_cast<double>(first) - at) / from_x;
   const double other = (static_cast<double>(last) - at) / from_x;
-  // Pixels of a row are for places from two rows above it to one below, and from two columns before
+  // Pixels of a row are for places from two rows above it to two below, and from two columns before
   // them to two behind.
   const double margin = 2 * std::abs(step) + 3.5;
   return {.at = std::min(one, other),
@@ -175,48 +181,52 @@ bool TurnedPart::is_outside() const {
          region_.y0 >= in_.height;
 }
 
-bool TurnedPart::has_numbers_at_edges(const std::byte* memory) const {
-  const auto is_number = [&](std::int64_t x, std::int64_t y) {
-    float value = 0;
-    std::memcpy(&value, memory + (y * stride_ + x * word_bytes_ - base()), sizeof value);
-    return std::isfinite(value);
-  };
-  for (std::int64_t y = region_.y0; y < region_.y1; ++y) {
-    const std::int64_t from = from_[y - region_.y0], end = end_[y - region_.y0];
-    const bool first_row = y == 0 && region_.y0 < 0;
-    for (std::int64_t x = first_row ? from : 0; first_row && x < end; ++x) {
-      if (!is_number(x, y)) return false;
-    }
-    if (region_.x0 < 0 && from <= 0 && end > 0 && !is_number(0, y)) return false;
-  }
-  return true;
-}
-
-void TurnedPart::copy(std::span<const Plane* const> in, const std::byte* outside, std::byte* memory,
-                      CpuLevel level) const {
+void TurnedPart::copy(std::span<const Plane* const> in, PartFrame frame, const std::byte* outside,
+                      std::byte* memory, CpuLevel level) const {
   const int pixel = bytes_of(in[0]->cls());
   const Merge merge = merge_of(word_, static_cast<int>(in.size()), pixel, level);
   alignas(64) std::byte nothing[max_columns_read * sizeof(float)];
-  if (region_.x0 < 0 || region_.y0 < 0 || region_.x1 > in_.width ||
-      region_.y1 + below_ > in_.height) {
-    fill_row(nothing, outside, pixel, region_.width());
-  }
-  const std::byte* const frame[4] = {nothing, nothing, nothing, nothing};
+  const bool inside = region_.x0 >= 0 && region_.y0 >= 0 && region_.x1 <= in_.width &&
+                      region_.y1 + below_ <= in_.height;
+  fill_row(nothing, outside, pixel, inside ? 1 : region_.width());
+  const std::byte* const beside[4] = {nothing, nothing, nothing, nothing};
+  merge(memory + room, beside, 1);
+  const bool mirrored = frame == PartFrame::mirrored;
+  const int used = std::max(below_ + 1, static_cast<int>(in.size()));  // rows of a word
+  const auto is_near = [&](std::int64_t place, std::int64_t n) {
+    return place >= -mirrored_pixels && place < n + mirrored_pixels;
+  };
   std::byte* to = memory - region_.x0 * word_bytes_;
   for (std::int64_t y = region_.y0; y < region_.y1; ++y, to += stride_) {
     const std::int64_t first = from_[y - region_.y0], last = end_[y - region_.y0];
     if (first >= last) continue;
+    const auto row_of = [&](const Plane& plane, std::int64_t line) -> const std::byte* {
+      if (line >= 0 && line < in_.height) return plane.row(line);
+      if (!mirrored || !is_near(line, in_.height)) return nullptr;
+      return plane.row(map_outside(line, in_.height, Border::symmetric));
+    };
+    // Nothing where there is no row.
+    const std::byte* starts[4] = {row_of(*in[0], y), nullptr, nullptr, nullptr};
+    for (int k = 1; k <= below_; ++k) starts[k] = row_of(*in[0], y + k);
+    for (std::size_t c = 1; c < in.size(); ++c) starts[c] = row_of(*in[c], y);
+    const auto put = [&](std::int64_t at, std::int64_t column, std::int64_t n) {
+      const std::byte* rows[4];
+      for (int k = 0; k < used; ++k) {
+        rows[k] = starts[k] == nullptr ? nothing : starts[k] + column * pixel;
+      }
+      merge(to + at * word_bytes_, rows, n);
+    };
     const std::int64_t from = std::clamp<std::int64_t>(0, first, last);
     const std::int64_t end = std::clamp(in_.width, from, last);
-    const auto row_of = [&](const Plane& plane, std::int64_t line) {
-      return line < 0 || line >= in_.height ? nothing : plane.row(line) + from * pixel;
-    };
-    const std::byte* rows[4] = {row_of(*in[0], y), nothing, nothing, nothing};
-    if (below_ > 0) rows[1] = row_of(*in[0], y + 1);
-    for (std::size_t c = 1; c < in.size(); ++c) rows[c] = row_of(*in[c], y);
-    merge(to + from * word_bytes_, rows, end - from);
-    if (first < from) merge(to + first * word_bytes_, frame, from - first);
-    if (end < last) merge(to + end * word_bytes_, frame, last - end);
+    put(from, from, end - from);
+    if (first < from) merge(to + first * word_bytes_, beside, from - first);
+    if (end < last) merge(to + end * word_bytes_, beside, last - end);
+    for (std::int64_t x = first; mirrored && x < last; ++x) {
+      if (x == from) x = std::min(end, last);
+      if (x < last && is_near(x, in_.width)) {
+        put(x, map_outside(x, in_.width, Border::symmetric), 1);
+      }
+    }
   }
 }
 

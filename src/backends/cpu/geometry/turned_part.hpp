@@ -13,19 +13,24 @@ namespace impipe::cpu {
 enum class PartWord : std::uint8_t {
   pixel,     // of a channel
   below,     // a pixel and the one below it; with the word behind it the four around a place
+  column,    // a byte and the three below it
   channels,  // the pixels of up to four channels
 };
 constexpr int pixels_of(PartWord word) {
   return word == PartWord::pixel ? 1 : word == PartWord::below ? 2 : 4;
 }
 
+// What the copy has beside the image: the value outside, or for two pixels the image mirrored.
+enum class PartFrame : std::uint8_t { outside, mirrored };
+
 // Rows of an image are apart by what often is a power of two, and then few of them fit a cache
-// beside each other; rows of the copy are not. Outside the image it has the value outside, so that
-// nobody needs to ask what lies inside.
+// beside each other; rows of the copy are not. It has a frame around the image, so that nobody
+// needs to ask what lies inside.
 class TurnedPart {
  public:
-  TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes,
-             PartWord word);
+  // around: how many pixels on each side of a place's four are read with them.
+  TurnedPart(const AffinePlace& place, const Region& block, Size in, int pixel_bytes, PartWord word,
+             int around);
 
   // Whether `room` bytes have the part.
   bool fits() const { return stride_ > 0; }
@@ -43,16 +48,14 @@ class TurnedPart {
       }
     }
   }
-  // in: one channel, or those of a word. outside: a pixel. memory: room + beyond bytes.
-  void copy(std::span<const Plane* const> in, const std::byte* outside, std::byte* memory,
-            CpuLevel level) const;
+  // in: one channel, or those of a word. outside: a pixel; its word stands at `room`. memory: room
+  // + beyond bytes.
+  void copy(std::span<const Plane* const> in, PartFrame frame, const std::byte* outside,
+            std::byte* memory, CpuLevel level) const;
   // Where the word of pixel (0, 0) would stand before the copy, in bytes; and from row to row.
   std::int64_t base() const { return region_.y0 * stride_ + region_.x0 * word_bytes_; }
   std::int64_t stride() const { return stride_; }
   int word_bytes() const { return word_bytes_; }
-  // Whether all floats of the first row and column that are in the copy of a plane are numbers;
-  // true where what lies before these is not in it.
-  bool has_numbers_at_edges(const std::byte* memory) const;
 
   static constexpr std::int64_t room = 64 << 10, beyond = 64;
 
@@ -68,10 +71,10 @@ class TurnedPart {
 
   Size in_;
   PartWord word_;
-  int word_bytes_, below_;  // below_: 1 where words have pixels of two rows
+  int word_bytes_, below_;  // below_: the rows that words have pixels of beside their own
   Region region_{};         // words
   std::int64_t stride_ = 0;
-  // Of each row the columns that are read in it or the row below.
+  // Of each row the columns that are read in it or the rows below.
   std::int32_t from_[max_rows_read], end_[max_rows_read];
 };
 

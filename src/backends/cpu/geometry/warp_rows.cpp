@@ -53,10 +53,27 @@ WarpVectors vectors_of(CpuLevel level) {
   return level == CpuLevel::v3 ? v3::warp<T> : v4::warp<T>;
 }
 
+using FindWords = void (*)(const PlaceRow& row, std::int64_t begin, std::int64_t end,
+                           const WordGrid& grid, const WordPlaces& to);
+template <bool fused>
+FindWords find_of(bool nearest, CpuLevel level) {
+  if (level == CpuLevel::v3) {
+    return nearest ? v3::find_words<true, fused> : v3::find_words<false, fused>;
+  }
+  return nearest ? v4::find_words<true, fused> : v4::find_words<false, fused>;
+}
+
 using BlendWords = void (*)(const std::byte* data, const WordPlaces& at, int n, float* out);
 template <class T>
 BlendWords blend_of(CpuLevel level) {
   return level == CpuLevel::v3 ? v3::blend_words<T> : v4::blend_words<T>;
+}
+
+using BlendCubic = void (*)(const std::byte* data, std::int64_t stride, const WordPlaces& at, int n,
+                            float* out);
+template <class T>
+BlendCubic cubic_of(CpuLevel level) {
+  return level == CpuLevel::v3 ? v3::blend_cubic<T> : v4::blend_cubic<T>;
 }
 
 WarpVectors vectors_of(PixelClass cls, CpuLevel level) {
@@ -87,14 +104,13 @@ bool nearest_offsets(const AffineRow& row, int pixel_bytes, CpuLevel level, std:
   return plain_nearest_offsets(row, pixel_bytes, offsets);
 }
 
-void find_words([[maybe_unused]] const AffineRow& row, [[maybe_unused]] int word_bytes,
+void find_words([[maybe_unused]] const PlaceRow& row, [[maybe_unused]] std::int64_t begin,
+                [[maybe_unused]] std::int64_t end, [[maybe_unused]] const WordGrid& grid,
                 [[maybe_unused]] bool nearest, [[maybe_unused]] CpuLevel level,
                 [[maybe_unused]] const WordPlaces& to) {
 #if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v3) {
-    return (nearest ? v3::find_words<true> : v3::find_words<false>)(row, word_bytes, to);
-  }
-  return (nearest ? v4::find_words<true> : v4::find_words<false>)(row, word_bytes, to);
+  (row.fused ? find_of<true>(nearest, level) : find_of<false>(nearest, level))(row, begin, end,
+                                                                               grid, to);
 #endif
 }
 
@@ -106,6 +122,19 @@ void blend_words([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel leve
     case 1: return blend_of<std::uint8_t>(level)(data, at, n, out);
     case 2: return blend_of<std::uint16_t>(level)(data, at, n, out);
     default: return blend_of<float>(level)(data, at, n, out);
+  }
+#endif
+}
+
+void blend_cubic([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel level,
+                 [[maybe_unused]] const std::byte* data, [[maybe_unused]] std::int64_t stride,
+                 [[maybe_unused]] const WordPlaces& at, [[maybe_unused]] int n,
+                 [[maybe_unused]] float* out) {
+#if IMPIPE_HAS_INTRINSICS
+  switch (bytes_of(cls)) {
+    case 1: return cubic_of<std::uint8_t>(level)(data, stride, at, n, out);
+    case 2: return cubic_of<std::uint16_t>(level)(data, stride, at, n, out);
+    default: return cubic_of<float>(level)(data, stride, at, n, out);
   }
 #endif
 }

@@ -176,6 +176,7 @@ IMPIPE_SIMD Doubles larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
 IMPIPE_SIMD Doubles smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm512_add_pd(a, b); }
 IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm512_sub_pd(a, b); }
+IMPIPE_SIMD Doubles multiply(Doubles a, Doubles b) { return _mm512_mul_pd(a, b); }
 IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
   return _mm512_fmadd_pd(a, b, c);
 }
@@ -266,6 +267,7 @@ IMPIPE_SIMD void stream_pixels(T* p, Pixels<T> a) {
 template <class T>
 IMPIPE_SIMD Pixels<T> set_pixels(T value) {
   if constexpr (std::is_same_v<T, float>) return {_mm512_castps_si512(_mm512_set1_ps(value))};
+  if constexpr (sizeof(T) == 4) return {_mm512_set1_epi32(static_cast<int>(value))};
   return {sizeof(T) == 1 ? _mm512_set1_epi8(static_cast<char>(value))
                          : _mm512_set1_epi16(static_cast<short>(value))};
 }
@@ -274,6 +276,8 @@ template <class T>
 IMPIPE_SIMD Pixels<T> smaller(Pixels<T> a, Pixels<T> b) {
   if constexpr (std::is_same_v<T, float>) {
     return {_mm512_castps_si512(_mm512_min_ps(_mm512_castsi512_ps(a.v), _mm512_castsi512_ps(b.v)))};
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    return {_mm512_min_epi32(a.v, b.v)};
   } else {
     return {sizeof(T) == 1 ? _mm512_min_epu8(a.v, b.v) : _mm512_min_epu16(a.v, b.v)};
   }
@@ -282,6 +286,8 @@ template <class T>
 IMPIPE_SIMD Pixels<T> larger(Pixels<T> a, Pixels<T> b) {
   if constexpr (std::is_same_v<T, float>) {
     return {_mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(a.v), _mm512_castsi512_ps(b.v)))};
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    return {_mm512_max_epi32(a.v, b.v)};
   } else {
     return {sizeof(T) == 1 ? _mm512_max_epu8(a.v, b.v) : _mm512_max_epu16(a.v, b.v)};
   }
@@ -412,6 +418,22 @@ IMPIPE_SIMD int count_at_most(const Pixels<std::uint16_t> (&a)[vectors],
 // The place of the set bit that `rank` others lie before.
 IMPIPE_SIMD int place_of_bit(std::uint64_t bits, int rank) {
   return static_cast<int>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << rank, bits)));
+}
+// The first or the last pixel everywhere.
+template <class T>
+IMPIPE_SIMD Pixels<T> first_everywhere(Pixels<T> a) {
+  const __m128i first = _mm512_castsi512_si128(a.v);
+  if constexpr (sizeof(T) == 4) return {_mm512_broadcastd_epi32(first)};
+  return {sizeof(T) == 1 ? _mm512_broadcastb_epi8(first) : _mm512_broadcastw_epi16(first)};
+}
+template <class T>
+IMPIPE_SIMD Pixels<T> last_everywhere(Pixels<T> a) {
+  const __m512i last = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), a.v);  // eight bytes
+  if constexpr (sizeof(T) == 4) {
+    return {_mm512_shuffle_epi32(last, static_cast<_MM_PERM_ENUM>(0x55))};
+  }
+  return {
+      _mm512_shuffle_epi8(last, sizeof(T) == 1 ? _mm512_set1_epi8(7) : _mm512_set1_epi16(0x0706))};
 }
 
 using EightFloats = __m256;
