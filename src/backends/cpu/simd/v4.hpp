@@ -340,8 +340,8 @@ IMPIPE_SIMD Pixels<std::uint8_t> by_turns(Pixels<std::uint8_t> a, Pixels<std::ui
 IMPIPE_SIMD Pixels<std::uint8_t> by_turns_behind(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
   return {_mm512_unpackhi_epi8(a.v, b.v)};
 }
-// The same of words, four of each eight; narrowed_to_codes puts together again what is made of both,
-// saturated.
+// The same of words, four of each eight; narrowed_to_codes puts together again what is made of
+// both, saturated.
 IMPIPE_SIMD Pixels<std::uint16_t> by_turns(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
   return {_mm512_unpacklo_epi16(a.v, b.v)};
 }
