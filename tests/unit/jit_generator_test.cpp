@@ -9,9 +9,14 @@
 #include "backends/jit/generator.hpp"
 #include "backends/jit/text/code.hpp"
 #include "backends/jit/text/definitions.hpp"
+#include "backends/jit/text/renaming.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/masks.hpp"
 #include "support/program_of.hpp"
@@ -234,6 +239,66 @@ TEST(Generator, HasOnlyTheParametersAndBuffersThatItsTextUses) {
   }
 }
 
+// The colours of a picture with alpha: weighted, filtered and divided by the filtered alpha, each
+// from a plane of its own.
+TEST(Generator, WritesTheKernelOfThreeChannelsOnce) {
+  const ImageType type{.cls = PixelClass::uint8, .channels = 3, .alpha = true, .white = 255};
+  const Plan plan =
+      pipeline::fuse(pipeline::lower(pipeline::bind(pipeline::parse("imgaussfilt 0.5")), type, {}));
+  const PlaneKernel planes = plane_kernel(plan.steps.back().kernel);
+  for (const jit::Dialect dialect : {jit::Dialect::cuda, jit::Dialect::opencl}) {
+    const jit::Program program =
+        jit::generate(planes.spec, dialect, jit::tuning_for("NVIDIA", dialect));
+    const Size size{70, 50};
+    std::vector<jit::ValueShape> inputs, outputs;
+    for (const KernelInput& input : planes.spec.inputs) {
+      const std::int64_t stride = jit::row_bytes(input.cls, size);
+      inputs.push_back({size, stride, stride * size.height, 3});
+    }
+    const std::int64_t stride = jit::row_bytes(type.cls, size);
+    outputs.assign(3, {size, stride, stride * size.height, 3});
+    const jit::LaunchPlan launch = program.launch({&planes.spec, inputs, outputs});
+    std::vector<jit::Pass> stores;
+    for (const jit::Pass& pass : launch.passes) {
+      const auto written = [](const jit::Buffer& b) { return b.kind == jit::Buffer::Kind::output; };
+      if (std::any_of(pass.buffers.begin(), pass.buffers.end(), written)) stores.push_back(pass);
+    }
+    ASSERT_EQ(stores.size(), 3u);
+    const jit::Pass &red = stores[0], &green = stores[1], &blue = stores[2];
+    EXPECT_EQ(red.entry, green.entry);
+    EXPECT_EQ(red.entry, blue.entry);
+    // Each has its own image to write, in its place.
+    EXPECT_NE(red.buffers, green.buffers);
+    EXPECT_NE(green.buffers, blue.buffers);
+    EXPECT_EQ(launch.parameters_of(red).size(), launch.parameters_of(blue).size());
+    EXPECT_NE(launch.parameters_of(red), launch.parameters_of(green));
+    EXPECT_NE(launch.parameters_of(green), launch.parameters_of(blue));
+    EXPECT_LE(program.entries.size() + 2, launch.passes.size());
+  }
+}
+
+TEST(Renaming, IsOneToOneOfTheNumbersOfNodesAndInputs) {
+  using jit::Renaming;
+  Renaming channels;
+  EXPECT_TRUE(
+      channels.match("a_n8[k] = n0 * in0_width + f(n8);", "a_n13[k] = n0 * in2_width + f(n13);"));
+  EXPECT_EQ(channels.of("a_n8"), "a_n13");
+  EXPECT_EQ(channels.of("n0"), "n0");
+  EXPECT_EQ(channels.of("f"), "f");
+  EXPECT_TRUE(channels.match("in0_width", "in2_width"));
+  const auto differ = [](const char* a, const char* b) {
+    return !Renaming().match(a, b) && !Renaming().match(b, a);
+  };
+  EXPECT_TRUE(differ("smaller(n1)", "larger(n1)"));
+  EXPECT_TRUE(differ("n1 + n1", "n1 + n2"));
+  EXPECT_TRUE(differ("n1 + n2", "n3 + n3"));
+  EXPECT_TRUE(differ("n1", "in1 + 0"));
+  EXPECT_TRUE(differ("n1_rows", "n1_row"));
+  EXPECT_TRUE(differ("n1 + 2", "n1 + 3"));
+  EXPECT_TRUE(differ("n1 + 2", "n1 + 2;"));
+  EXPECT_TRUE(differ("fn1", "fn2"));
+}
+
 TEST(Code, KnowsWhatItsTextUses) {
   const jit::Code code = jit::code_of(
       "  out(buffers->n0[y * params->n0_stride + x]) = n1(ARGS, x, y) + params->low;\n"
@@ -243,6 +308,11 @@ TEST(Code, KnowsWhatItsTextUses) {
   EXPECT_TRUE(code.calls.contains("n1"));
   EXPECT_FALSE(code.calls.contains("x"));
   EXPECT_TRUE(jit::code_of("").buffers.empty());
+  const jit::Code functions = jit::code_of(
+      "FUNCTION float n1_sum(const float a) {\n  return real(a);\n}\n\n"
+      "FUNCTION void store(GLOBAL uchar* to) {\n  *to = n1_sum(1);\n}\n");
+  EXPECT_EQ(functions.defines, (std::set<std::string>{"n1_sum", "store"}));
+  EXPECT_EQ(functions.calls, (std::set<std::string>{"real", "n1_sum"}));
 }
 
 TEST(Definitions, AreThoseThatAProgramUses) {

@@ -249,14 +249,14 @@ std::vector<Activity> CudaQueue::take_notes() {
 void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
-  PreparedLaunch work = prepared(compiled.program(), launch);
-  std::vector<std::byte>& given = work.plan.parameters;
+  const PreparedLaunch work = prepared(compiled.program(), launch);
   const std::size_t begin = mark();
   for (const jit::Pass& pass : work.plan.passes) {
     std::vector<std::uint64_t> pointers = buffers_of(pass, launch, work);
     std::vector<void*> parameters;
     for (std::uint64_t& pointer : pointers) parameters.push_back(&pointer);
-    if (!given.empty()) parameters.push_back(given.data());
+    const std::vector<std::byte>& given = work.plan.parameters_of(pass);
+    if (!given.empty()) parameters.push_back(const_cast<std::byte*>(given.data()));
     const auto& groups = pass.shape.groups;
     const std::string& name = compiled.entry_name(pass.entry);
     if (groups[0] > std::numeric_limits<int>::max() || groups[1] > max_groups ||

@@ -5,7 +5,7 @@
 //                  of program.entries.
 //   run(launch)    plan = program.launch({…}); get plan.scratch; for each pass in order launch its
 //                  entry with these kernel parameters: one pointer a buffer of pass.buffers, then
-//                  plan.parameters, a struct by value.
+//                  plan.parameters_of(pass), a struct by value.
 #pragma once
 
 #include <string>

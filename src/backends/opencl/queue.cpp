@@ -92,7 +92,6 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
   const Calls& cl = *calls();
   const auto& compiled = static_cast<const OpenClKernel&>(kernel);
   const PreparedLaunch work = prepared(compiled.program, launch);
-  const std::vector<std::byte>& parameters = work.plan.parameters;
   std::lock_guard lock(compiled.mutex);
   for (const jit::Pass& pass : work.plan.passes) {
     const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
@@ -101,6 +100,7 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
       const cl_mem memory = buffer_of(handle);
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
+    const std::vector<std::byte>& parameters = work.plan.parameters_of(pass);
     check(cl.clSetKernelArg(entry, place, parameters.size(), parameters.data()), "clSetKernelArg");
     std::size_t global[3], local[3];
     for (int i = 0; i < 3; ++i) {

@@ -409,9 +409,9 @@ IMPIPE_SIMD int count_at_most(const Pixels<std::uint16_t> (&a)[vectors],
                               Pixels<std::uint16_t> limit) {
   int sum = 0;
   for (int k = 0; k < vectors; k += 2) {
-    const std::uint64_t low = _mm512_cmple_epu16_mask(a[k].v, limit.v);
-    const std::uint64_t high = _mm512_cmple_epu16_mask(a[k + 1].v, limit.v);
-    sum += static_cast<int>(_mm_popcnt_u64(low | high << 32));
+    const __mmask64 low = _mm512_cmple_epu16_mask(a[k].v, limit.v);
+    const __mmask64 high = _mm512_cmple_epu16_mask(a[k + 1].v, limit.v);
+    sum += static_cast<int>(_mm_popcnt_u64(_cvtmask64_u64(_mm512_kunpackd(high, low))));
   }
   return sum;
 }

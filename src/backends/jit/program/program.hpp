@@ -81,12 +81,17 @@ struct Pass {
   int entry = 0;  // into Program::entries
   LaunchShape shape;
   std::vector<Buffer> buffers;
+  std::vector<std::byte> parameters = {};  // in place of the plan's, where there are any
 };
 
 struct LaunchPlan {
   std::vector<std::byte> parameters;
   std::vector<Scratch> scratch;
   std::vector<Pass> passes;
+
+  const std::vector<std::byte>& parameters_of(const Pass& pass) const {
+    return pass.parameters.empty() ? parameters : pass.parameters;
+  }
 };
 
 struct Program {

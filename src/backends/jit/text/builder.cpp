@@ -260,7 +260,7 @@ void Builder::function(const std::string& name, const std::string& text) {
   functions_[name] = buffers_of(code);
   // A kernel that makes several images writes what they have in common once.
   if (!function_texts_.insert(text).second) return;
-  pieces_.push_back({std::move(code), "", {}, 0});
+  pieces_.push_back({.code = std::move(code), .function = name});
 }
 
 void Builder::body_once(const std::string& name, const std::string& text) {
@@ -309,7 +309,13 @@ std::string Builder::place_of(const NamedBuffer& b) {
                return static_cast<double>(shape(at).step * shape(at).channels);
              });
   }
-  if (channel > 0) {
+  // Of the first channel too where there are others: the kernels that write them are then the same.
+  const auto other = [](int c) { return c > 0; };
+  const bool several =
+      std::any_of(spec_->output_channels.begin(), spec_->output_channels.end(), other) ||
+      std::any_of(spec_->inputs.begin(), spec_->inputs.end(),
+                  [&](const KernelInput& input) { return other(input.channel); });
+  if (channel != own_channel && several) {
     offset += (offset.empty() ? "" : " + ") +
               bytes("_plane_place", [shape, channel](const LaunchContext& at, int) {
                 return static_cast<double>(shape(at).step * channel);
@@ -433,7 +439,9 @@ struct Builder::Launcher {
       LaunchShape shape = pass.shape(at);
       if (shape.groups[0] <= 0 || shape.groups[1] <= 0 || shape.groups[2] <= 0) continue;
       shape.groups[2] *= values.count;
-      plan.passes.push_back({pass.entry, shape, pass.buffers});
+      plan.passes.push_back(
+          {pass.entry, shape, pass.buffers,
+           pass.fields.empty() ? std::vector<std::byte>() : packed(pass.fields, at)});
     }
     return plan;
   }
@@ -457,6 +465,98 @@ std::string Builder::text_of(const Piece& piece, const std::vector<std::string>&
             declared("const struct Buffers*", "buffers", "&all_buffers");
   }
   return piece.head + braced(text + piece.code.text);
+}
+
+std::optional<Renaming> Builder::same_kernel(std::size_t from, std::size_t to) const {
+  std::map<std::string, const Piece*> functions;
+  for (const Piece& piece : pieces_) {
+    for (const std::string& name : piece.code.defines) functions[name] = &piece;
+  }
+  Renaming names;
+  std::vector<std::pair<const Piece*, const Piece*>> pairs = {{&pieces_[from], &pieces_[to]}};
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto [a, b] = pairs[i];
+    if (!names.match(a->head, b->head) || !names.match(a->arrays, b->arrays) ||
+        !names.match(a->code.text, b->code.text)) {
+      return std::nullopt;
+    }
+    std::set<std::string> used = a->code.calls;  // and what macros are told the names of
+    for (const auto& [name, other] : names.names()) used.insert(name);
+    for (const std::string& name : used) {
+      const auto its = functions.find(name), other = functions.find(names.of(name));
+      if ((its == functions.end()) != (other == functions.end())) return std::nullopt;
+      if (its == functions.end()) continue;
+      const std::pair pair{its->second, other->second};
+      if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+    }
+  }
+  const auto &its = pieces_[from].pointers, &other = pieces_[to].pointers;
+  for (const auto& [name, pointer] : its) {
+    const auto found = other.find(names.of(name));
+    if (found == other.end() || !names.match(pointer, found->second)) return std::nullopt;
+  }
+  return its.size() == other.size() ? std::optional(names) : std::nullopt;
+}
+
+std::optional<std::map<std::string, ParameterValue>> Builder::own_parameters(
+    const Renaming& names) const {
+  const auto field = [&](const std::string& name) {
+    return std::find_if(fields_.begin(), fields_.end(),
+                        [&](const Field& f) { return f.name == name; });
+  };
+  std::map<std::string, ParameterValue> values;
+  for (const auto& [from, to] : names.names()) {
+    const auto its = field(from), own = field(to);
+    if ((its == fields_.end()) != (own == fields_.end())) return std::nullopt;
+    if (its == own) continue;
+    if (its->type != own->type || its->count != own->count) return std::nullopt;
+    values[from] = own->value;
+  }
+  return values;
+}
+
+void Builder::fold_kernels() {
+  std::vector<std::size_t> kernels;  // the piece of each entry
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!pieces_[i].head.empty()) kernels.push_back(i);
+  }
+  std::vector<std::size_t> kept;  // entries
+  for (std::size_t e = 0; e < kernels.size(); ++e) {
+    std::optional<std::map<std::string, ParameterValue>> own;
+    std::size_t place = 0;
+    for (; place < kept.size(); ++place) {
+      if (local_bytes_[kept[place]] != local_bytes_[e]) continue;
+      const std::optional<Renaming> names = same_kernel(kernels[kept[place]], kernels[e]);
+      if (names) own = own_parameters(*names);
+      if (own) break;
+    }
+    for (PassPlan& pass : passes_) {
+      if (pass.entry != static_cast<int>(e)) continue;
+      pass.entry = static_cast<int>(place);
+      if (own) pass.own = *own;
+    }
+    if (own) {
+      pieces_[kernels[e]] = {};
+    } else {
+      kept.push_back(e);
+    }
+  }
+  for (std::size_t place = 0; place < kept.size(); ++place) {
+    entries_[place] = entries_[kept[place]];
+    local_bytes_[place] = local_bytes_[kept[place]];
+  }
+  entries_.resize(kept.size());
+  local_bytes_.resize(kept.size());
+}
+
+void Builder::drop_functions() {
+  std::set<std::string> called;
+  // A function is written before those that call it.
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
+    if (!piece->function.empty() && !called.contains(piece->function)) *piece = {};
+    called.insert(piece->code.calls.begin(), piece->code.calls.end());
+  }
+  std::erase_if(pieces_, [](const Piece& piece) { return piece.code.text.empty(); });
 }
 
 void Builder::prune() {
@@ -498,6 +598,8 @@ void Builder::prune() {
 Program Builder::finish() {
   std::vector<std::string> known;  // buffers, in their order
   for (const NamedBuffer& b : buffers_) known.push_back(b.name);
+  fold_kernels();
+  drop_functions();
   prune();
   // 8-byte members first, so that no compiler puts gaps in the struct.
   std::stable_sort(fields_.begin(), fields_.end(),
@@ -524,6 +626,14 @@ Program Builder::finish() {
   for (const Piece& piece : pieces_) text += text_of(piece, known);
   Program program;
   text = indented(text);
+  for (PassPlan& pass : passes_) {
+    if (pass.own.empty()) continue;
+    pass.fields = fields_;
+    for (Field& field : pass.fields) {
+      const auto own = pass.own.find(field.name);
+      if (own != pass.own.end()) field.value = own->second;
+    }
+  }
   program.source = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) + "\n" +
                    prelude_of(dialect_, text) + text;
   program.entries = entries_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "backends/jit/program/kernel_context.hpp"
 #include "backends/jit/text/code.hpp"
 #include "backends/jit/text/launch_context.hpp"
+#include "backends/jit/text/renaming.hpp"
 
 namespace impipe::jit {
 
@@ -103,7 +105,7 @@ class Builder {
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
   // What takes all it uses as arguments.
-  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0}); }
+  void body(const std::string& text) { pieces_.push_back({.code = code_of(text)}); }
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
   bool has_function(const std::string& name) const { return functions_.contains(name); }
@@ -159,14 +161,18 @@ class Builder {
     int entry;
     ShapeFunction shape;
     std::vector<Buffer> buffers;
+    // Of a kernel that is launched as another one: what that one's parameters are here, by name.
+    std::map<std::string, ParameterValue> own = {};
+    std::vector<Field> fields = {};  // all of them, where there are such
   };
   // A part of the source: functions, or a kernel with its head.
   struct Piece {
     Code code;
-    std::string head;                             // of a kernel
-    std::map<std::string, std::string> pointers;  // buffer -> text of its pointer in the kernel
-    std::size_t buffers = 0;                      // that there were then
-    std::string arrays = {};                      // of a kernel, in local memory
+    std::string function = {};                         // that it is
+    std::string head = {};                             // of a kernel
+    std::map<std::string, std::string> pointers = {};  // buffer -> its pointer in the kernel
+    std::size_t buffers = 0;                           // that there were then
+    std::string arrays = {};                           // of a kernel, in local memory
   };
   struct Launcher;
 
@@ -174,6 +180,15 @@ class Builder {
   std::set<std::string> buffers_of(const Code& code) const;
   // known: all buffers, in their order.
   std::string text_of(const Piece& piece, const std::vector<std::string>& known) const;
+  // A kernel that is another one but for the numbers of nodes and inputs, as those of the channels
+  // of a picture are, is launched as that one with its own buffers and parameters.
+  void fold_kernels();
+  // From a kernel's names to those of another that is the same; nothing where none is.
+  std::optional<Renaming> same_kernel(std::size_t from, std::size_t to) const;
+  // What a pass of kernel `to` gives kernel `from`; nothing where their types differ.
+  std::optional<std::map<std::string, ParameterValue>> own_parameters(const Renaming& names) const;
+  // Leaves out functions that no kernel calls.
+  void drop_functions();
   // Leaves out what no text uses.
   void prune();
   void load_function(const Operand& input);

@@ -12,7 +12,8 @@ namespace impipe::jit {
 struct Code {
   std::string text;
   std::set<std::string> buffers, parameters;
-  std::set<std::string> calls;  // names before a bracket
+  std::set<std::string> calls;    // names before a bracket
+  std::set<std::string> defines;  // the functions in it
 };
 Code code_of(std::string text);
 
