@@ -8,6 +8,8 @@ import subprocess
 import sys
 import unittest
 
+import numpy as np
+
 from program import ROOT, ProgramTest, colour, ramp
 
 COMMANDS = ["PIPELINE INPUT...", "plan", "ops", "devices", "bench", "diff", "info", "completions"]
@@ -149,6 +151,15 @@ class Commands(ProgramTest):
             self.assertNotIn("size", row)
             self.assertEqual((row["class"], row["channels"], row["width"], row["height"]),
                              ("uint8", 3, 60, 40) if "a.png" in source else ("single", 1, 50, 50))
+
+    def test_bench_measures_alpha_too(self):
+        self.picture("a.png", np.dstack([colour(40, 60), ramp(40, 60)]))
+        # Colours and alpha are read and written where a filter weighs by it; else the colours.
+        for pipeline, bytes_a_pixel in (("imgaussfilt 1", 8), ("imcomplement", 6)):
+            for stack in (1, 2):
+                row = json.loads(self.impipe("bench", "--json", "-j", 1, "--stack", stack,
+                                             "--input", "a.png", pipeline).out)["results"][0]
+                self.assertEqual(row["bytes"], stack * bytes_a_pixel * 40 * 60)
 
     def test_bench_refuses_what_it_would_pass_over(self):
         self.picture("a.png", ramp())

@@ -13,14 +13,6 @@
 namespace impipe::engine {
 namespace {
 
-std::vector<bool> read_by_steps(const Plan& plan) {
-  std::vector<bool> read(plan.values.size());
-  for (const Step& step : plan.steps) {
-    for (const ValueId id : step.inputs) read[id] = true;
-  }
-  return read;
-}
-
 class Execution {
  public:
   Execution(const Program& program, Queue& queue, const KernelSource& kernels,
@@ -370,6 +362,14 @@ std::int64_t values_now(const PlanValue& value, const std::vector<DeviceValue>& 
 }
 
 }  // namespace
+
+std::vector<bool> read_by_steps(const Plan& plan) {
+  std::vector<bool> read(plan.values.size());
+  for (const Step& step : plan.steps) {
+    for (const ValueId id : step.inputs) read[id] = true;
+  }
+  return read;
+}
 
 std::vector<bool> values_read(const Plan& plan) {
   std::vector<bool> read = read_by_steps(plan);

@@ -91,6 +91,8 @@ struct ExecuteOptions {
 
 // Which values a run reads: their planes must be on the device before the first step.
 std::vector<bool> values_read(const Plan& plan);
+// Which values a step reads; results that are inputs may be none of them.
+std::vector<bool> read_by_steps(const Plan& plan);
 
 // Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
 // are not are allocated. sizes: see sizes_of.

@@ -85,6 +85,24 @@ std::map<std::string, ImageType> operand_types(const pipeline::Pipeline& pipelin
   return types;
 }
 
+// The images that the steps read; those of the values live as long as `material` and `alpha`, the
+// plane of the input's alpha.
+std::map<ValueId, const Planes*> entering_images(const Plan& plan, const Material& material,
+                                                 const Planes& alpha) {
+  const std::vector<bool> read = values_read(plan);
+  std::map<ValueId, const Planes*> entering;
+  if (read[0]) entering[0] = &material.image.planes;
+  if (plan.input_alpha && read_by_steps(plan)[*plan.input_alpha]) {
+    entering[*plan.input_alpha] = &alpha;
+  }
+  for (const PlanOperand& operand : plan.operands) {
+    if (read[operand.value]) {
+      entering[operand.value] = &material.operands.at(operand.name).planes;
+    }
+  }
+  return entering;
+}
+
 OpenDevice open_with(const DeviceChoice& choice, ThreadPool& pool, const KernelVariant& variant) {
   // Devices keep what they were opened with.
   struct Chosen {
@@ -371,25 +389,22 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   std::map<std::string, Size> operand_sizes;
   for (const auto& [name, image] : material.operands) operand_sizes[name] = image.size();
   const std::vector<Size> sizes = sizes_of(program, material.image.size(), operand_sizes);
-  const std::vector<bool> read = values_read(plan);
-  std::map<ValueId, const Planes*> entering;
-  if (read[0]) entering[0] = &material.image.planes;
-  for (const PlanOperand& operand : plan.operands) {
-    if (read[operand.value]) {
-      entering[operand.value] = &material.operands.at(operand.name).planes;
-    }
-  }
+  const Planes alpha = plan.input_alpha ? Planes{material.image.alpha} : Planes();
+  const std::map<ValueId, const Planes*> entering = entering_images(plan, material, alpha);
   const auto bytes_of_value = [&](ValueId id) {
     return static_cast<double>(sizes[id].pixels() * bytes_per_pixel(plan.values[id])) * stack;
   };
   const bool makes_image = plan.writes_image && !entering.contains(plan.result);
   for (const auto& [id, image] : entering) result.bytes += bytes_of_value(id);
   if (makes_image) result.bytes += bytes_of_value(plan.result);
+  if (plan.result_alpha && plan.result_alpha != plan.input_alpha) {
+    result.bytes += bytes_of_value(*plan.result_alpha);
+  }
   const size_t places = places_for(result.bytes, device().is_gpu);
   std::vector<std::vector<DeviceValue>> values(places,
                                                std::vector<DeviceValue>(plan.values.size()));
   for (const auto& [id, image] : entering) {
-    if (stack > 1) {
+    if (stack > 1 || image == &alpha) {
       for (size_t i = 0; i < places; ++i) values[i][id].plane = stack_of(*image, stack);
       continue;
     }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr int max_values = 100;  // of all windows, in registers
 constexpr int max_dense = 60;
+// The rows of the tallest neighbourhood times the values, which are all written out: NVRTC takes 12
+// to 15 s for 9 rows of 9 to 11 values, 3 s for 5 rows of them (0022).
+constexpr int max_text = 80;
 
 class ChainMaker {
  public:
@@ -145,7 +148,8 @@ void ChainMaker::measure() {
       value.lag = std::max(value.lag, at(from).lag + value.reach.down);
     }
   }
-  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= max_values;
+  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= max_values &&
+          chain_.tallest * static_cast<int>(chain_.values.size()) <= max_text;
   chain_.dense = registers <= max_dense;
 }
 
