@@ -15,7 +15,8 @@
 #            bits fused and not, at every instruction set, and on OpenCL; N / 10 of small images on
 #            OpenCL; and N / 200 random cases of each operator against the definitions. FIRST is the
 #            first seed, 1 unless given.
-# --long     runs the long forms too (2,000 files where 400 are the rule).
+# --long     runs the long forms too (2,000 files where 400 are the rule), and the whole tables of
+#            kernels through the slow compilers, an hour or two.
 # --limits   walks the ends of all parameters' ranges and nothing else, on the CPU and on OpenCL;
 #            with --sanitize that build does, and with --oclgrind Oclgrind's device alone, on images
 #            of a few pixels. IMPIPE_TEST_OPERATORS=REGEX takes some operators. It may take hours.
@@ -40,7 +41,7 @@ while [ $# -gt 0 ]; do
       esac
       shift
       ;;
-    --long) export IMPIPE_LONG_TESTS=1 ;;
+    --long) export IMPIPE_LONG_TESTS=1 IMPIPE_TEST_TABLE=all ;;
     --limits) limits=1 ;;
     --oclgrind) oclgrind=1 ;;
     --all-archs) all_archs=1 ;;

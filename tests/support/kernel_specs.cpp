@@ -785,10 +785,15 @@ const std::vector<SpecCase>& kernel_specs() {
   return table;
 }
 
+bool is_whole_table() {
+  const char* table = std::getenv("IMPIPE_TEST_TABLE");
+  return table != nullptr && std::string(table) == "all";
+}
+
 std::vector<SpecCase> chosen_specs() {
   const char* table = std::getenv("IMPIPE_TEST_TABLE");
   const char* only = std::getenv("IMPIPE_TEST_SPEC");
-  const bool all = table != nullptr && std::string(table) == "all";
+  const bool all = is_whole_table();
   const std::size_t step = table != nullptr && std::string(table) == "few" ? 16 : 4;
   std::vector<SpecCase> chosen;
   std::set<std::string> primitives;

@@ -29,6 +29,16 @@ std::vector<SpecCase> geometry_specs();
 // text in their names, and IMPIPE_TEST_PART=I/N one of N parts of what is chosen (none is left out:
 // for several processes beside each other).
 std::vector<SpecCase> chosen_specs();
+// Whether IMPIPE_TEST_TABLE=all asks for all of them.
+bool is_whole_table();
+// One of `step` of what slow compilers take; all for the whole table.
+template <class T>
+std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
+  if (is_whole_table()) step = 1;
+  std::vector<T> out;
+  for (std::size_t i = 0; i < all.size(); i += step) out.push_back(all[i]);
+  return out;
+}
 // Throws std::runtime_error when there is none.
 const SpecCase& spec_named(const std::string& name);
 

@@ -69,17 +69,6 @@ void expect_compiled(const std::vector<SpecCase>& specs, const std::string& arch
   }
 }
 
-// One of `step` of them, all where IMPIPE_TEST_TABLE=all asks for it: a chain takes NVRTC seconds.
-// On a card the tests of its backend compile all.
-template <class T>
-std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
-  const char* table = std::getenv("IMPIPE_TEST_TABLE");
-  if (table != nullptr && std::string(table) == "all") step = 1;
-  std::vector<T> out;
-  for (std::size_t i = 0; i < all.size(); i += step) out.push_back(all[i]);
-  return out;
-}
-
 class Nvrtc : public ::testing::Test {
  protected:
   void SetUp() override {
