@@ -26,9 +26,9 @@ namespace {
 
 using enum PixelClass;
 
-// The tall thin ones are made in parts side by side.
-const Size sizes[] = {{1, 1},    {1, 9},     {13, 1},  {2, 3},    {31, 17},
-                      {101, 70}, {530, 140}, {1, 331}, {5, 1511}, {32, 97}};
+// The tall thin ones are made in parts side by side, and wide ones of singles in strips.
+const Size sizes[] = {{1, 1},     {1, 9},   {13, 1},   {2, 3},   {31, 17}, {101, 70},
+                      {530, 140}, {1, 331}, {5, 1511}, {32, 97}, {700, 6}};
 constexpr Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
                               Border::reflect, Border::circular};
 
