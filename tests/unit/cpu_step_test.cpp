@@ -14,6 +14,7 @@ IMPIPE_POINT_BODY(test_blend, (x, y), (k), { return x * k + y * (real(1) - k); }
 IMPIPE_POINT_BODY(test_sum, (x, y), (k1, k2, add), { return k1 * x + k2 * y + add; })
 IMPIPE_POINT_BODY(test_gray, (r, g, b), (),
                   { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
+IMPIPE_POINT_BODY(test_ratio_of_channels, (r, g, b), (k), { return (r - k * b) / (g + real(1)); })
 IMPIPE_POINT_BODY(test_above, (x), (limit), { return x > limit ? real(1) : real(0); })
 IMPIPE_STENCIL_BODY(test_gradient, (1, 2, 1, 0), (k),
                     { return abs(at(2, 0) - at(-1, -1)) * k + at(0, -1); })
@@ -26,9 +27,9 @@ namespace {
 
 using enum PixelClass;
 
-// The tall thin ones are made in parts side by side.
-const Size sizes[] = {{1, 1},    {1, 9},     {13, 1},  {2, 3},    {31, 17},
-                      {101, 70}, {530, 140}, {1, 331}, {5, 1511}, {32, 97}};
+// The tall thin ones are made in parts side by side, and wide ones of singles in strips.
+const Size sizes[] = {{1, 1},     {1, 9},   {13, 1},   {2, 3},   {31, 17}, {101, 70},
+                      {530, 140}, {1, 331}, {5, 1511}, {32, 97}, {700, 6}};
 constexpr Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
                               Border::reflect, Border::circular};
 
@@ -186,6 +187,26 @@ TEST(CpuStep, ChannelsMix) {
         b.add(Point{.body = &bodies::test_gray, .mixes_channels = true}, {in}, {}, cls, 1);
     const Operand next = b.add(Point{.body = &bodies::test_stretch}, {gray}, {1.3, -4}, cls, 1);
     check({"gray", b.finish({next})});
+  }
+}
+
+// They share rows of numbers where they make singles of the same part of an image.
+TEST(CpuStep, PointsOfTheSamePlanes) {
+  for (const PixelClass cls : {logical, uint8, uint16, single}) {
+    SpecBuilder b;
+    const Operand in = b.input(cls, 3);
+    const auto mixed = [&](const PointBody& body, const std::vector<double>& args, PixelClass to) {
+      return b.add(Point{.body = &body, .mixes_channels = true}, {in}, args, to, 1);
+    };
+    const Operand gray = mixed(bodies::test_gray, {}, single);
+    const Operand far = mixed(bodies::test_ratio_of_channels, {0.7}, single);
+    const Operand codes = mixed(bodies::test_gray, {}, uint8);
+    const Operand wider = mixed(bodies::test_ratio_of_channels, {1.5}, single);
+    const Operand next = b.add(Point{.body = &bodies::test_stretch}, {gray}, {1.3, -4}, single, 1);
+    const Operand around =
+        b.add(Stencil{.body = &bodies::test_gradient, .border = Border::symmetric}, {wider},
+              {0.5, 3}, single, 1);
+    check({"the same planes", b.finish({gray, far, codes, next, around})});
   }
 }
 
@@ -415,6 +436,25 @@ TEST(CpuStep, ReductionsShareAPass) {
           outputs.push_back(b.measure(Histogram{.bins = bins}, image, {}, channels, bins));
         }
         check({"reductions", b.finish(outputs)}, with_nan);
+      }
+    }
+  }
+}
+
+// As large as 32 bits hold of a piece, rows with a gap behind them and without.
+TEST(CpuStep, SumsOfWhite) {
+  for (const PixelClass cls : {uint8, uint16}) {
+    for (const Size size : {Size{4096, 64}, Size{4095, 64}, Size{8192, 32}, Size{31, 3}}) {
+      SpecBuilder b;
+      const Operand in = b.input(cls, 1, class_max(cls));
+      const KernelSpec spec = b.finish({b.measure(Reduce{.kind = ReduceKind::sum}, in, {}, 1, 1)});
+      SpecResult image;
+      image.image = {cls, 1, size.width, size.height,
+                     std::vector<double>(static_cast<std::size_t>(size.pixels()), class_max(cls))};
+      for (const CpuLevel level : usable_levels()) {
+        EXPECT_EQ(run_spec(spec, {image}, level, 1)[0].measure[0],
+                  static_cast<double>(size.pixels()) * class_max(cls))
+            << name_of(cls) << " " << to_string(size) << ", level " << static_cast<int>(level);
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "support/spec_case.hpp"
 
 IMPIPE_POINT_BODY(test_streamed, (x), (scale, add), { return x * scale + add; })
+IMPIPE_POINT_BODY(test_streamed_mix, (r, g, b), (k), { return k * r - g / (b + real(1)); })
 
 namespace impipe::testing {
 namespace {
@@ -71,6 +72,29 @@ TEST(CpuStream, LargeResultsAreThoseOfTheBaseline) {
           << "spec " << number << ", level " << static_cast<int>(level);
     }
     ++number;
+  }
+}
+
+TEST(CpuStream, LargePointsOfTheSamePlanes) {
+  std::mt19937 random(10);
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    SpecBuilder b;
+    const Operand in = b.input(cls, 3);
+    std::vector<Operand> outputs;
+    for (const double k : {0.3, 2.5}) {
+      outputs.push_back(b.add(Point{.body = &bodies::test_streamed_mix, .mixes_channels = true},
+                              {in}, {k}, PixelClass::single, 1));
+    }
+    const KernelSpec spec = b.finish(outputs);
+    const std::vector<SpecResult> inputs{random_image(random, cls, 3, large, false)};
+    const std::vector<SpecResult> all = evaluate_spec(spec, inputs);
+    for (const CpuLevel level : usable_levels()) {
+      const std::vector<SpecResult> made = run_spec(spec, inputs, level, 2);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        ASSERT_EQ(difference(made[i], all[spec.outputs[i]]), "")
+            << name_of(cls) << ", output " << i << ", level " << static_cast<int>(level);
+      }
+    }
   }
 }
 

@@ -27,6 +27,7 @@ struct Worker {
   std::vector<StencilState> stencils;       // one a node
   std::vector<Region> needed;               // one a node: of the tile being made
   std::vector<TileImage> made;              // one a node
+  std::vector<bool> there;                  // one a node: its part of the tile is made
 };
 
 // The value that never is the largest (or smallest).
@@ -134,6 +135,7 @@ class TilePass {
     worker->stencils.resize(runs_.nodes.size());
     worker->needed.resize(runs_.nodes.size());
     worker->made.resize(runs_.nodes.size());
+    worker->there.resize(runs_.nodes.size());
     workers_.push_back(std::move(worker));
     return static_cast<int>(workers_.size()) - 1;
   }
@@ -153,8 +155,10 @@ class TilePass {
     const Region tile = grid_.region(number);
     find_needed(group, tile, worker.needed);
     const ScratchScope scope(*worker.scratch);
+    for (const std::size_t n : group) worker.there[n] = false;
     for (const std::size_t n : group) {
       const PlaneRun& run = runs_.nodes[n];
+      if (worker.there[n]) continue;
       if (run.is_sink()) {
         if (!is_wanted(n)) continue;
         TileImage images[2];
@@ -209,36 +213,106 @@ class TilePass {
   }
 
   void make(std::size_t n, const Region& tile, Worker& worker) {
+    const Region region = worker.needed[n];
+    const std::vector<std::size_t> together = made_together(n, worker);
+    if (together.size() > 1) {
+      make_points(together, tile, worker);
+    } else if (const TileOut out = place(n, tile, worker);
+               std::holds_alternative<Point>(runs_.nodes[n].node->primitive)) {
+      make_point(n, region, out, worker);
+    } else {
+      make_moved(n, region, out, worker);
+    }
+    for (const std::size_t k : together) hand_over(k, tile, worker);
+  }
+
+  // The plane that a node's result leaves the kernel in, where tiles of its size are made.
+  Plane* leaves_in(std::size_t n) const {
+    return runs_.nodes[n].size == size_ ? runs_.nodes[n].output : nullptr;
+  }
+  // What ranks write in many short pieces is streamed once it is there.
+  bool streams_later(const PlaneRun& run) const {
+    return spills_ && bytes_of(run.node->cls) > 1 &&
+           std::holds_alternative<Rank>(run.node->primitive);
+  }
+  bool is_made_in_place(std::size_t n, const Region& tile, const Worker& worker) const {
+    return leaves_in(n) != nullptr && worker.needed[n] == tile && !streams_later(runs_.nodes[n]);
+  }
+
+  // Where a node makes its part of the tile.
+  TileOut place(std::size_t n, const Region& tile, Worker& worker) const {
     const PlaneRun& run = runs_.nodes[n];
     const Region region = worker.needed[n];
     const int pixel = bytes_of(run.node->cls);
-    Plane* plane = run.size == size_ ? run.output : nullptr;
-    // What ranks write in many short pieces is streamed once it is there.
-    const bool later = spills_ && pixel > 1 && std::holds_alternative<Rank>(run.node->primitive);
-    const bool direct = plane != nullptr && region == tile && !later;
     TileOut out;
-    if (direct) {
-      out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride(), spills_};
+    if (is_made_in_place(n, tile, worker)) {
+      Plane& plane = *run.output;
+      out = {plane.row(tile.y0) + tile.x0 * pixel, plane.stride(), spills_};
     } else {
       out.stride = plane_stride(region.width() * pixel);
       out.data = worker.scratch->take<std::byte>(out.stride * region.height());
     }
     worker.made[n] = {out.data, out.stride, region, run.size, run.node->cls};
-    if (std::holds_alternative<Point>(run.node->primitive)) {
-      make_point(n, region, out, worker);
-    } else {
-      make_moved(n, region, out, worker);
-    }
-    if (plane != nullptr && !direct) {
-      for (std::int64_t y = tile.y0; y < tile.y1; ++y) {
-        std::byte* row = plane->row(y) + tile.x0 * pixel;
-        const std::byte* made = worker.made[n].at(tile.x0, y);
-        if (later) {
-          stream_row(row, made, tile.width() * pixel, runs_.level);
-        } else {
-          std::memcpy(row, made, static_cast<std::size_t>(tile.width() * pixel));
-        }
+    worker.there[n] = true;
+    return out;
+  }
+
+  // What was not made where it leaves the kernel is copied there.
+  void hand_over(std::size_t n, const Region& tile, const Worker& worker) const {
+    Plane* plane = leaves_in(n);
+    if (plane == nullptr || is_made_in_place(n, tile, worker)) return;
+    const int pixel = bytes_of(runs_.nodes[n].node->cls);
+    for (std::int64_t y = tile.y0; y < tile.y1; ++y) {
+      std::byte* row = plane->row(y) + tile.x0 * pixel;
+      const std::byte* made = worker.made[n].at(tile.x0, y);
+      if (streams_later(runs_.nodes[n])) {
+        stream_row(row, made, tile.width() * pixel, runs_.level);
+      } else {
+        std::memcpy(row, made, static_cast<std::size_t>(tile.width() * pixel));
       }
+    }
+  }
+
+  // The node, and the points behind it that share its rows of numbers.
+  std::vector<std::size_t> made_together(std::size_t n, const Worker& worker) const {
+    std::vector<std::size_t> all{n};
+    if (!shares_numbers(n)) return all;
+    const auto group = runs_.graph.nodes[n].group;
+    for (std::size_t k = n + 1; k < runs_.nodes.size(); ++k) {
+      if (runs_.graph.nodes[k].group == group && shares_numbers(k) && !worker.there[k] &&
+          worker.needed[k] == worker.needed[n] && runs_.images_of(k) == runs_.images_of(n)) {
+        all.push_back(k);
+      }
+    }
+    return all;
+  }
+  bool shares_numbers(std::size_t n) const {
+    const PlaneRun& run = runs_.nodes[n];
+    return run.point != nullptr && run.table == nullptr && run.point->shares_numbers();
+  }
+
+  // Points of the same planes.
+  void make_points(const std::vector<std::size_t>& nodes, const Region& tile, Worker& worker) {
+    const Region region = worker.needed[nodes[0]];
+    std::vector<TileImage> images;
+    for (const Operand& plane : runs_.images_of(nodes[0]))
+      images.push_back(image_of(plane, worker));
+    std::vector<const PointProgram*> programs;
+    std::vector<TileOut> places;
+    bool spills = true;
+    for (const std::size_t n : nodes) {
+      programs.push_back(runs_.nodes[n].point.get());
+      places.push_back(place(n, tile, worker));
+      spills = spills && places.back().spills;
+    }
+    std::vector<const std::byte*> in(images.size());
+    std::vector<std::byte*> outs(nodes.size());
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      for (std::size_t i = 0; i < images.size(); ++i) in[i] = images[i].at(region.x0, y);
+      for (std::size_t k = 0; k < outs.size(); ++k) {
+        outs[k] = places[k].data + (y - region.y0) * places[k].stride;
+      }
+      PointProgram::run_together(programs, outs, in, region.width(), spills, *worker.scratch);
     }
   }
 

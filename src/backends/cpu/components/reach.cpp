@@ -98,7 +98,8 @@ void spread_along(const BitRow& row, std::int64_t words) {
   for (std::int64_t w = words; w-- > 0;) {
     const std::uint64_t runs = ~row.slanted[w] & row.level[w];
     const std::uint64_t first = carry << 63 & row.set[w];
-    const std::uint64_t edges = spread_down((row.edge[w] | first) & runs, runs);
+    std::uint64_t edges = (row.edge[w] | first) & runs;
+    if (edges != 0) edges = spread_down(edges, runs);
     row.edge[w] |= first | (edges >> 1 & row.set[w]);
     carry = edges & 1;
   }

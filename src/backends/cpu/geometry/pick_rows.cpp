@@ -15,6 +15,9 @@ constexpr int max_vectors = 4;
 // What an instruction set brings along.
 struct PickKernels {
   void (*pick[max_vectors + 1])(const PickTable& table, std::byte* out, const std::byte* in);
+  // n: multiples of pick_lanes; behind: the second of each two pixels at `in`.
+  void (*every_second)(std::byte* out, const std::byte* in, bool behind, std::int64_t n);
+  std::int64_t pick_lanes;
   std::int64_t (*reverse)(std::byte* out, const std::byte* last, std::int64_t n, int pixel_bytes);
 };
 
@@ -56,6 +59,13 @@ void pick_each(std::byte* out, const std::byte* in, const std::int32_t* places, 
   }
 }
 
+bool is_every_second(const std::int32_t* places, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (places[i] != places[0] + 2 * i) return false;
+  }
+  return n > 0;
+}
+
 template <int pixel_bytes>
 void reverse_pixels(std::byte* out, const std::byte* last, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -68,6 +78,14 @@ void reverse_pixels(std::byte* out, const std::byte* last, std::int64_t n) {
 PickTable::PickTable(const std::int32_t* the_places, std::int64_t count, std::int64_t width,
                      int bytes, CpuLevel the_level)
     : places(the_places), n(count), pixel_bytes(bytes), level(the_level) {
+#if IMPIPE_HAS_INTRINSICS
+  if (has_kernels(level) && bytes == 4 && is_every_second(places, n)) {
+    // Both of two pixels are read, up to the end of the row.
+    const std::int64_t lanes = kernels_of(level).pick_lanes;
+    every_second = std::min(n, (width - places[0] / 2 * 2) / 2) / lanes * lanes;
+    if (every_second > 0) return;
+  }
+#endif
   const int pixels = block_bytes / bytes;
   const std::int64_t blocks = n / pixels;
   if (!has_kernels(level) || blocks == 0) return;
@@ -99,7 +117,12 @@ PickTable::PickTable(const std::int32_t* the_places, std::int64_t count, std::in
 void pick_row(const PickTable& table, std::byte* out, const std::byte* in) {
   std::int64_t done = 0;
 #if IMPIPE_HAS_INTRINSICS
-  if (table.vectors > 0) {
+  if (table.every_second > 0) {
+    const std::int64_t first = table.places[0];
+    done = table.every_second;
+    kernels_of(table.level)
+        .every_second(out, in + first / 2 * 2 * table.pixel_bytes, first % 2 != 0, done);
+  } else if (table.vectors > 0) {
     kernels_of(table.level).pick[table.vectors](table, out, in);
     done = static_cast<std::int64_t>(table.first.size()) * (block_bytes / table.pixel_bytes);
   }

@@ -22,6 +22,9 @@ struct PickTable {
   // What 16 bytes of output are put together from: so many times 16 bytes of input, one behind the
   // other. 0: the row is picked pixel by pixel.
   int vectors = 0;
+  // Of pixels of four bytes that are every second one: as many are picked by whole vectors, which
+  // need no tables.
+  std::int64_t every_second = 0;
   std::vector<std::int32_t> first;     // [blocks]: the input byte they begin with
   std::vector<std::uint8_t> shuffles;  // [blocks][vectors][16]: a byte of them; from 128 on: none
 };

@@ -86,9 +86,14 @@ class Resize {
       const PickTable columns(x_.first.data(), axes_.x.to, axes_.x.from, bytes_of(in_.cls()),
                               level_);
       constexpr std::int64_t rows = 16;
+      // Rows that are left out end what a processor foresees.
+      constexpr std::int64_t in_caches = 4 << 20;
+      const bool far = in_.size().height * in_.row_bytes() > in_caches;
       pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
         const std::int64_t end = std::min(part * rows + rows, axes_.y.to);
         for (std::int64_t y = part * rows; y < end; ++y) {
+          const std::int64_t ahead = std::min(y + rows_ahead, axes_.y.to - 1);
+          if (far) ask_for(in_.row(y_.first[ahead]), in_.row_bytes());
           pick_row(columns, out_.row(y), in_.row(y_.first[y]));
         }
       });

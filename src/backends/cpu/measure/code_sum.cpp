@@ -13,15 +13,15 @@ namespace {
 
 // The sum of a row of codes; n < 2^16 so that 32 bits are enough for 16-bit codes.
 template <class T>
-IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, std::int64_t* total) {
+void add_codes(const void* in, std::int64_t n, std::int64_t* total) {
   const T* __restrict a = static_cast<const T*>(in);
   std::uint32_t sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum += a[i];
   *total += sum;
 }
 #if IMPIPE_HAS_INTRINSICS
-// Sums of eight bytes at once. Rows are read from memory a little ahead of their turn, which the
-// processor by itself does only up to the end of a page.
+// Sums of eight bytes at once, and of words by two. Rows are read from memory a little ahead of
+// their turn, which the processor by itself does only up to the end of a page.
 constexpr std::int64_t bytes_ahead = 1024;
 constexpr int line = 64;
 #define IMPIPE_VECTORS_ONLY
@@ -49,7 +49,6 @@ IMPIPE_CPU_KERNEL(add_squares,
                   (const void* in, std::int64_t n, std::int64_t* total, std::int64_t* squares),
                   (in, n, total, squares))
 
-IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, std::int64_t* total), (in, n, total))
 constexpr std::int64_t max_codes = 65535;
 
 class CodeSum final : public Sink {
@@ -61,14 +60,14 @@ class CodeSum final : public Sink {
             Scratch&) override {
     const TileImage& image = *images;
 #if IMPIPE_HAS_INTRINSICS
-    if (bytes_of(image_.cls) == 1 && level_ != CpuLevel::baseline) {
-      sums_[tile] += sum_bytes(image, region);
+    if (level_ != CpuLevel::baseline) {
+      sums_[tile] +=
+          bytes_of(image_.cls) == 1 ? sum_bytes(image, region) : sum_words(image, region);
       return;
     }
 #endif
     const auto add =
-        (image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t>
-                                          : add_codes<std::uint8_t>)[static_cast<int>(level_)];
+        image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t> : add_codes<std::uint8_t>;
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
       const std::byte* row = image.at(region.x0, y);
       for (std::int64_t i = 0; i < region.width(); i += max_codes) {
@@ -92,6 +91,18 @@ class CodeSum final : public Sink {
     for (std::int64_t k = 0; k < rows; ++k) {
       const auto* row = reinterpret_cast<const std::uint8_t*>(image.at(region.x0, region.y0 + k));
       sum += (level_ == CpuLevel::v4 ? v4::sum_bytes : v3::sum_bytes)(row, n);
+    }
+    return sum;
+  }
+  std::int64_t sum_words(const TileImage& image, const Region& region) const {
+    const Region rows = as_rows(region, image.gapless(region));
+    std::int64_t sum = 0;
+    for (std::int64_t y = rows.y0; y < rows.y1; ++y) {
+      const auto* row = reinterpret_cast<const std::uint16_t*>(image.at(rows.x0, y));
+      for (std::int64_t i = 0; i < rows.width(); i += max_codes) {
+        const std::int64_t n = std::min(max_codes, rows.width() - i);
+        sum += (level_ == CpuLevel::v4 ? v4::sum_words : v3::sum_words)(row + i, n);
+      }
     }
     return sum;
   }

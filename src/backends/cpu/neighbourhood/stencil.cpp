@@ -194,12 +194,35 @@ class ExpressionRows {
   std::vector<float*> own_;
 };
 
-}  // namespace
+// Parts of a region side by side: rows at the image's sides are copied to have their neighbours,
+// those between are read in place. Of rows that become numbers first there is one part.
+class Strips {
+ public:
+  Strips(const Node& node, const TileImage& in, const Region& region, std::int64_t widest)
+      : region_(region), width_(in.size.width), widest_(widest) {
+    const Footprint reach = facts_of(node).footprint;
+    several_ = in.cls == PixelClass::single && std::max(reach.left, reach.right) <= side;
+    left_ = reach.left;
+  }
+  // Where the one ends that begins at x.
+  std::int64_t end(std::int64_t x) const {
+    if (!several_) return region_.x1;
+    if (x == 0 && x < left_) return std::min(region_.x1, side);
+    const std::int64_t last = region_.x1 == width_ ? region_.x1 - side : region_.x1;
+    return x < last ? std::min(last, x + widest_) : region_.x1;
+  }
 
-void run_stencil(const Node& node, const Arguments& arguments, const TileImage& in,
-                 const Region& region, double white, TileOut out, StencilState& state,
-                 Scratch& scratch, CpuLevel level) {
-  if (run_weighted_mean(node, arguments, in, region, out, scratch, level)) return;
+ private:
+  static constexpr std::int64_t side = 64;
+  Region region_;
+  std::int64_t width_, widest_;
+  bool several_ = false;
+  int left_ = 0;
+};
+
+void stencil_strip(const Node& node, const Arguments& arguments, const TileImage& in,
+                   const Region& region, double white, TileOut out, StencilState& state,
+                   Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   out.spills = false;  // whole rows of sums, copied, would not stay in the L1 cache
   const Stencil& stencil = std::get<Stencil>(node.primitive);
@@ -233,6 +256,22 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
     rows[y + reads - 1] = view.float_row(y + reads - 1);
     state->run(result.begin(y), inputs.at(rows + y, y), n);
     result.end(y);
+  }
+}
+
+}  // namespace
+
+void run_stencil(const Node& node, const Arguments& arguments, const TileImage& in,
+                 const Region& region, double white, TileOut out, StencilState& state,
+                 Scratch& scratch, CpuLevel level) {
+  if (run_weighted_mean(node, arguments, in, region, out, scratch, level)) return;
+  const Strips strips(node, in, region, region.width());
+  const bool body = std::get<Stencil>(node.primitive).body != nullptr;
+  for (std::int64_t x = region.x0, end = 0; x < region.x1; x = end) {
+    end = body ? strips.end(x) : region.x1;
+    const std::int64_t from = (x - region.x0) * bytes_of(node.cls);
+    stencil_strip(node, arguments, in, {x, region.y0, end, region.y1}, white,
+                  {out.data + from, out.stride, out.spills}, state, scratch, level);
   }
 }
 
@@ -273,7 +312,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   const Region wanted = under(facts, region);
   const Region rows_read = rows_for(wanted.y0, wanted.y1, in.size.height, separable.border);
   const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
-  const std::int64_t stride = (n * 4 + 63) / 64 * 64;
+  // An odd number of lines: rows under each other lie in other sets of the L1 cache.
+  const std::int64_t stride = ((n * 4 + 63) / 64 | 1) * 64;
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{
       data, stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single};
@@ -325,20 +365,11 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
                    const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   if (run_box_bytes(node, arguments, in, region, out, scratch, level)) return;
   if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
-  // Rows at the image's sides are copied to have their neighbours; the others are read in place,
-  // as far to the right as the few of them that the column pass reads stay close.
-  constexpr std::int64_t side = 64;
-  constexpr std::int64_t widest = 1024;
-  const Footprint reach = facts_of(node).footprint;
-  const bool strips = in.cls == PixelClass::single && std::max(reach.left, reach.right) <= side;
-  const auto strip_end = [&](std::int64_t x) {
-    if (!strips) return region.x1;
-    if (x == 0 && x < reach.left) return std::min(region.x1, side);
-    const std::int64_t last = region.x1 == in.size.width ? region.x1 - side : region.x1;
-    return x < last ? std::min(last, x + widest) : region.x1;
-  };
+  // As far to the right as the few rows that the column pass reads stay close.
+  constexpr std::int64_t widest = 512;
+  const Strips strips(node, in, region, widest);
   for (std::int64_t x = region.x0, end = 0; x < region.x1; x = end) {
-    end = strip_end(x);
+    end = strips.end(x);
     const std::int64_t from = (x - region.x0) * bytes_of(node.cls);
     separable_strip(node, arguments, in, {x, region.y0, end, region.y1},
                     {out.data + from, out.stride, out.spills}, scratch, level);

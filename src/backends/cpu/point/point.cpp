@@ -207,6 +207,45 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
   }
 }
 
+bool PointProgram::shares_numbers() const {
+  return point_->body != nullptr && !point_->in_table && cls_ == PixelClass::single &&
+         !in_double_ && !words_ && !mean_ &&
+         std::ranges::all_of(inputs_.classes, [](PixelClass c) { return is_integer(c); });
+}
+
+void PointProgram::run_together(std::span<const PointProgram* const> programs,
+                                std::span<std::byte* const> outs,
+                                std::span<const std::byte* const> in, std::int64_t n, bool spills,
+                                Scratch& scratch) {
+  const ScratchScope scope(scratch);
+  const PointProgram& first = *programs[0];
+  const CpuLevel level = first.level_;
+  auto** rows = scratch.take<const float*>(static_cast<std::int64_t>(in.size()));
+  auto** own = scratch.take<float*>(static_cast<std::int64_t>(in.size()));
+  for (std::size_t i = 0; i < in.size(); ++i) own[i] = scratch.take<float>(chunk);
+  auto* result = scratch.take<float>(chunk);
+  State none;  // of a body
+  for (std::int64_t at = 0; at < n; at += chunk) {
+    const std::int64_t count = std::min(chunk, n - at);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const auto same =
+          static_cast<std::size_t>(std::find(in.begin(), in.end(), in[i]) - in.begin());
+      rows[i] = own[same];
+      if (same < i) continue;
+      const PixelClass cls = first.inputs_.classes[i];
+      load_row(own[i], in[i] + at * bytes_of(cls), cls, count, level);
+    }
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+      std::byte* place = outs[p] + at * static_cast<std::int64_t>(sizeof(float));
+      float* to = spills ? result : reinterpret_cast<float*>(place);
+      programs[p]->evaluate<float>(to, {rows, in.size()}, count, none);
+      if (!spills) continue;
+      stream_row(place, reinterpret_cast<const std::byte*>(result),
+                 count * static_cast<std::int64_t>(sizeof(float)), level);
+    }
+  }
+}
+
 void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
                        std::int64_t y, std::int64_t n, bool spills, State& state,
                        Scratch& scratch) const {

@@ -41,6 +41,13 @@ class PointProgram {
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
            std::int64_t n, bool spills, State& state, Scratch& scratch) const;
 
+  // Whether it makes rows of numbers of planes of codes, and singles of those. Several such points
+  // of the same planes make the rows of numbers once: outs has a place each, for n pixels.
+  bool shares_numbers() const;
+  static void run_together(std::span<const PointProgram* const> programs,
+                           std::span<std::byte* const> outs, std::span<const std::byte* const> in,
+                           std::int64_t n, bool spills, Scratch& scratch);
+
   // Whether it makes |a - b| of two planes of bytes.
   bool is_byte_difference() const { return difference_; }
 
