@@ -65,8 +65,7 @@ MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
 }
 
 // Two lines a node of a step's kernels: how the device makes it, and why.
-pipeline::DeviceKernels kernels_of(const Plan& plan, const std::string& device) {
-  const KernelForms kernels = engine::kernel_forms(device);
+pipeline::DeviceKernels kernels_of(const Plan& plan, const KernelForms& kernels) {
   pipeline::DeviceKernels out{kernels.device, {}};
   for (const Step& step : plan.steps) {
     const KernelSpec spec = plane_kernel(step.kernel).spec;
@@ -147,14 +146,17 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   }
   const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
-  Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
+  std::optional<KernelForms> forms;
+  if (!flags.device.empty()) forms = engine::kernel_forms(flags.device);
+  const bool nests = !forms || forms->nests_neighbourhoods;
+  Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered, nests);
   if (flags.shrink_on_load) plan.notes.push_back(shrink_note(flags, pipeline, lowered));
   if (!pipeline.has_source() && !flags.arguments.empty()) {
     std::string note = engine::codec_note(flags.arguments.front(), plan);
     if (!note.empty()) plan.notes.push_back(std::move(note));
   }
   std::optional<pipeline::DeviceKernels> kernels;
-  if (!flags.device.empty()) kernels = kernels_of(plan, flags.device);
+  if (forms) kernels = kernels_of(plan, *forms);
   const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;
   write_stdout(flags.json ? plan_json(pipeline, input, plan, lowered, of_device)
                           : pipeline::explain(pipeline, plan, lowered, of_device));

@@ -171,6 +171,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
+  // Whether its kernels make a neighbourhood of what another one makes with no memory in between.
+  virtual bool nests_neighbourhoods() const { return true; }
   // Throws Error (ExitCode::backend) when the kernel can't be made: our bug. Any thread.
   virtual std::unique_ptr<Kernel> prepare(const KernelSpec& spec) = 0;
   // The kernel for stacks. Only of nodes that do not stand alone.
@@ -208,6 +210,7 @@ struct NodeForm {
 // What a device makes of kernels, for people (`impipe plan --device`), found without opening it.
 struct KernelForms {
   std::string device;  // its id and name, or that none is here and whose numbers are taken
+  bool nests_neighbourhoods = true;
   std::function<std::vector<NodeForm>(const KernelSpec& spec)> of;  // one a node, in their order
 };
 

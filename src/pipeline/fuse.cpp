@@ -108,8 +108,10 @@ class Fuser {
     }
   }
 
-  Plan run() {
+  // nests: see fuse.
+  Plan run(bool nests) {
     choose_stored();
+    if (nests) make_again();
     Plan fused = plan_;
     fused.steps.clear();
     for (const std::vector<int>& members : group_roots()) fused.steps.push_back(build(members));
@@ -178,13 +180,31 @@ class Fuser {
     return s;
   }
 
+  // Where a value is made when it is not stored.
+  struct Uses {
+    std::set<int> roots;  // of the kernels
+    Footprint halo;       // what they need around their tiles
+    Recomputation at(double cost) const { return {cost, static_cast<int>(roots.size()), halo}; }
+  };
+  Uses uses_of(ValueId value) const {
+    Uses uses;
+    for (const int reader : readers_.at(value)) {
+      const ValueId read_as = output(reader);
+      const std::set<int>& roots = roots_.at(read_as);
+      uses.roots.insert(roots.begin(), roots.end());
+      const auto halo = halo_.find(read_as);
+      const Footprint beyond = halo == halo_.end() ? Footprint{} : halo->second;
+      uses.halo = hull(uses.halo, sum(beyond, facts_of(node_of(step(reader))).footprint));
+    }
+    return uses;
+  }
+
   // Goes from the last step to the first: whether a value is stored depends on its readers.
   void choose_stored() {
     const std::set<ValueId> live = live_values(plan_);
-    std::map<ValueId, std::vector<int>> readers;
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (!live.contains(output(s))) continue;
-      for (const ValueId input : step(s).inputs) readers[input].push_back(static_cast<int>(s));
+      for (const ValueId input : step(s).inputs) readers_[input].push_back(static_cast<int>(s));
     }
     for (int s = static_cast<int>(plan_.steps.size()) - 1; s >= 0; --s) {
       const ValueId value = output(s);
@@ -200,31 +220,44 @@ class Fuser {
           std::find(written.begin(), written.end(), value) != written.end()) {
         reason = "its result is written";
       }
-      std::set<int> roots;
-      Footprint halo;
-      for (const int reader : readers[value]) {
+      for (const int reader : readers_[value]) {
         if (reason.empty()) reason = obstacle(s, reader);
-        const ValueId read_as = output(reader);
-        roots.insert(roots_[read_as].begin(), roots_[read_as].end());
-        const Footprint beyond = stored_.contains(read_as) ? Footprint{} : halo_[read_as];
-        halo = hull(halo, sum(beyond, facts_of(node_of(step(reader))).footprint));
+      }
+      const Uses uses = uses_of(value);
+      if (reason.empty() && !better_recomputed(uses.at(chain_costs_[s]), cost_of_storing(node))) {
+        by_cost_.insert(s);
+        reason = uses.roots.size() > 1
+                     ? std::to_string(uses.roots.size()) +
+                           " steps read it, and storing is cheaper than computing it again"
+                     : "computing its halo again costs more than storing";
       }
       if (reason.empty()) {
-        const Recomputation r{chain_costs_[s], static_cast<int>(roots.size()), halo};
-        if (!better_recomputed(r, cost_of_storing(node))) {
-          reason = roots.size() > 1 ? std::to_string(roots.size()) +
-                                          " steps read it, and storing is cheaper than computing "
-                                          "it again"
-                                    : "computing its halo again costs more than storing";
-        }
-      }
-      if (reason.empty()) {
-        roots_[value] = roots;
-        halo_[value] = halo;
+        roots_[value] = uses.roots;
+        halo_[value] = uses.halo;
       } else {
         stored_[value] = reason;
         roots_[value] = {s};
       }
+    }
+  }
+
+  // A neighbourhood of values that turned out to be stored costs itself alone where it is made
+  // again, not all that these are computed from.
+  void make_again() {
+    for (auto it = by_cost_.rbegin(); it != by_cost_.rend(); ++it) {
+      const Node& node = node_of(step(*it));
+      const ValueId value = output(*it);
+      const bool from_stored = std::ranges::all_of(step(*it).inputs, [&](ValueId input) {
+        return producer_[input] < 0 || plan_.values[input].is_measure || stored_.contains(input);
+      });
+      const Uses uses = uses_of(value);
+      if (!from_stored || !facts_of(node).reads_around ||
+          !better_recomputed(uses.at(cost_of(node)), cost_of_storing(node))) {
+        continue;
+      }
+      stored_.erase(value);
+      roots_[value] = uses.roots;
+      halo_[value] = uses.halo;
     }
   }
 
@@ -411,18 +444,20 @@ class Fuser {
 
   const Plan& plan_;
   std::vector<int> producer_;
+  std::map<ValueId, std::vector<int>> readers_;
   std::vector<double> chain_costs_;         // one a step
   std::vector<int> depths_;                 // one a step
   std::map<ValueId, std::string> stored_;   // images: value -> why
+  std::set<int> by_cost_;                   // steps whose images could be made again
   std::map<ValueId, std::set<int>> roots_;  // the roots whose kernels compute the value
   std::map<ValueId, Footprint> halo_;       // of unstored images
 };
 
 }  // namespace
 
-Plan fuse(const Plan& plan) {
+Plan fuse(const Plan& plan, bool nests_neighbourhoods) {
   const Plan once = without_repeats(plan);
-  return Fuser(once).run();
+  return Fuser(once).run(nests_neighbourhoods);
 }
 
 Plan without_unread(const Plan& plan) {

@@ -132,6 +132,16 @@ INSTANTIATE_TEST_SUITE_P(
                "stencil edge_sobel_both replicate -> reduce sum + scalar edge_threshold\n"
                "stencil edge_sobel_both replicate + stencil edge_thinned constant  [it needs a "
                "measurement of the whole image]\n"},
+        // So are the strengths, from the smooth image that is stored for both.
+        Golden{"edge canny", gray_single,
+               "separable 16x16 replicate\n"
+               "stencil canny_strength replicate -> reduce max + reduce sum + scalar "
+               "canny_thresholds  [2 steps read it, and storing is cheaper than computing it "
+               "again]\n"
+               "stencil canny_strength replicate + stencil canny_ridges constant + stencil "
+               "canny_direction replicate + point canny_code  [2 steps read it, and storing is "
+               "cheaper than computing it again]\n"
+               "label reach 8-connected  [label works on a whole image]\n"},
         // What only computes with measurements is one launch.
         Golden{
             "max | min", colour8,
@@ -141,6 +151,17 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{"graythresh | imbinarize", gray8,
                "histogram 256 bins + scalar otsu_parts + scalar otsu_parts\n"
                "point above  [it needs a measurement of the whole image]\n"}));
+
+// Where a neighbourhood of another one takes memory all the same, it is read and not made again.
+TEST(Fusion, StrengthsAreStoredWhereNeighbourhoodsDoNotNest) {
+  const Plan plan = lower(bind(parse("edge canny")), gray8);
+  EXPECT_EQ(describe(fuse(plan, false).steps[1]),
+            "stencil canny_strength replicate -> the image + reduce max + reduce sum + scalar "
+            "canny_thresholds");
+  EXPECT_EQ(describe(fuse(plan, true).steps[1]),
+            "stencil canny_strength replicate -> reduce max + reduce sum + scalar "
+            "canny_thresholds");
+}
 
 // Two ways lead from each stage to the one before: 2^200 paths, none of which is walked alone.
 TEST(Fusion, LongPipelinesTakeNoTime) {

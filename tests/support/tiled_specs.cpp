@@ -384,6 +384,10 @@ void add_measured_neighbourhoods(std::vector<SpecCase>& specs) {
           c.spec.outputs.push_back(static_cast<int>(c.spec.nodes.size()));
           c.spec.nodes.push_back(measure);
         }
+        specs.push_back(c);
+        // Nothing but its measurements leaves the kernel.
+        c.spec.outputs.erase(c.spec.outputs.begin());
+        c.name += ", not stored";
         specs.push_back(std::move(c));
       }
     }
@@ -591,6 +595,28 @@ std::vector<SpecCase> chained_specs() {
                          {{image(cls, 1)}, {adjust, filter, gradient, blend}, {3}},
                          1});
       }
+    }
+  }
+  // Two neighbourhoods read one plane, and a third reads around what one of them makes.
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate}) {
+      const bool value = border == Border::constant;
+      std::vector<double> shift = {0.5};
+      if (value) shift.push_back(-3);
+      Node slope = one(Stencil{.body = &bodies::chain_gradient, .border = border}, 0, shift,
+                       PixelClass::single);
+      slope.images = {{true, 0}};
+      const Node again = one(Stencil{.body = &bodies::chain_gradient, .border = Border::constant},
+                             0, {0.25, 2}, PixelClass::single);
+      Node sum =
+          one(Stencil{.taps = disk(1), .border = border}, 0, weights(5, value), PixelClass::single);
+      sum.images = {{true, 0}};
+      Node blend = one(Point{.body = &bodies::chain_blend}, 1, {0.25}, cls);
+      blend.images.push_back({false, 2});
+      specs.push_back({"chain that reads a plane twice, " + std::string(name_of(cls)) + " " +
+                           std::string(name_of(border)),
+                       {{image(cls, 1)}, {slope, again, sum, blend}, {3}},
+                       1});
     }
   }
   // What is summed again, before it and behind it, is read at several places on the way.

@@ -184,7 +184,7 @@ std::unique_ptr<Device> open(int, ThreadPool& pool) { return open_at(cpu_level()
 
 KernelForms forms(int) {
   const DeviceInfo info = describe(cpu_level());
-  return {info.id + " (" + info.name + ", " + info.driver + ")", node_forms};
+  return {info.id + " (" + info.name + ", " + info.driver + ")", true, node_forms};
 }
 
 std::unique_ptr<Device> open_at(CpuLevel level, ThreadPool& pool) {

@@ -4,6 +4,7 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -19,6 +20,8 @@ std::string title_of(const KernelSpec& spec) {
 }
 
 }  // namespace
+
+bool GpuDevice::nests_neighbourhoods() const { return makes_chains(dialect_, tuning_); }
 
 std::unique_ptr<Kernel> GpuDevice::prepare(const KernelSpec& spec) {
   if (spec.planes > 1) return prepare_stacked(spec);

@@ -13,6 +13,7 @@ namespace impipe::jit {
 class GpuDevice : public Device {
  public:
   const DeviceInfo& info() const override { return info_; }
+  bool nests_neighbourhoods() const override;
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override;
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override;
   int max_stacked() const override { return jit::max_stacked; }

@@ -263,7 +263,8 @@ Program generate(const KernelSpec& spec, Dialect dialect, const Tuning& tuning) 
 }
 
 KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuning) {
-  return {std::move(device), [dialect, tuning](const KernelSpec& spec) {
+  return {std::move(device), makes_chains(dialect, tuning),
+          [dialect, tuning](const KernelSpec& spec) {
             Tuning numbers = tuning;
             numbers.stacked = spec.planes > 1;
             std::vector<NodeForm> forms;

@@ -88,7 +88,7 @@ Outcome compute(const Probe& probe, Device& device) {
   const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(probe.pipeline));
   HostImage image = image_for(probe);
   Plan lowered = pipeline::lower(pipeline, image.type);
-  Plan plan = pipeline::fuse(lowered);
+  Plan plan = pipeline::fuse(lowered, device.nests_neighbourhoods());
   Program program = make_program(pipeline, std::move(lowered), std::move(plan));
   for (const PlaneKernel& kernel : program.planes) {
     std::promise<std::shared_ptr<const Kernel>> made;

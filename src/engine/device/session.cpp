@@ -39,7 +39,8 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
   if (!known) {
     Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
     if (any_scale) lowered = for_any_scale(std::move(lowered));
-    Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
+    Plan plan = options_.fuse ? pipeline::fuse(lowered, device_.device->nests_neighbourhoods())
+                              : pipeline::without_unread(lowered);
     auto made =
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
     made->kernels = kernels_of(*made, false);

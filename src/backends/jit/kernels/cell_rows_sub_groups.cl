@@ -1,10 +1,11 @@
-// The rows of a cell, made of another plane's rows around them, stored and measured on the way. A
-// work-item has four pixels of each row; what lies to their left and right comes from its sub-group,
-// whose first and last work-item read the pixels beside it from memory.
+// The rows of a cell, made of another plane's rows around them and measured on the way. A work-item
+// has four pixels of each row; what lies to their left and right comes from its sub-group, whose
+// first and last work-item read the pixels beside it from memory.
 #define $items 256      // of a group
 #define $width 1000
 #define $height 700
 #define $image_stride 1024
+#define $stores 1       // whether they are stored
 #define $stride 1024    // of what is made
 #define $pixel float    // of the image
 #define $up 1           // rows above and below, and columns to the left and right, that are read
@@ -84,7 +85,9 @@ KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result)
           for (int k = 0; k < $window_count; ++k) window[k] = rows[i * $wide + k];
           $made
           const float* const p = made;
+#if $stores
           if (inside) store_16_float($result + (long)(y0 + i) * $stride + x0, made);
+#endif
           $accumulate
         }
       }

@@ -31,6 +31,7 @@ std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
           : weighted_row(to, "made", px, window, stencil.taps,
                          weights(to, n, "weights", 0, stencil.taps.count()), to.node(n).cls);
   const std::string name = Builder::name(self);
+  const bool stored = to.output_of(n) >= 0;
   const auto constant = [](const std::string& text) { return [text] { return text; }; };
   const Substitutions words{{
       {"items", constant(number(cell_items))},
@@ -38,6 +39,7 @@ std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
       {"height", [&] { return to.height(image); }},
       {"image", [&] { return to.plane(image).pointer; }},
       {"image_stride", [&] { return to.plane(image).stride; }},
+      {"stores", constant(stored ? "1" : "0")},
       {"result", [&] { return to.plane(self).pointer; }},
       {"stride", [&] { return to.plane(self).stride; }},
       {"pixel", constant(type_of(cls))},

@@ -123,10 +123,11 @@ class CellsWriter {
         scalars_(reductions.scalars),
         image_(to.node(nodes_[0]).images[0]),
         name_(Builder::name({false, nodes_[0]})),
-        wide_(to.tuning().fast && (image_.external || to.output_of(image_.index) >= 0) &&
+        made_(reductions.made),
+        wide_(to.tuning().fast &&
+              (image_.external || to.output_of(image_.index) >= 0 || made_ >= 0) &&
               to.cls(image_) == PixelClass::single),
         one_launch_(to.context().ends_in_last_group()),
-        made_(reductions.made),
         // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
         sub_groups_(wide_ && one_launch_ && to.dialect() == Dialect::cuda),
         counts_{image_, wide_ ? 4 : 1, sub_groups_, to.tuning().groups_at_once()} {}
@@ -191,8 +192,27 @@ class CellsWriter {
                    {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
   }
 
-  // The statements of all folds of a pass over the pixels.
+  bool batched() const { return wide_ && to_.tuning().unroll; }
+
+  // The pass over the pixels.
   void write_cells_of_groups() {
+    for (const CellFold& fold : folds_) {
+      if (!fold.extreme) to_.body(fill("chunk", fold, ""));
+    }
+    std::string text = sub_groups_ ? in_sub_groups() : in_groups();
+    if (one_launch_ && !sub_groups_) text += last_group();
+    to_.kernel(
+        name_ + "_cells_of_groups", items, text,
+        [counts = counts_](const LaunchContext& at) {
+          return LaunchShape{{counts.groups_x(at), counts.groups_y(at), 1}, {items, 1, 1}};
+        },
+        sub_groups_ ? cell_groups
+        : batched() ? 4
+                    : 0);
+  }
+
+  // The statements of all folds of a pass that reads the pixels.
+  std::string in_groups() {
     const std::string columns = number(counts_.columns),
                       each_column = to_.loop("k", counts_.columns);
     std::string begin, steps, ends;
@@ -210,37 +230,24 @@ class CellsWriter {
               : declared("const int", "x", "x0") + declared("const " + type_of(to_.cls(image_)),
                                                             "p[1]",
                                                             listed(to_.value(image_, "x", "y")));
-    const bool batched = wide_ && to_.tuning().unroll;
     const std::string batches =
-        batched ? filled(part(kernels::reduce_cells, "batches"),
-                         {{"row", to_.plane(image_).row("(y + r)")}, {"steps", steps}})
-                : "";
-    for (const CellFold& fold : folds_) {
-      if (!fold.extreme) to_.body(fill("chunk", fold, ""));
-    }
-    std::string text = filled(part(kernels::reduce_cells, "cells"),
-                              {{"items", number(items)},
-                               {"columns", columns},
-                               {"items_a_column", number(counts_.items_a_column())},
-                               {"width", width_},
-                               {"height", to_.height(image_)},
-                               {"merged", merged()},
-                               {"unroll", batched ? "" : unroll_some()},
-                               {"begin", begin},
-                               {"batches", batches},
-                               {"load", load},
-                               {"steps", steps},
-                               {"end_of_cells", ends},
-                               {"end_of_extremes", ""}});
-    if (one_launch_) text = with_last_group(text);
-    to_.kernel(
-        name_ + "_cells_of_groups", items, text,
-        [counts = counts_](const LaunchContext& at) {
-          return LaunchShape{{counts.groups_x(at), counts.groups_y(at), 1}, {items, 1, 1}};
-        },
-        sub_groups_ ? cell_groups
-        : batched   ? 4
-                    : 0);
+        batched() ? filled(part(kernels::reduce_cells, "batches"),
+                           {{"row", to_.plane(image_).row("(y + r)")}, {"steps", steps}})
+                  : "";
+    return filled(part(kernels::reduce_cells, "cells"),
+                  {{"items", number(items)},
+                   {"columns", columns},
+                   {"items_a_column", number(counts_.items_a_column())},
+                   {"width", width_},
+                   {"height", to_.height(image_)},
+                   {"merged", merged()},
+                   {"unroll", batched() ? "" : unroll_some()},
+                   {"begin", begin},
+                   {"batches", batches},
+                   {"load", load},
+                   {"steps", steps},
+                   {"end_of_cells", ends},
+                   {"end_of_extremes", ""}});
   }
 
   // The end of a fold whose cells are one chunk.
@@ -249,29 +256,46 @@ class CellsWriter {
                 "", to_.measure({false, nodes_[i]}));
   }
 
-  // The pass with what its last group does.
-  std::string with_last_group(const std::string& text) {
+  // Whether the last group of the pass ends it: the cells are one chunk.
+  std::string one_chunk() {
+    return to_.parameter(ParameterType::int32, name_ + "_one_chunk",
+                         [counts = counts_](const LaunchContext& at, int) {
+                           return counts.chunks(at) == 1 ? 1.0 : 0.0;
+                         });
+  }
+
+  // What the last group of a pass does.
+  std::string last_group() {
     std::string all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) all += end(i);
-    const std::string after = scalars_at_end(to_, scalars_, items);
-    all += after;
-    const std::string one_chunk = to_.parameter(ParameterType::int32, name_ + "_one_chunk",
-                                                [counts = counts_](const LaunchContext& at, int) {
-                                                  return counts.chunks(at) == 1 ? 1.0 : 0.0;
-                                                });
-    if (!sub_groups_) {
-      return text + filled(part(kernels::reduce_cells, "last_group"),
-                           {{"ticket", to_.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
-    }
-    CellPass pass{
-        width_, to_.height(image_), merged(), places_, all_groups_, one_chunk, to_.ticket(),
-        after,  to_.plane(image_),  folds_,   {},      {},          {}};
+    all += scalars_at_end(to_, scalars_, items);
+    return filled(part(kernels::reduce_cells, "last_group"),
+                  {{"ticket", to_.ticket()}, {"one_chunk", one_chunk()}, {"end", all}});
+  }
+
+  // The pass of sub-groups, with what its last group does.
+  std::string in_sub_groups() {
+    CellPass pass{.width = width_,
+                  .height = to_.height(image_),
+                  .merged = merged(),
+                  .count = places_,
+                  .groups = all_groups_,
+                  .one_chunk = one_chunk(),
+                  .ticket = to_.ticket(),
+                  .scalars = scalars_at_end(to_, scalars_, items),
+                  .image = {},
+                  .folds = folds_,
+                  .cells = {},
+                  .out = {},
+                  .made_rows = {}};
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       pass.cells.push_back(of_cells(folds_[i]));
       pass.out.push_back(to_.measure({false, nodes_[i]}));
     }
     if (made_ >= 0) {
       pass.made_rows = [this](const std::string& step) { return cell_rows(to_, made_, step); };
+    } else {
+      pass.image = to_.plane(image_);
     }
     return cells_in_sub_groups(pass);
   }
@@ -305,8 +329,8 @@ class CellsWriter {
   const std::vector<int>&nodes_, &scalars_;
   Operand image_;
   std::string name_;
+  int made_;  // the node whose pixels the pass makes; -1: it reads them
   bool wide_, one_launch_;
-  int made_;         // the node whose pixels the pass makes; -1: it reads them
   bool sub_groups_;  // that exchange registers
   CellCounts counts_;
   std::vector<CellFold> folds_;

@@ -619,17 +619,25 @@ class Chooser {
   // --- measurements, and what is made as a whole
 
   // Has the pass of reductions at node n make the image that it measures, where blocks would have
-  // stored it for that.
+  // stored it for that. It stores it only if it leaves the kernel.
   void make_rows(Reductions& reductions, int n) {
     const Operand image = of_.node(n).images[0];
     if (!reductions.cells || image.external || !fits_cell_rows(of_, planes_, image.index)) return;
     const std::vector<int> readers = of_.readers_of(image.index);
     const bool first = std::ranges::all_of(readers, [&](int r) { return r >= n; });
     if (!first || !std::holds_alternative<Blocks>(at(image.index).form)) return;
+    const bool leaves = of_.output_of(image.index) >= 0;
+    const bool only_measured = std::ranges::all_of(
+        readers, [&](int r) { return std::ranges::count(reductions.nodes, r) > 0; });
+    if (!leaves && !only_measured) return;
     reductions.made = image.index;
-    at(image.index).form = MadeBeside{n};
-    at(image.index).reason = "stored because " + why_stored(chosen_, planes_, image.index) +
-                             "; it is measured as it is made";
+    if (leaves) {
+      at(image.index).form = MadeBeside{n};
+      at(image.index).reason = "stored because " + why_stored(chosen_, planes_, image.index) +
+                               "; it is measured as it is made";
+    } else {
+      at(image.index) = {MadeOnTheWay{}, "it is measured as it is made"};
+    }
   }
 
   void choose_measures() {

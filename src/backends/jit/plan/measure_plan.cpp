@@ -76,8 +76,7 @@ bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n) {
   const auto* stencil = as<Stencil>(node);
   // Sub-groups exchange what lies beside their pixels (CUDA), and the last group ends the pass.
   if (of.dialect != Dialect::cuda || !of.ends_in_last_group() || stencil == nullptr) return false;
-  if (node.cls != PixelClass::single || of.output_of(n) < 0 || node.images.size() != 1)
-    return false;
+  if (node.cls != PixelClass::single || node.images.size() != 1) return false;
   if (!planes.has(node.images[0]) || !stays(*stencil) || stencil->combine != Combine::sum ||
       stencil->expression != nullptr) {
     return false;

@@ -14,13 +14,13 @@ struct Reductions {
   std::vector<int> nodes;    // in their order
   bool cells = false;        // sums by cells of 32x32 pixels; else a stream in any order
   std::vector<int> scalars;  // that the last group of the pass runs
-  int made = -1;             // the node whose pixels the pass makes and stores; -1: it reads them
+  int made = -1;             // the node whose pixels the pass makes; -1: it reads them
 };
 // The reductions that are made with node n, itself first: of the same image, from nothing that is
 // made in this kernel, and by the same method.
 Reductions reductions_with(const KernelContext& of, int n);
-// Whether a pass over cells can make the pixels of node n, which the kernel stores: a small
-// neighbourhood in one plane, which a work-item goes down row by row.
+// Whether a pass over cells can make the pixels of node n: a small neighbourhood in one plane,
+// which a work-item goes down row by row.
 bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n);
 
 struct CountedCodes {

@@ -29,6 +29,7 @@ class ChainMaker {
   const StripValue& at(int v) const { return chain_.values[static_cast<std::size_t>(v)]; }
   StripValue& at(int v) { return chain_.values[static_cast<std::size_t>(v)]; }
   int add(const Operand& operand);
+  int add_for_neighbourhood(const Operand& operand);
   int push(StripValue value);
   bool add_node(int n, StripValue& value);
   bool read_by_neighbourhood(int from, const Footprint& f, Border border) const;
@@ -40,6 +41,7 @@ class ChainMaker {
   const Planes& planes_;
   Chain chain_;
   bool fits_ = false;
+  bool reads_twice_ = false;
   std::map<std::string, int> places_;
 };
 
@@ -50,6 +52,15 @@ int ChainMaker::add(const Operand& operand) {
   StripValue value{.operand = operand, .name = "a_" + name, .pure = plane};
   if (!plane && !add_node(operand.index, value)) return -1;
   return places_[name] = push(std::move(value));
+}
+
+// A plane that another neighbourhood reads is read once more: its rows are due at another time.
+int ChainMaker::add_for_neighbourhood(const Operand& operand) {
+  const int from = add(operand);
+  if (from < 0 || at(from).kind != StripValue::Kind::plane || at(from).reader < 0) return from;
+  reads_twice_ = true;
+  const std::string name = at(from).name + "_" + std::to_string(chain_.values.size());
+  return push({.operand = operand, .name = name, .pure = true});
 }
 
 int ChainMaker::push(StripValue value) {
@@ -82,14 +93,14 @@ bool ChainMaker::add_node(int n, StripValue& value) {
     value.kind = StripValue::Kind::stencil;
     value.reach = stencil->footprint();
     value.border = stencil->border;
-    from = add(node.images[0]);
+    from = add_for_neighbourhood(node.images[0]);
   } else if (const auto* separable = as<Separable>(node)) {
     if (!stays(*separable)) return false;
     StripValue rows{.kind = StripValue::Kind::rows,
                     .node = n,
                     .operand = value.operand,
                     .name = value.name + "_rows",
-                    .from = {add(node.images[0])},
+                    .from = {add_for_neighbourhood(node.images[0])},
                     .reach = separable->row.footprint(),
                     .border = separable->border};
     if (!read_by_neighbourhood(rows.from[0], rows.reach, rows.border)) return false;
@@ -149,7 +160,8 @@ void ChainMaker::measure() {
     }
   }
   fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= max_values &&
-          chain_.tallest * static_cast<int>(chain_.values.size()) <= max_text;
+          chain_.tallest * static_cast<int>(chain_.values.size()) <= max_text &&
+          (!reads_twice_ || chain_.nested());
   chain_.dense = registers <= max_dense;
 }
 
@@ -191,9 +203,13 @@ bool Chain::nested() const {
   });
 }
 
-std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n) {
+bool makes_chains(Dialect dialect, const Tuning& tuning) {
   // Other compilers than NVIDIA's do not keep barriers between unequal loops in step.
-  if (of.tuning.strip_rows == 0 || of.dialect == Dialect::opencl) return std::nullopt;
+  return tuning.strip_rows > 0 && dialect != Dialect::opencl;
+}
+
+std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n) {
+  if (!makes_chains(of.dialect, of.tuning)) return std::nullopt;
   const Planes others = planes.without(n);
   return ChainMaker(of, others, n).made();
 }

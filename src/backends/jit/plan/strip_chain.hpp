@@ -44,6 +44,7 @@ struct Chain {
   // Whether a neighbourhood reads around what another one makes.
   bool nested() const;
 };
+bool makes_chains(Dialect dialect, const Tuning& tuning);
 // Nothing where node n is no chain of neighbourhoods, or of points and one, made from the planes of
 // inputs and of the nodes that are stored.
 std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n);
