@@ -444,16 +444,21 @@ TEST(CpuStep, ReductionsShareAPass) {
 // As large as 32 bits hold of a piece, rows with a gap behind them and without.
 TEST(CpuStep, SumsOfWhite) {
   for (const PixelClass cls : {uint8, uint16}) {
-    for (const Size size : {Size{4096, 64}, Size{4095, 64}, Size{8192, 32}, Size{31, 3}}) {
+    for (const Size size :
+         {Size{4096, 64}, Size{4095, 64}, Size{8192, 32}, Size{31, 3}, Size{140000, 3}}) {
       SpecBuilder b;
       const Operand in = b.input(cls, 1, class_max(cls));
-      const KernelSpec spec = b.finish({b.measure(Reduce{.kind = ReduceKind::sum}, in, {}, 1, 1)});
+      const KernelSpec spec =
+          b.finish({b.measure(Reduce{.kind = ReduceKind::sum}, in, {}, 1, 1),
+                    b.measure(Reduce{.kind = ReduceKind::spread}, in, {}, 1, 1)});
       SpecResult image;
       image.image = {cls, 1, size.width, size.height,
                      std::vector<double>(static_cast<std::size_t>(size.pixels()), class_max(cls))};
       for (const CpuLevel level : usable_levels()) {
-        EXPECT_EQ(run_spec(spec, {image}, level, 1)[0].measure[0],
-                  static_cast<double>(size.pixels()) * class_max(cls))
+        const std::vector<SpecResult> got = run_spec(spec, {image}, level, 1);
+        EXPECT_EQ(got[0].measure[0], static_cast<double>(size.pixels()) * class_max(cls))
+            << name_of(cls) << " " << to_string(size) << ", level " << static_cast<int>(level);
+        EXPECT_EQ(got[1].measure[0], 0)
             << name_of(cls) << " " << to_string(size) << ", level " << static_cast<int>(level);
       }
     }

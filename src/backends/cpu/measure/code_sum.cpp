@@ -19,16 +19,6 @@ void add_codes(const void* in, std::int64_t n, std::int64_t* total) {
   for (std::int64_t i = 0; i < n; ++i) sum += a[i];
   *total += sum;
 }
-#if IMPIPE_HAS_INTRINSICS
-// Sums of eight bytes at once, and of words by two. Rows are read from memory a little ahead of
-// their turn, which the processor by itself does only up to the end of a page.
-constexpr std::int64_t bytes_ahead = 1024;
-constexpr int line = 64;
-#define IMPIPE_VECTORS_ONLY
-#define IMPIPE_KERNELS "backends/cpu/measure/code_sum.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
-
 // The same of the squares too: those of so many bytes fit 32 bits as well.
 template <class T>
 IMPIPE_INLINE void add_squares_body(const void* in, std::int64_t n, std::int64_t* total,
@@ -45,6 +35,16 @@ IMPIPE_INLINE void add_squares_body(const void* in, std::int64_t n, std::int64_t
   *total += sum;
   *squares += static_cast<std::int64_t>(of_squares);
 }
+#if IMPIPE_HAS_INTRINSICS
+// Sums of eight bytes at once, and of words by two. Rows are read from memory a little ahead of
+// their turn, which the processor by itself does only up to the end of a page.
+constexpr std::int64_t bytes_ahead = 1024;
+constexpr int line = 64;
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/measure/code_sum.inc"
+#include "backends/cpu/simd/each_level.inc"
+#endif
+
 IMPIPE_CPU_KERNEL(add_squares,
                   (const void* in, std::int64_t n, std::int64_t* total, std::int64_t* squares),
                   (in, n, total, squares))
@@ -116,11 +116,7 @@ class CodeSum final : public Sink {
 class CodeSpread final : public Sink {
  public:
   CodeSpread(const SinkImage& image, std::int64_t tiles, CpuLevel level)
-      : image_(image),
-        add_((image.cls == PixelClass::uint16
-                  ? add_squares<std::uint16_t>
-                  : add_squares<std::uint8_t>)[static_cast<int>(level)]),
-        sums_(static_cast<std::size_t>(tiles)) {}
+      : image_(image), add_(adder(image.cls, level)), sums_(static_cast<std::size_t>(tiles)) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch&) override {
@@ -148,8 +144,19 @@ class CodeSpread final : public Sink {
   struct Sums {
     std::int64_t codes = 0, squares = 0;
   };
+  using Add = void (*)(const void*, std::int64_t, std::int64_t*, std::int64_t*);
+  static Add adder(PixelClass cls, CpuLevel level) {
+    const int at = static_cast<int>(level);
+    if (cls == PixelClass::uint16) return add_squares<std::uint16_t>[at];
+#if IMPIPE_HAS_INTRINSICS
+    if (level == CpuLevel::v4) return v4::add_byte_squares;
+    if (level == CpuLevel::v3) return v3::add_byte_squares;
+#endif
+    return add_squares<std::uint8_t>[at];
+  }
+
   SinkImage image_;
-  void (*add_)(const void*, std::int64_t, std::int64_t*, std::int64_t*);
+  Add add_;
   std::vector<Sums> sums_;  // [tiles]
 };
 
