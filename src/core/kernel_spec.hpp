@@ -101,8 +101,9 @@ struct Separable {
   Mask row;     // height 1
   Mask column;  // width 1
   Border border = Border::constant;
-  // All cells are set, all weights are 1, and every sum is a whole number of at most 2^24: no order
-  // of additions changes a bit.
+  // All cells are set, the row's weights are 1 and the column's are one number w. The sum S is a
+  // whole number, which no order of additions changes; it is rounded to float32 once, then S w to
+  // float32. Of codes S is at most 2^31 and a row's sums 2^24; of single both are at most 2^24.
   bool any_order = false;
   int grow_x = 0, grow_y = 0;
   int shift_x = 0, shift_y = 0;

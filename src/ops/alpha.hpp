@@ -18,8 +18,8 @@ struct Average {
 
 // With s = alpha / white and v = sums(s) / weight, all in float32: sums(s x) / v, without the
 // division where |v - 1| <= 2^-16; sums(x) where v < 2^-17, so little that nothing is to be seen.
-// Hence the sums as without alpha, bit for bit, where all that they reach is opaque. Alpha: white
-// v, v being cut off at 0 and 1.
+// Hence the sums as without alpha, bit for bit, where all that they reach is opaque (but of codes
+// under boxes, whose sums are those of whole numbers). Alpha: white v, v being cut off at 0 and 1.
 ImageValue averaged(PlanBuilder& plan, const ImageValue& image, const Average& how, Result result);
 
 // For weights of which some are below 0, that sharpen or take differences: what cannot be seen

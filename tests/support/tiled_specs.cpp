@@ -424,8 +424,55 @@ std::vector<SpecCase> many_weight_specs() {
   return specs;
 }
 
+// Boxes of codes, whose sums floats hold or not: with a point behind them, mixed from channels, and
+// of all places that they reach, which no tile makes.
+void add_boxes(std::vector<SpecCase>& specs) {
+  const std::pair<int, int> sides[] = {{5, 5}, {4, 7}, {16, 31}, {45, 2}, {63, 63}, {33, 120}};
+  const Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
+                            Border::circular};
+  int turn = 0;
+  for (const auto& [width, height] : sides) {
+    for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
+      const Border border = borders[turn++ % 4];
+      std::vector<double> all(static_cast<std::size_t>(width), 1);
+      all.insert(all.end(), static_cast<std::size_t>(height), 1.0 / width / height);
+      if (border == Border::constant) all.push_back(0);
+      Separable box{.row = rectangle(width, 1),
+                    .column = rectangle(1, height),
+                    .border = border,
+                    .any_order = true};
+      const std::string name = "box " + std::to_string(width) + "x" + std::to_string(height) + " " +
+                               std::string(name_of(border));
+      SpecCase c = of_one(name, box, all, cls, 1);
+      if (cls == PixelClass::logical) c.spec.nodes[0].cls = PixelClass::single;
+      specs.push_back(c);
+      c.name += " and a point";
+      c.spec.nodes.push_back(
+          one(Point{.body = &bodies::tiled_offset}, 0, {128}, PixelClass::single));
+      c.spec.outputs = {1};
+      specs.push_back(std::move(c));
+      if (turn % 2 == 0) {
+        box.grow_x = width - 1;
+        box.grow_y = height - 1;
+        box.shift_x = box.row.origin_x - box.grow_x;
+        box.shift_y = box.column.origin_y - box.grow_y;
+        specs.push_back(of_one(name + " full", box, all, cls, 1));
+        if (cls == PixelClass::logical) specs.back().spec.nodes[0].cls = PixelClass::single;
+        continue;
+      }
+      SpecCase mixed = of_one(name + " mixed", box, all, cls, 3);
+      mixed.spec.nodes[0].cls = PixelClass::single;
+      mixed.spec.nodes.push_back(one(Point{.body = &bodies::tiled_mean, .mixes_channels = true}, 0,
+                                     {class_max(cls)}, PixelClass::single));
+      mixed.spec.outputs = {1};
+      specs.push_back(std::move(mixed));
+    }
+  }
+}
+
 std::vector<SpecCase> tiled_specs() {
   std::vector<SpecCase> specs = many_weight_specs();
+  add_boxes(specs);
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const std::string of = " " + std::string(name_of(border));

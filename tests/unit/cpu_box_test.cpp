@@ -35,19 +35,35 @@ SpecResult drawn(const Picture& picture, Size size, std::mt19937& random) {
   return image;
 }
 
-KernelSpec mean_over(int width, int height, bool whole_rows, Border border) {
+// How sums are made: by their definition as others are, or as those of boxes.
+enum class Sums : std::uint8_t { of_means, of_rows, in_any_order };
+
+KernelSpec mean_over(int width, int height, Sums sums, Border border, PixelClass from,
+                     PixelClass to, double weight = 1) {
   SpecBuilder b;
-  const Operand in = b.input(PixelClass::uint8, 1);
-  const double row = whole_rows ? 1 : 1.0 / width,
-               column = 1.0 / (whole_rows ? width * height : height);
+  const Operand in = b.input(from, 1);
+  const bool means = sums == Sums::of_means;
+  const double row = means ? 1.0 / width : 1, column = weight / (means ? height : width * height);
   std::vector<double> arguments(static_cast<std::size_t>(width), row);
   arguments.insert(arguments.end(), static_cast<std::size_t>(height), column);
   arguments.push_back(0);
   const Operand out = b.add(Separable{.row = rectangle(width, 1, width / 2, 0),
                                       .column = rectangle(1, height, 0, height / 2),
-                                      .border = border},
-                            {in}, arguments, PixelClass::uint8, 1);
+                                      .border = border,
+                                      .any_order = sums == Sums::in_any_order},
+                            {in}, arguments, to, 1);
   return b.finish({out});
+}
+
+constexpr Border borders[] = {Border::constant, Border::circular, Border::replicate,
+                              Border::symmetric};
+
+void expect_definition(const KernelSpec& spec, const SpecResult& image, const std::string& what) {
+  const std::vector<SpecResult> inputs{image}, all = evaluate_spec(spec, inputs);
+  for (const CpuLevel level : usable_levels()) {
+    ASSERT_EQ(difference(run_spec(spec, inputs, level, 1)[0], all[0]), "")
+        << what << ", level " << static_cast<int>(level);
+  }
 }
 
 TEST(CpuBox, HasTheCodesOfTheSums) {
@@ -56,19 +72,47 @@ TEST(CpuBox, HasTheCodesOfTheSums) {
                           {15, 15}, {17, 15}, {13, 19}, {1, 21}, {8, 8}, {12, 10},
                           {16, 9},  {31, 31}, {30, 32}, {63, 63}};
   for (const auto& [width, height] : sides) {
-    for (const Border border :
-         {Border::constant, Border::circular, Border::replicate, Border::symmetric}) {
-      for (const bool whole_rows : {true, false}) {
-        const KernelSpec spec = mean_over(width, height, whole_rows, border);
+    for (const Border border : borders) {
+      for (const Sums sums : {Sums::of_means, Sums::of_rows, Sums::in_any_order}) {
+        const KernelSpec spec =
+            mean_over(width, height, sums, border, PixelClass::uint8, PixelClass::uint8);
         for (const Picture& picture : pictures) {
-          const std::vector<SpecResult> inputs{drawn(picture, {90, 9}, random)};
-          const std::vector<SpecResult> all = evaluate_spec(spec, inputs);
-          for (const CpuLevel level : usable_levels()) {
-            ASSERT_EQ(difference(run_spec(spec, inputs, level, 1)[0], all[0]), "")
-                << picture.name << ", " << width << "x" << height << ", border " << name_of(border)
-                << ", rows of " << (whole_rows ? "sums" : "means") << ", level "
-                << static_cast<int>(level);
+          expect_definition(spec, drawn(picture, {90, 9}, random),
+                            std::string(picture.name) + ", " + std::to_string(width) + "x" +
+                                std::to_string(height) + ", border " +
+                                std::string(name_of(border)) + ", sums " +
+                                std::to_string(static_cast<int>(sums)));
+        }
+      }
+    }
+  }
+}
+
+// All classes that they are made of and as: whole blocks and what they leave over, windows larger
+// than the picture, sums of more than 2^24, weights that saturate, negative ones.
+TEST(CpuBox, SumsCodesInAnyOrder) {
+  std::mt19937 random(13);
+  const int sides[][2] = {{5, 2}, {5, 5}, {16, 17}, {3, 63}, {63, 4}, {101, 101}, {33, 300}};
+  int turn = 0;
+  for (const auto& [width, height] : sides) {
+    for (const Size size : {Size{331, 40}, Size{64, 9}, Size{17, 70}, Size{1, 5}}) {
+      for (const PixelClass from : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
+        SpecResult image = random_image(random, from, 1, size, false);
+        if (turn % 3 == 0) {
+          for (std::int64_t y = 0; y < size.height; ++y) {
+            for (std::int64_t x = 0; x < size.width; ++x) image.image.at(x, y, 0) = class_max(from);
           }
+        }
+        const double weights[] = {1, 1.5, -1, 1};
+        const double weight = weights[turn % 4];
+        const Border border = borders[turn++ % 4];
+        for (const PixelClass to : {from, PixelClass::single}) {
+          if (to == PixelClass::logical) continue;
+          expect_definition(
+              mean_over(width, height, Sums::in_any_order, border, from, to, weight), image,
+              std::to_string(width) + "x" + std::to_string(height) + " of " + to_string(size) +
+                  ", border " + std::string(name_of(border)) + " times " + std::to_string(weight) +
+                  " from " + std::string(name_of(from)) + " to " + std::string(name_of(to)));
         }
       }
     }

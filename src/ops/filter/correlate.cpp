@@ -111,9 +111,26 @@ ImageValue by_fourier(PlanBuilder& plan, const ImageValue& image, const Matrix& 
   return plan.point(bodies::whole_sum, {sums}, {}, how.result);
 }
 
+// Whether a kernel of rank 1 is a box: its weights are equal. Logical results say whether a sum is
+// 0, weight by weight; full ones are two steps.
+bool is_box(const Matrix& kernel, const Correlation& how) {
+  return how.result.cls != PixelClass::logical && how.extent != Extent::full &&
+         std::ranges::all_of(kernel.values,
+                             [&](double weight) { return weight == kernel.values.front(); });
+}
+
+// Whether the sums of codes under a box are made in whole numbers. Means of 3x3 bytes are as exact
+// in floats, and GPUs pack them.
+bool sums_in_any_order(const Matrix& kernel, PixelClass cls) {
+  constexpr std::size_t small = 9;
+  return is_integer(cls) && kernel.values.size() > small &&
+         class_max(cls) * kernel.columns <= 0x1p24 &&
+         class_max(cls) * static_cast<double>(kernel.values.size()) < 0x1p31;
+}
+
 // Rows, then columns.
-ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const RankOne& factors,
-                      const Correlation& how) {
+ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                      const RankOne& factors, const Correlation& how) {
   const Matrix row{1, static_cast<int>(factors.row.size()), factors.row};
   const Matrix column{static_cast<int>(factors.column.size()), 1, factors.column};
   if (how.extent == Extent::full) {
@@ -123,19 +140,21 @@ ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const RankOne&
     return one_pass(plan, one_pass(plan, image, row, first), column, how);
   }
   const Change x = change(how.extent, row.columns), y = change(how.extent, column.rows);
+  const bool box = is_box(kernel, how) && !how.whole;
   std::vector<Arg> args;
   append_weights(args, row.values);
   append_weights(args, column.values);
   if (how.border == Border::constant) args.push_back(how.border_value);
-  return plan.separable({.row = taps_of(row),
-                         .column = taps_of(column),
-                         .border = how.border,
-                         .any_order = how.whole,
-                         .grow_x = x.grow,
-                         .grow_y = y.grow,
-                         .shift_x = x.shift,
-                         .shift_y = y.shift},
-                        image, args, how.result);
+  return plan.separable(
+      {.row = taps_of(row),
+       .column = taps_of(column),
+       .border = how.border,
+       .any_order = how.whole || (box && sums_in_any_order(kernel, image.type.cls)),
+       .grow_x = x.grow,
+       .grow_y = y.grow,
+       .shift_x = x.shift,
+       .shift_y = y.shift},
+      image, args, how.result);
 }
 
 }  // namespace
@@ -150,7 +169,9 @@ ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& k
   // A row pass does not keep a constant border other than 0.
   const bool border_fits = how.border != Border::constant || how.border_value == 0;
   if (border_fits) {
-    if (const auto factors = rank_one(kernel)) return two_passes(plan, image, *factors, how);
+    if (const auto factors = rank_one(kernel)) {
+      return two_passes(plan, image, kernel, *factors, how);
+    }
   }
   if (how.method == Method::automatic && fits_fourier(kernel, how.result.cls) &&
       pays_by_fourier(kernel.columns, kernel.rows, terms_of(kernel))) {

@@ -22,7 +22,7 @@ struct Correlation {
   double border_value = 0;  // of Border::constant, in the image's own units
   Extent extent = Extent::same;
   Result result;
-  bool whole = false;  // the kernel is ones, and sums are whole numbers of at most 2^24
+  bool whole = false;  // of single: the kernel is ones, and sums are whole numbers up to 2^24
   bool moves = false;  // the kernel moves pixels by parts of them: alpha goes with them
   Method method = Method::direct;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 
 namespace impipe::testing {
 namespace {
@@ -221,27 +222,37 @@ class Evaluation {
     SpecImage rows{PixelClass::single, in_->channels, in_->width + s.grow_x, in_->height, {}};
     rows.values.resize(rows.width * rows.height * rows.channels);
     each(rows, [&](std::int64_t x, std::int64_t y, int c) {
-      float sum = 0;
-      std::size_t k = 0;
+      std::vector<float> values;
       for (int t = 0; t < s.row.width; ++t) {
         if (!s.row.at(t, 0)) continue;
-        const double v = read(*in_, x + s.shift_x + t - s.row.origin_x, y, c, s.border, outside);
-        sum = std::fmaf(args[k++], static_cast<float>(v), sum);
+        values.push_back(static_cast<float>(
+            read(*in_, x + s.shift_x + t - s.row.origin_x, y, c, s.border, outside)));
       }
-      return sum;
+      return weighted_sum(values, args.data());
     });
+    const float* weights = args.data() + s.row.count();
     each(result.image, [&](std::int64_t x, std::int64_t y, int c) {
-      float sum = 0;
-      std::size_t k = static_cast<std::size_t>(s.row.count());
+      std::vector<float> values;
       for (int t = 0; t < s.column.height; ++t) {
         if (!s.column.at(0, t)) continue;
-        const double v = read(rows, x, y + s.shift_y + t - s.column.origin_y, c, s.border, outside);
-        sum = std::fmaf(args[k++], static_cast<float>(v), sum);
+        values.push_back(static_cast<float>(
+            read(rows, x, y + s.shift_y + t - s.column.origin_y, c, s.border, outside)));
       }
-      return sum;
+      if (s.any_order) return static_cast<float>(whole_sum(values)) * weights[0];
+      return weighted_sum(values, weights);
     });
   }
 
+  static float weighted_sum(std::span<const float> values, const float* weights) {
+    float sum = 0;
+    for (const float v : values) sum = std::fmaf(*weights++, v, sum);
+    return sum;
+  }
+  static std::int64_t whole_sum(std::span<const float> values) {
+    std::int64_t sum = 0;
+    for (const float v : values) sum += static_cast<std::int64_t>(v);
+    return sum;
+  }
   std::vector<double> window(const Mask& mask, std::int64_t x, std::int64_t y, int c, Border border,
                              double outside) const {
     std::vector<double> out;

@@ -1,9 +1,10 @@
 // Stencil and separable nodes: float32 neighbourhoods, a tile at a time.
 #include "backends/cpu/neighbourhood/stencil.hpp"
 
+#include <optional>
 #include <span>
 
-#include "backends/cpu/neighbourhood/box_bytes.hpp"
+#include "backends/cpu/neighbourhood/box_sums.hpp"
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
 #include "backends/cpu/neighbourhood/weighted_mean.hpp"
@@ -132,6 +133,62 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
     y += count;
   }
 }
+
+// Makes rows of a column pass over whole numbers: their sums, each from the one above it, times a
+// weight.
+class BoxRows {
+ public:
+  BoxRows(int height, float weight, RowView& view, std::int64_t n, Scratch& scratch)
+      : height_(height), weight_(weight), view_(view), n_(n), sums_(scratch.take<std::int32_t>(n)) {
+    std::fill_n(sums_, n, 0);
+  }
+  // Row y into `to`; rows come in order.
+  void make(std::int64_t y, float* to) {
+    for (; known_ < y + height_; ++known_) {
+      const float* more = view_.float_row(known_);
+      for (std::int64_t i = 0; i < n_; ++i) sums_[i] += static_cast<std::int32_t>(more[i]);
+    }
+    if (y > 0) {
+      const float* gone = view_.float_row(y - 1);
+      for (std::int64_t i = 0; i < n_; ++i) sums_[i] -= static_cast<std::int32_t>(gone[i]);
+    }
+    for (std::int64_t i = 0; i < n_; ++i) to[i] = static_cast<float>(sums_[i]) * weight_;
+  }
+
+ private:
+  int height_;
+  float weight_;
+  RowView& view_;
+  std::int64_t n_;
+  std::int64_t known_ = 0;  // rows up to here have been added
+  std::int32_t* sums_;
+};
+
+// The column pass of a separable node, whose image's class is cls.
+class ColumnPass {
+ public:
+  ColumnPass(const Separable& separable, const float* weights, PixelClass cls, RowView& view,
+             std::int64_t n, Scratch& scratch, CpuLevel level)
+      : weighted_(separable.column, weights, view, n, scratch, level) {
+    if (separable.any_order && is_integer(cls)) {
+      box_.emplace(separable.column.height, weights[0], view, n, scratch);
+    }
+  }
+  // Rows that are made at once where so many are left.
+  int rows() const { return box_ ? 1 : dense_rows; }
+  // In order, rows y to y + count - 1, where count is 1 or rows().
+  void make(std::int64_t y, int count, float* const* to) {
+    if (box_) {
+      box_->make(y, to[0]);
+    } else {
+      weighted_.make(y, count, to);
+    }
+  }
+
+ private:
+  WeightedRows weighted_;
+  std::optional<BoxRows> box_;
+};
 
 // Fills the rows of an expression's variables and taps.
 class ExpressionRows {
@@ -342,11 +399,11 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
   RowView view(intermediate, {region.x0, wanted.y0, region.x1, wanted.y1}, 0, outside,
                PixelClass::single, scratch, level);
-  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view, n,
-                           scratch, level);
+  ColumnPass column_pass(separable, weights.data() + separable.row.count(), in.cls, view, n,
+                         scratch, level);
   ResultRows result(node.cls, out, n, dense_rows, scratch, level);
   for (std::int64_t y = 0; y < region.height();) {
-    const int count = y + dense_rows <= region.height() ? dense_rows : 1;
+    const int count = y + column_pass.rows() <= region.height() ? column_pass.rows() : 1;
     // Borders fold rows back by at most what lies outside.
     const Region read = rows_for(wanted.y0, wanted.y0 + y + count + separable.column.height - 1,
                                  in.size.height, separable.border);
@@ -363,7 +420,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
 void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
                    const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
-  if (run_box_bytes(node, arguments, in, region, out, scratch, level)) return;
+  if (run_box_sums(node, arguments, in, region, out, scratch, level)) return;
   if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
   // As far to the right as the few rows that the column pass reads stay close.
   constexpr std::int64_t widest = 512;

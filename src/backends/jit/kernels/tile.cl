@@ -70,6 +70,7 @@
 #define $stores to[0].x = made[0];
 #define $folds made_$own[0] = column_$own[0];
 #define $taps made_$own[0] = column[0].x;
+#define $sum int          // that whole numbers are added up in
 #define $stored $result[(long)y0 * $stride + x0] = (uchar)made_$own[0];
 #define $row_pass tile[ITEM] = (float)$image[ITEM]; // where other passes follow
 #define $columns float made_$own[$block]; for (int k = 0; k < $block; ++k) made_$own[k] = tile[k];
@@ -334,6 +335,48 @@ KERNEL(256) void running_sums(GLOBAL float* $result) {
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
 #endif
   $taps
+  // -- end
+  $result[ITEM] = made_$own[0];
+}
+
+KERNEL(256) void box_sums(GLOBAL const float* $image, GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  const int first_row = ITEM;
+  // -- part: box_columns
+  // Sums of whole numbers down columns of the row pass, each from the one above it, times a weight.
+  float made_$own[$block];
+#if $turns
+  IN_LOCAL const float4* const column =
+      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
+#else
+  IN_LOCAL const float4* const column =
+      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+#endif
+  {
+    $sum sums[4] = {0, 0, 0, 0};
+    $quad_unroll
+    for (int row = 0; row < $tap_count; ++row) {
+      const float4 v = column[row * ($tile_width / 4)];
+      sums[0] += ($sum)v.x;
+      sums[1] += ($sum)v.y;
+      sums[2] += ($sum)v.z;
+      sums[3] += ($sum)v.w;
+    }
+    const float weight = $weights[0];
+    $unroll
+    for (int r = 0; r < $py; ++r) {
+      if (r > 0) {
+        const float4 more = column[(r + $tap_count - 1) * ($tile_width / 4)];
+        const float4 gone = column[(r - 1) * ($tile_width / 4)];
+        sums[0] += ($sum)more.x - ($sum)gone.x;
+        sums[1] += ($sum)more.y - ($sum)gone.y;
+        sums[2] += ($sum)more.z - ($sum)gone.z;
+        sums[3] += ($sum)more.w - ($sum)gone.w;
+      }
+      $unroll
+      for (int k = 0; k < 4; ++k) made_$own[r * 4 + k] = (float)sums[k] * weight;
+    }
+  }
   // -- end
   $result[ITEM] = made_$own[0];
 }

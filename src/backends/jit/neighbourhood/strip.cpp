@@ -356,6 +356,8 @@ class StripWriter {
       const bool sums = stencil.body == nullptr && stencil.expression == nullptr;
       row = sums ? weighted_row(to_, "made", px, w, stencil.taps, weights_of(value), node.cls)
                  : body_row(to_, "made", px, w, value.node);
+    } else if (value.kind == StripValue::Kind::columns && sums_codes(to_.context(), value.node)) {
+      row = box_row(value, w);
     } else {
       const Separable& separable = *as<Separable>(node);
       const int count = separable.row.count();
@@ -374,6 +376,19 @@ class StripWriter {
                            {"name", value.name}});
   }
 
+  // Sums of a column of whole numbers times its weight.
+  Row box_row(const StripValue& value, const Window& w) {
+    const Separable& separable = *as<Separable>(to_.node(value.node));
+    std::string sum;
+    for (int y = 0; y < separable.column.height; ++y) {
+      sum += (y == 0 ? "" : " + ") + w.array + "[" + number(y * w.width + w.first) + " + k]";
+    }
+    const std::string weight =
+        weights(to_, value.node, "column_weights", separable.row.count(), separable.column.count());
+    return row_of_floats(to_, "made", to_.node(value.node).cls, px,
+                         "(" + sum + ") * " + weight + "[0]");
+  }
+
   // Whether sums go on from one place to the next, by what comes and what goes: rows from pixel to
   // pixel, columns from row to row. What stands outside the image does not change on the way.
   bool goes_on(const StripValue& value) const {
@@ -383,7 +398,8 @@ class StripWriter {
       return false;
     }
     return value.kind == StripValue::Kind::rows ||
-           chain_.values[static_cast<std::size_t>(value.from[0])].pure;
+           (!sums_codes(to_.context(), value.node) &&
+            chain_.values[static_cast<std::size_t>(value.from[0])].pure);
   }
   std::string running(const StripValue& value, const StripValue& from) const {
     const Footprint& f = value.reach;

@@ -289,7 +289,7 @@ class PassesWriter {
     std::string made, stores;
     if (size_.streamed) {
       // It is made.
-    } else if (passes_.any_order) {
+    } else if (passes_.any_order && !is_short_box(passes_.row.width)) {
       made = array_of("float", "made", px) + running_row();
     } else if (passes_.sums) {
       made = declared("const int", "r", "0") +
@@ -408,6 +408,7 @@ class PassesWriter {
   // The block's columns from local memory: rows of made_NAME.
   std::string column_pass() {
     const int rows = size_.py + passes_.column.height - 1, px = size_.px;
+    if (sums_codes(to_.context(), inner_)) return box_columns();
     if (passes_.any_order) return text("running_columns", {{"taps", running_columns(rows)}});
     if (size_.streamed && passes_.column.height >= 2 * size_.py) return long_columns(rows);
     if (passes_.sums) return text("column_sums", {{"taps", column_taps(0, rows)}});
@@ -454,6 +455,26 @@ class PassesWriter {
     return text;
   }
 
+  // Of a box of codes: whether additions one by one cost less than what comes and what goes.
+  bool is_short_box(int length) const {
+    constexpr int longest = 12;
+    return sums_codes(to_.context(), inner_) && length <= longest;
+  }
+
+  std::string box_columns() {
+    const int cells = passes_.row.width * passes_.column.height, block = size_.px * size_.py;
+    const bool in_floats = cells * class_max(to_.cls(image_)) <= 0x1p24;
+    if (in_floats && is_short_box(passes_.column.height)) {
+      const std::string rows = column_taps(0, size_.py + passes_.column.height - 1, true);
+      return text("column_sums", {{"taps", rows}}) + to_.loop("k", block) +
+             assigned("made_" + own_ + "[k]", "made_" + own_ + "[k] * " + column_weights() + "[0]");
+    }
+    return text("box_columns", {{"sum", in_floats ? "float" : "int"},
+                                {"quad_unroll", some_unrolled()},
+                                {"tap_count", number(passes_.column.height)},
+                                {"weights", column_weights()}});
+  }
+
   std::string long_columns(int rows) {
     const int height = passes_.column.height;
     return text("long_columns", {{"first_taps", column_taps(0, size_.py - 1)},
@@ -463,8 +484,9 @@ class PassesWriter {
                                  {"weights", column_weights()}});
   }
 
-  // Each of these rows of the tile is a tap of every row of the block that is near.
-  std::string column_taps(int first, int end) {
+  // Each of these rows of the tile is a tap of every row of the block that is near. ones: of
+  // weight 1.
+  std::string column_taps(int first, int end, bool ones = false) {
     const int px = size_.px, height = passes_.column.height;
     const std::string sums = "made_" + own_, weight = column_weights();
     std::vector<int> weight_of;
@@ -479,7 +501,8 @@ class PassesWriter {
         if (tap < 0) continue;
         const std::string sum = sums + "[" + number(r * px) + " + k]";
         taps += to_.loop("k", px) +
-                assigned(sum, "fma(" + weight + "[" + number(tap) + "], v[k], " + sum + ")");
+                assigned(sum, ones ? sum + " + v[k]"
+                                   : "fma(" + weight + "[" + number(tap) + "], v[k], " + sum + ")");
       }
       text += braced(taps);
     }

@@ -239,10 +239,14 @@ void write_separable(Builder& to, int n, const std::string& name, const std::str
       weights(to, n, "column_weights", separable.row.count(), separable.column.count());
   const std::string column_tap =
       to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy");
-  to.function(name,
-              pixel_function(type_of(node.cls), name,
-                             weighted_sum(to, name, separable.column, column_weights, column_tap) +
-                                 returned(converted(node.cls, "float", "sum"))));
+  const bool of_codes = sums_codes(to.context(), n);
+  const std::string sum =
+      of_codes ? declared("int", "sum", "0") +
+                     for_each_cell(to, name, separable.column, "sum += (int)" + column_tap + ";")
+               : weighted_sum(to, name, separable.column, column_weights, column_tap);
+  const std::string value = of_codes ? "(float)sum * " + column_weights + "[0]" : "sum";
+  to.function(name, pixel_function(type_of(node.cls), name,
+                                   sum + returned(converted(node.cls, "float", value))));
 }
 
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes) {

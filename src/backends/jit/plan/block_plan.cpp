@@ -109,7 +109,7 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
     return s->footprint();
   }
   if (const auto* s = as<Separable>(node)) {
-    if (!stays(*s)) return std::nullopt;
+    if (!stays(*s) || sums_codes(of, n)) return std::nullopt;
     return passes_in_block(of, n) ? s->footprint() : s->column.footprint();
   }
   if (const auto* e = as<Extremum>(node)) {

@@ -37,7 +37,7 @@ constexpr int max_rows_for_one = 3;
 // Whether sums go along windows of any length.
 bool can_be_streamed(const KernelContext& of, const Planes& planes, const Passes& passes,
                      const Operand& image, int count) {
-  return passes.sums && !passes.any_order && passes.row.full() && passes.column.full() &&
+  return passes.sums && passes.row.full() && passes.column.full() &&
          (count > 1 || !made_here(of, planes, image));
 }
 

@@ -31,6 +31,11 @@ std::string name_of(const Operand& operand) {
   return (operand.external ? "in" : "n") + std::to_string(operand.index);
 }
 
+bool sums_codes(const KernelContext& of, int n) {
+  const auto* separable = as<Separable>(of.node(n));
+  return separable != nullptr && separable->any_order && is_integer(of.cls(of.node(n).images[0]));
+}
+
 std::span<const Operand> pixel_images(const Node& node) {
   const auto* point = as<Point>(node);
   const std::span<const Operand> images = node.images;

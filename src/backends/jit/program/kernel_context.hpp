@@ -38,6 +38,10 @@ bool stays(const Filter& filter) {
   return filter.grow_x == 0 && filter.grow_y == 0 && filter.shift_x == 0 && filter.shift_y == 0;
 }
 
+// Whether node n is a separable filter that sums codes in any order: its column is a sum and then a
+// product.
+bool sums_codes(const KernelContext& of, int n);
+
 // The images of which a point's pixel needs its own pixel: all of them but the table of a look-up.
 std::span<const Operand> pixel_images(const Node& node);
 // Whether point node n is computed in double.
