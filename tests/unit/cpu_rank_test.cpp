@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "backends/cpu/neighbourhood/rank_bytes.hpp"
 #include "backends/cpu/neighbourhood/rank_network.hpp"
 #include "support/masks.hpp"
 #include "support/reference/order.hpp"
@@ -39,18 +40,20 @@ Pixels fast(const Rank& rank, PixelClass cls, const Pixels& in, CpuLevel level) 
   }
 }
 
-// One random image of this size through every instruction set.
-void check(std::mt19937& random, const Rank& rank, std::int64_t width, std::int64_t height) {
-  const auto cls = static_cast<PixelClass>(random() % 4);
-  const Pixels in = random_pixels(random, cls, width, height, false);
+// An image through every instruction set.
+void check(const Rank& rank, PixelClass cls, const Pixels& in) {
   const Pixels expected = reference::rank_filter(in, rank.mask, rank.rank, rank.average,
                                                  cls != PixelClass::single, outside);
   for (const CpuLevel level : levels_here()) {
     EXPECT_EQ(differences(fast(rank, cls, in, level), expected), 0)
-        << name_of(cls) << ", " << width << "x" << height << ", rank " << rank.rank
+        << name_of(cls) << ", " << in.width << "x" << in.height << ", rank " << rank.rank
         << (rank.average ? " averaged" : "") << ", level " << static_cast<int>(level) << ", mask "
         << describe(rank.mask);
   }
+}
+void check(std::mt19937& random, const Rank& rank, std::int64_t width, std::int64_t height) {
+  const auto cls = static_cast<PixelClass>(random() % 4);
+  check(rank, cls, random_pixels(random, cls, width, height, false));
 }
 
 std::int64_t size_up_to(std::mt19937& random, int most) {
@@ -138,6 +141,79 @@ TEST(CpuRank, LargeWindowsOverManyTiles) {
   check(random, any_rank(random, rectangle(255, 255)), 3, 2);
 }
 
+// Codes that a window's rank finds where it was, a little above and below, or far away.
+std::vector<Pixels> pictures_of_bytes(std::mt19937& random, std::int64_t width,
+                                      std::int64_t height) {
+  const auto made = [&](auto code) {
+    Pixels pixels{.width = width, .height = height, .channels = 1, .values = {}};
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) {
+        pixels.values.push_back(static_cast<double>(code(x, y) & 255));
+      }
+    }
+    return pixels;
+  };
+  std::vector<std::int64_t> steps;
+  for (int k = 0; k < 40; ++k) steps.push_back(random() % 256);
+  return {made([&](std::int64_t, std::int64_t) { return random(); }),
+          made([](std::int64_t x, std::int64_t y) { return x / 2 + 3 * y; }),
+          made([](std::int64_t x, std::int64_t y) { return 255 - x - y; }),
+          made([](std::int64_t x, std::int64_t y) { return (x + y) % 2 * 255; }),
+          made([&](std::int64_t x, std::int64_t y) { return steps[(x / 7 + y / 3) % 40]; }),
+          made([](std::int64_t, std::int64_t) { return 255; })};
+}
+
+// Every picture, with the median and the first and the last ranks of a rectangle.
+void check_bytes(std::mt19937& random, const Mask& mask, std::int64_t width, std::int64_t height) {
+  Rank rank{.mask = mask, .border = Border::constant};
+  for (const Pixels& in : pictures_of_bytes(random, width, height)) {
+    check(median(mask), PixelClass::uint8, in);
+    for (const int place : {0, mask.count() - 2, mask.count() - 1}) {
+      rank.rank = place;
+      rank.average = place + 2 == mask.count();
+      check(rank, PixelClass::uint8, in);
+    }
+  }
+}
+
+TEST(CpuRank, BytesInRectangles) {
+  std::mt19937 random(21);
+  for (const std::int64_t width : {1, 2, 63, 64, 65, 127, 130}) {
+    check_bytes(random, rectangle(11, 11), width, 4);
+    check_bytes(random, rectangle(12, 10), width, 1);
+    check_bytes(random, rectangle(3, 41), width, 2);
+    check_bytes(random, rectangle(1, 150), width, 3);
+    check_bytes(random, rectangle(150, 1), width, 3);
+  }
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    const Mask mask = rectangle(static_cast<int>(size_up_to(random, 40)),
+                                static_cast<int>(size_up_to(random, 40)));
+    const PixelClass cls = repeat % 4 == 0 ? PixelClass::logical : PixelClass::uint8;
+    check(any_rank(random, mask), cls,
+          random_pixels(random, cls, size_up_to(random, 200), size_up_to(random, 20), false));
+  }
+}
+
+// More results than a strip has, and more columns of the window than results.
+TEST(CpuRank, BytesOverStrips) {
+  std::mt19937 random(22);
+  for (const std::int64_t width : {1269, 1270, 1271, 1300, 2561}) {
+    check(median(rectangle(11, 11)), PixelClass::uint8,
+          random_pixels(random, PixelClass::uint8, width, 3, false));
+  }
+  check_bytes(random, rectangle(13, 9), 1400, 2);
+  check_bytes(random, rectangle(600, 1), 1200, 1);
+}
+
+// As many cells as 16 bits count, as many rows as bytes count, and one more.
+TEST(CpuRank, BytesInTheLargestRectangles) {
+  std::mt19937 random(23);
+  for (const Mask& mask : {rectangle(255, 255), rectangle(257, 255), rectangle(3, 255),
+                           rectangle(3, 256), rectangle(1001, 65)}) {
+    check_bytes(random, mask, 3, 2);
+  }
+}
+
 // Wider or taller than a tile, one cell high or wide, and more than one block in each direction.
 TEST(CpuRank, TheLargestWindows) {
   std::mt19937 random(6);
@@ -170,9 +246,10 @@ TEST(CpuRank, DisksDiamondsAndRandomMasks) {
   }
 }
 
-TEST(RankMethod, FollowsTheMaskAndTheClass) {
-  const auto method = [](const Rank& rank, PixelClass cls = PixelClass::uint8) {
-    return cpu::rank_method(rank, cls);
+TEST(RankMethod, FollowsTheMaskTheClassAndTheLevel) {
+  const auto method = [](const Rank& rank, PixelClass cls = PixelClass::uint8,
+                         CpuLevel level = CpuLevel::baseline) {
+    return cpu::rank_method(rank, cls, level);
   };
   EXPECT_EQ(method(median(rectangle(3, 3))), RankMethod::median_3x3);
   EXPECT_EQ(method(median(rectangle(5, 5))), RankMethod::median_5x5);
@@ -186,6 +263,22 @@ TEST(RankMethod, FollowsTheMaskAndTheClass) {
   EXPECT_EQ(method(median(rectangle(9, 9)), PixelClass::single), RankMethod::histogram);
   EXPECT_EQ(method(median(rectangle(13, 13))), RankMethod::histogram);
   EXPECT_EQ(method(median(disk(7))), RankMethod::histogram);
+  for (const CpuLevel level : levels_here()) {
+    if (!cpu::has_rank_bytes(median(rectangle(11, 11)), level)) continue;
+    const auto of_bytes = [&](const Mask& mask) {
+      return method(median(mask), PixelClass::uint8, level);
+    };
+    EXPECT_EQ(of_bytes(rectangle(10, 10)), RankMethod::columns);
+    EXPECT_EQ(of_bytes(rectangle(49, 1)), RankMethod::network);
+    EXPECT_EQ(of_bytes(rectangle(50, 1)), RankMethod::byte_counts);
+    EXPECT_EQ(of_bytes(rectangle(11, 11)), RankMethod::byte_counts);
+    EXPECT_EQ(of_bytes(rectangle(255, 255)), RankMethod::byte_counts);
+    EXPECT_EQ(of_bytes(rectangle(255, 256)), RankMethod::histogram);
+    EXPECT_EQ(of_bytes(disk(7)), RankMethod::histogram);
+    EXPECT_EQ(method(median(rectangle(13, 13)), PixelClass::logical, level),
+              RankMethod::byte_counts);
+    EXPECT_EQ(method(median(rectangle(13, 13)), PixelClass::uint16, level), RankMethod::histogram);
+  }
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/neighbourhood/rank_bytes.hpp"
 #include "backends/cpu/neighbourhood/rank_columns.hpp"
 #include "backends/cpu/neighbourhood/rank_histogram.hpp"
 #include "backends/cpu/neighbourhood/rank_median.hpp"
@@ -23,6 +24,8 @@ constexpr int max_network_cells = 49;
 constexpr int max_columns_cells(PixelClass cls) {
   return bytes_of(cls) == 1 ? 11 * 11 : bytes_of(cls) == 2 ? 9 * 9 : 7 * 7;
 }
+// The same where bytes are counted in columns, whatever the picture shows.
+constexpr int max_columns_cells_beside_counts = 10 * 10;
 // What an interpreted network works on at a time: longer rows leave L1, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
@@ -263,7 +266,7 @@ void run_median_5x5(const Rank& rank, const RowsView& in, TileOut out, Scratch& 
 template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
-  const RankMethod method = rank_method(rank, cls);
+  const RankMethod method = rank_method(rank, cls, level);
   if (method == RankMethod::median_3x3) {
     const ScratchScope scope(scratch);
     return Median3x3<T>(in, out, median_rows<T>(level), scratch).run();
@@ -271,6 +274,7 @@ void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out
   if (method == RankMethod::median_5x5) {
     return run_median_5x5(rank, in, out, scratch, median_rows<T>(level));
   }
+  if (method == RankMethod::byte_counts) return run_rank_bytes(rank, in, out, scratch, level);
   if (method == RankMethod::histogram) {
     run_rank_histogram(rank, cls, in, out, scratch, level);
     return;
@@ -281,21 +285,22 @@ void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out
 
 }  // namespace
 
-RankMethod rank_method(const Rank& rank, PixelClass cls) {
+RankMethod rank_method(const Rank& rank, PixelClass cls, CpuLevel level) {
   const Mask& mask = rank.mask;
   const int cells = mask.count();
   if (mask.full() && mask.width == mask.height && !rank.average && rank.rank == cells / 2) {
     if (mask.width == 3) return RankMethod::median_3x3;
     if (mask.width == 5) return RankMethod::median_5x5;
   }
-  if (mask.full() && mask.height > 1 && cells <= max_columns_cells(cls)) {
-    return RankMethod::columns;
-  }
-  return cells <= max_network_cells ? RankMethod::network : RankMethod::histogram;
+  const bool counted = bytes_of(cls) == 1 && has_rank_bytes(rank, level);
+  const int most = counted ? max_columns_cells_beside_counts : max_columns_cells(cls);
+  if (mask.full() && mask.height > 1 && cells <= most) return RankMethod::columns;
+  if (cells <= max_network_cells) return RankMethod::network;
+  return counted ? RankMethod::byte_counts : RankMethod::histogram;
 }
 
 bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level) {
-  if (rank_method(rank, cls) != RankMethod::median_3x3) return false;
+  if (rank_method(rank, cls, level) != RankMethod::median_3x3) return false;
   const std::int64_t pixels = bytes_of(cls) == 1   ? median_rows<std::uint8_t>(level).pixels
                               : bytes_of(cls) == 2 ? median_rows<std::uint16_t>(level).pixels
                                                    : median_rows<float>(level).pixels;
