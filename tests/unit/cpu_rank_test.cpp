@@ -118,6 +118,84 @@ TEST(CpuRank, CommonMediansOfNan) {
   }
 }
 
+// A view's rows that lack pixels at their ends, and what stands for those.
+struct Ends {
+  std::int64_t left = 0, right = 0;  // pixels that are not there
+  std::int64_t left_copies[2] = {-1, -1}, right_copies[2] = {-1, -1};
+};
+constexpr double beside = 1;
+
+// The pixel at column x of row y with the windows' reach, as the view's ends say.
+double with_ends(const Pixels& in, const Ends& ends, int reach, std::int64_t x, std::int64_t y) {
+  const std::int64_t first = ends.left - reach, end = in.width + reach - ends.right;
+  if (x < first || x >= end) {
+    const std::int64_t place =
+        x < first ? ends.left_copies[first - 1 - x] : ends.right_copies[x - end];
+    return place < 0 ? beside : with_ends(in, ends, reach, place, y);
+  }
+  const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
+  return inside ? in.at(x, y, 0) : outside(x, y, 0);
+}
+
+template <class T>
+Pixels without_ends(const Rank& rank, PixelClass cls, const Pixels& in, const Ends& ends,
+                    CpuLevel level) {
+  cpu::Scratch scratch;
+  const int reach = rank.mask.width / 2;
+  const T besides = static_cast<T>(beside);
+  // The places of pixels that are not there hold what they do not stand for.
+  const auto row = [&](std::int64_t x, std::int64_t y, int) {
+    const bool absent = x < ends.left - reach || x >= in.width + reach - ends.right;
+    const double value = with_ends(in, ends, reach, x, y);
+    return absent ? (value == 0 ? 1.0 : 0.0) : value;
+  };
+  return run_tile<T>(in, rank.mask, row, [&](cpu::RowsView view, cpu::TileOut out) {
+    view.absent_left = ends.left;
+    view.absent_right = ends.right;
+    std::copy_n(ends.left_copies, 2, view.left_copies);
+    std::copy_n(ends.right_copies, 2, view.right_copies);
+    view.beside = reinterpret_cast<const std::byte*>(&besides);
+    cpu::run_rank(rank, cls, view, out, scratch, level);
+  });
+}
+
+Pixels without_ends(const Rank& rank, PixelClass cls, const Pixels& in, const Ends& ends,
+                    CpuLevel level) {
+  switch (cls) {
+    case PixelClass::uint16: return without_ends<std::uint16_t>(rank, cls, in, ends, level);
+    case PixelClass::single: return without_ends<float>(rank, cls, in, ends, level);
+    default: return without_ends<std::uint8_t>(rank, cls, in, ends, level);
+  }
+}
+
+// Widths of one strip of pixels, several, and several with a rest of one pixel.
+TEST(CpuRank, CommonMediansOfRowsWithoutEnds) {
+  std::mt19937 random(13);
+  for (int number = 0; number < 300; ++number) {
+    const int side = number % 2 == 0 ? 3 : 5, reach = side / 2;
+    const Rank rank = median(rectangle(side, side));
+    const std::int64_t widths[] = {24, 48, 96, 97, 192, 257, 511, 513, 514, 1025, 1026, 1100};
+    const std::int64_t width = widths[random() % std::size(widths)];
+    const auto cls = static_cast<PixelClass>(random() % 4);
+    const Pixels in = random_pixels(random, cls, width, size_up_to(random, 9), false);
+    Ends ends{.left = static_cast<std::int64_t>(random() % (reach + 1)),
+              .right = static_cast<std::int64_t>(random() % (reach + 1))};
+    for (int k = 0; k < 2; ++k) {
+      ends.left_copies[k] = size_up_to(random, static_cast<int>(width) + 1) - 2;
+      ends.right_copies[k] = size_up_to(random, static_cast<int>(width) + 1) - 2;
+    }
+    const Pixels expected = reference::rank_filter(
+        in, rank.mask, rank.rank, rank.average, cls != PixelClass::single,
+        [&](std::int64_t x, std::int64_t y, int) { return with_ends(in, ends, reach, x, y); });
+    for (const CpuLevel level : levels_here()) {
+      if (ends.left + ends.right > 0 && !cpu::knows_ends(rank, cls, width, level)) continue;
+      EXPECT_EQ(differences(without_ends(rank, cls, in, ends, level), expected), 0)
+          << side << ", " << name_of(cls) << ", " << width << "x" << in.height << ", without "
+          << ends.left << " and " << ends.right << ", level " << static_cast<int>(level);
+    }
+  }
+}
+
 TEST(CpuRank, LargeWindows) {
   std::mt19937 random(3);
   for (const int side : {10, 15, 17, 31}) {

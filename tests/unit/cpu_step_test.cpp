@@ -397,6 +397,20 @@ TEST(CpuStep, ExtremaAndRanks) {
   }
 }
 
+TEST(CpuStep, CommonMedians) {
+  for (const PixelClass cls : {uint8, uint16, single}) {
+    for (const Border border : borders) {
+      SpecBuilder b;
+      const Operand in = b.input(cls, 1, class_max(cls));
+      const Operand small = b.add(Rank{.mask = rectangle(3, 3, 1, 1), .rank = 4, .border = border},
+                                  {in}, {1}, cls, 1);
+      const Operand large = b.add(Rank{.mask = rectangle(5, 5, 2, 2), .rank = 12, .border = border},
+                                  {in}, {1}, cls, 1);
+      check({"medians", b.finish({small, large})}, false);
+    }
+  }
+}
+
 TEST(CpuStep, APicture) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 1);

@@ -38,15 +38,16 @@ constexpr Size large{1999, 2211};
 struct Streamed {
   KernelSpec spec;
   PixelClass cls;
+  int channels;
 };
 
 std::vector<Streamed> streamed() {
   std::vector<Streamed> all;
   const auto add = [&](const auto& primitive, const std::vector<double>& args,
-                       PixelClass cls = PixelClass::single) {
+                       PixelClass cls = PixelClass::single, int channels = 1) {
     SpecBuilder b;
-    const Operand in = b.input(cls, 1);
-    all.push_back({b.finish({b.add(primitive, {in}, args, cls, 1)}), cls});
+    const Operand in = b.input(cls, channels);
+    all.push_back({b.finish({b.add(primitive, {in}, args, cls, channels)}), cls, channels});
   };
   add(Point{.body = &bodies::test_streamed}, {0.7, 3});
   add(Permute{.flip_y = true}, {});
@@ -55,6 +56,9 @@ std::vector<Streamed> streamed() {
                 .border = Border::replicate},
       {0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 0});
   add(Rank{.mask = rectangle(3, 3, 1, 1), .rank = 4}, {0});
+  add(Rank{.mask = rectangle(5, 5, 2, 2), .rank = 12}, {0});
+  add(Rank{.mask = rectangle(5, 5, 2, 2), .rank = 12}, {0}, PixelClass::uint16, 2);
+  add(Rank{.mask = rectangle(3, 3, 1, 1), .rank = 3}, {0});
   add(Resample{.method = Resample::Method::bilinear}, {0, 0, 1.01, 1.003});
   add(Resample{.method = Resample::Method::bicubic}, {0, 0, 1.43, 1.4}, PixelClass::uint16);
   return all;
@@ -64,8 +68,8 @@ TEST(CpuStream, LargeResultsAreThoseOfTheBaseline) {
   ASSERT_GT(large.pixels() * 4, cpu::kept_in_caches);
   std::mt19937 random(9);
   int number = 0;
-  for (const auto& [spec, cls] : streamed()) {
-    const std::vector<SpecResult> inputs{random_image(random, cls, 1, large, false)};
+  for (const auto& [spec, cls, channels] : streamed()) {
+    const std::vector<SpecResult> inputs{random_image(random, cls, channels, large, false)};
     const SpecResult expected = run_spec(spec, inputs, CpuLevel::baseline, 1)[0];
     for (const CpuLevel level : usable_levels()) {
       ASSERT_EQ(difference(run_spec(spec, inputs, level, 2)[0], expected), "")

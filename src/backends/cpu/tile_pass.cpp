@@ -232,8 +232,9 @@ class TilePass {
   }
   // What ranks write in many short pieces is streamed once it is there.
   bool streams_later(const PlaneRun& run) const {
-    return spills_ && bytes_of(run.node->cls) > 1 &&
-           std::holds_alternative<Rank>(run.node->primitive);
+    if (!spills_ || bytes_of(run.node->cls) == 1) return false;
+    const auto* rank = std::get_if<Rank>(&run.node->primitive);
+    return rank != nullptr && (rank->offsets || !streams_rows(*rank, run.node->cls, runs_.level));
   }
   bool is_made_in_place(std::size_t n, const Region& tile, const Worker& worker) const {
     return leaves_in(n) != nullptr && worker.needed[n] == tile && !streams_later(runs_.nodes[n]);
@@ -454,8 +455,12 @@ class TilePass {
       const std::int64_t column = map_outside(x, in.size.width, outside.border);
       return column < 0 ? column : column - region.x0;
     };
-    if (view.absent_left > 0) view.left_copies = copies(-1);
-    if (view.absent_right > 0) view.right_copies = copies(in.size.width);
+    for (std::int64_t k = 0; in_place && k < view.absent_left; ++k) {
+      view.left_copies[k] = copies(-1 - k);
+    }
+    for (std::int64_t k = 0; in_place && k < view.absent_right; ++k) {
+      view.right_copies[k] = copies(in.size.width + k);
+    }
     view.beside = beside;
     run_rank(*ranked, what.cls, view, out, scratch, runs_.level);
   }

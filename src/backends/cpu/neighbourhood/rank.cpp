@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/median_tile.hpp"
 #include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/neighbourhood/rank_bytes.hpp"
 #include "backends/cpu/neighbourhood/rank_columns.hpp"
 #include "backends/cpu/neighbourhood/rank_histogram.hpp"
-#include "backends/cpu/neighbourhood/rank_median.hpp"
 #include "backends/cpu/neighbourhood/rank_network.hpp"
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
@@ -29,7 +29,6 @@ constexpr int max_columns_cells_beside_counts = 10 * 10;
 // What an interpreted network works on at a time: longer rows leave L1, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
-constexpr std::int64_t median_strip_bytes = 1024;
 
 // The steps of networks on rows of a chunk and what its windows reach.
 template <class T>
@@ -168,112 +167,11 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
 }
 
 template <class T>
-T* row_of(const TileOut& out, std::int64_t y) {
-  return reinterpret_cast<T*>(out.data + y * out.stride);
-}
-
-// Medians of 3x3: where rows lack what lies beside the image, their ends are worked on as copies
-// that have it, and the rest in place.
-template <class T>
-class Median3x3 {
- public:
-  Median3x3(const RowsView& in, TileOut out, const MedianRows<T>& ops, Scratch& scratch)
-      : in_(in), out_(out), ops_(ops), work_(scratch.take<T>(median_work(3, in.width))) {
-    if (in.absent_left + in.absent_right == 0) return;
-    part_ = ops.pixels;
-    for (T*& row : ends_) row = scratch.take<T>(2 * (part_ + 2));
-  }
-
-  void run() {
-    for (std::int64_t y = 0; y < in_.height;) {
-      const int count = ops_.two_medians_3x3 != nullptr && y + 1 < in_.height ? 2 : 1;
-      for (; part_ > 0 && ends_made_ < y + count + 2; ++ends_made_) make_ends(ends_made_);
-      const std::int64_t n = in_.width;
-      if (part_ == 0) {
-        make(y, count, 0, n, [&](std::int64_t k) { return row_in(k) - 1; });
-      } else {
-        const auto end_of = [&](std::int64_t k) { return ends_[k % window]; };
-        make(y, count, 0, part_, end_of);
-        make(y, count, part_, n - 2 * part_, [&](std::int64_t k) { return row_in(k) + part_ - 1; });
-        make(y, count, n - part_, part_, [&](std::int64_t k) { return end_of(k) + part_ + 2; });
-      }
-      y += count;
-    }
-  }
-
- private:
-  const T* row_in(std::int64_t k) const { return reinterpret_cast<const T*>(in_.rows[k]); }
-  T* row_out(std::int64_t y) const { return row_of<T>(out_, y); }
-
-  // Results [x, x + n) of `count` rows from y on, of rows that begin where from(k) says.
-  template <class From>
-  void make(std::int64_t y, int count, std::int64_t x, std::int64_t n, From from) const {
-    const T* rows[window];
-    for (int j = 0; j < count + 2; ++j) rows[j] = from(y + j);
-    if (count == 2) {
-      ops_.two_medians_3x3(row_out(y) + x, row_out(y + 1) + x, rows, n, work_);
-    } else {
-      ops_.median_3x3(row_out(y) + x, rows, n, work_);
-    }
-  }
-
-  // The first and the last pixels of input row k, each with one more to both sides.
-  void make_ends(std::int64_t k) {
-    if (in_.far && k + rows_ahead < in_.height + 2) {
-      ask_for(row_in(k + rows_ahead), in_.width * static_cast<std::int64_t>(sizeof(T)));
-    }
-    const T* row = row_in(k);
-    T* first = ends_[k % window];
-    T* last = first + part_ + 2;
-    const std::int64_t n = in_.width;
-    std::copy_n(row, part_ + 1, first + 1);
-    std::copy_n(row + n - part_ - 1, part_ + 1, last);
-    first[0] = in_.absent_left == 0 ? row[-1] : pixel(row, in_.left_copies);
-    last[part_ + 1] = in_.absent_right == 0 ? row[n] : pixel(row, in_.right_copies);
-  }
-  T pixel(const T* row, std::int64_t place) const {
-    return place < 0 ? *reinterpret_cast<const T*>(in_.beside) : row[place];
-  }
-
-  static constexpr int window = 4;
-  const RowsView& in_;
-  TileOut out_;
-  const MedianRows<T>& ops_;
-  T* work_;
-  std::int64_t part_ = 0;       // pixels of the parts at the ends of rows; 0: rows are whole
-  T* ends_[window] = {};        // both ends of input rows
-  std::int64_t ends_made_ = 0;  // of so many rows
-};
-
-// What windows share is kept for as many pixels as L1 has room for.
-template <class T>
-void run_median_5x5(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
-                    const MedianRows<T>& ops) {
-  const ScratchScope scope(scratch);
-  const std::int64_t strip = median_strip_bytes / static_cast<std::int64_t>(sizeof(T));
-  T* work = scratch.take<T>(median_work(5, std::min(strip, in.width)));
-  const T* rows[5];
-  for (std::int64_t y = 0; y < in.height; ++y) {
-    for (std::int64_t x = 0; x < in.width; x += strip) {
-      for (int j = 0; j < 5; ++j) {
-        rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - rank.mask.origin_x + x;
-      }
-      ops.median_5x5(row_of<T>(out, y) + x, rows, std::min(strip, in.width - x), work);
-    }
-  }
-}
-
-template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
   const RankMethod method = rank_method(rank, cls, level);
-  if (method == RankMethod::median_3x3) {
-    const ScratchScope scope(scratch);
-    return Median3x3<T>(in, out, median_rows<T>(level), scratch).run();
-  }
-  if (method == RankMethod::median_5x5) {
-    return run_median_5x5(rank, in, out, scratch, median_rows<T>(level));
-  }
+  if (method == RankMethod::median_3x3) return run_median_3x3<T>(in, out, scratch, level);
+  if (method == RankMethod::median_5x5) return run_median_5x5<T>(in, out, scratch, level);
   if (method == RankMethod::byte_counts) return run_rank_bytes(rank, in, out, scratch, level);
   if (method == RankMethod::histogram) {
     run_rank_histogram(rank, cls, in, out, scratch, level);
@@ -300,11 +198,15 @@ RankMethod rank_method(const Rank& rank, PixelClass cls, CpuLevel level) {
 }
 
 bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level) {
-  if (rank_method(rank, cls, level) != RankMethod::median_3x3) return false;
-  const std::int64_t pixels = bytes_of(cls) == 1   ? median_rows<std::uint8_t>(level).pixels
-                              : bytes_of(cls) == 2 ? median_rows<std::uint16_t>(level).pixels
-                                                   : median_rows<float>(level).pixels;
-  return pixels > 0 && width >= 3 * pixels;
+  const RankMethod method = rank_method(rank, cls, level);
+  const bool is_3x3 = method == RankMethod::median_3x3;
+  if (!is_3x3 && method != RankMethod::median_5x5) return false;
+  return median_knows_ends(is_3x3 ? 3 : 5, cls, width, level);
+}
+
+bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level) {
+  const RankMethod method = rank_method(rank, cls, level);
+  return method == RankMethod::median_3x3 || method == RankMethod::median_5x5;
 }
 
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,

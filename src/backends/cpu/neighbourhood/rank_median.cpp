@@ -40,6 +40,14 @@ constexpr auto median_of_2_pairs_and_a_column = fixed<[] {
   return selection_network({10, 10, 5}, 12, 12, MergeOrder::as_given);
 }>();
 
+// Of two sorted pairs of rows the values that may be the median of both and a row of five.
+constexpr auto middle_of_2_pairs = fixed<[] {
+  return selection_network({10, 10}, 7, 12, MergeOrder::as_given);
+}>();
+constexpr auto median_of_middle_and_row = fixed<[] {
+  return selection_network({6, 5}, 5, 5, MergeOrder::as_given);
+}>();
+
 template <const auto& network, std::size_t i, class T>
 IMPIPE_INLINE void exchange(T* wires) {
   constexpr Exchange e = network.exchanges[i];
@@ -145,5 +153,6 @@ std::int64_t median_work(int side, std::int64_t n) {
   const std::int64_t stride = padded(n + side - 1);
   return stride * (side == 3 ? 3 : 15);
 }
+std::int64_t kept_of_pair(std::int64_t n) { return 15 * padded(n); }
 
 }  // namespace impipe::cpu

@@ -25,9 +25,9 @@ struct RowsView {
   std::int64_t absent_left = 0;
   std::int64_t absent_right = 0;
   // Of such a filter: the pixels of the row, counted from the tile's left edge, that those stand
-  // for; -1: they have the value of the pixel `beside`.
-  std::int64_t left_copies = -1;
-  std::int64_t right_copies = -1;
+  // for, outwards from the image; -1: they have the value of the pixel `beside`.
+  std::int64_t left_copies[2] = {-1, -1};
+  std::int64_t right_copies[2] = {-1, -1};
   const std::byte* beside = nullptr;
   bool far = false;  // the rows lie in memory, not in a tile made shortly before
 };
@@ -46,6 +46,8 @@ void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
               CpuLevel level);
 // Whether run_rank takes rows of this width whose first and last pixels are not there.
 bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level);
+// Whether run_rank streams its results where they spill.
+bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level);
 // With offsets, one a set cell of the mask.
 void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
                      TileOut out);

@@ -1,0 +1,16 @@
+// Medians of 3x3 and 5x5 windows, tile by tile.
+#pragma once
+
+#include "backends/cpu/tile/neighbourhood.hpp"
+
+namespace impipe::cpu {
+
+template <class T>
+void run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
+template <class T>
+void run_median_5x5(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
+
+// As knows_ends; side: 3 or 5.
+bool median_knows_ends(int side, PixelClass cls, std::int64_t width, CpuLevel level);
+
+}  // namespace impipe::cpu
