@@ -99,10 +99,11 @@ class Resize {
       });
       return;
     }
-    // Their means have no more than two bits behind the point, which every sum in float32 keeps.
-    const bool codes = in_.cls() == PixelClass::uint8 || in_.cls() == PixelClass::uint16;
-    if (codes && out_.cls() == in_.cls() && halves(x_, axes_.x) && halves(y_, axes_.y)) {
-      return halve(pool);
+    // Means of codes have no more than two bits behind the point, which every sum in float32 keeps.
+    const HalveRow half = halve_row(in_.cls(), level_);
+    const bool same_class = out_.cls() == in_.cls();
+    if (half != nullptr && same_class && halves(x_, axes_.x) && halves(y_, axes_.y)) {
+      return halve(half, pool);
     }
     // Blocks of output columns over about this many input columns, which a cache holds as lanes.
     const double per_output = static_cast<double>(axes_.x.from) / static_cast<double>(axes_.x.to);
@@ -119,8 +120,7 @@ class Resize {
   }
 
  private:
-  void halve(ThreadPool& pool) const {
-    const HalveRow row = halve_row(in_.cls(), level_);
+  void halve(HalveRow row, ThreadPool& pool) const {
     constexpr std::int64_t rows = 16;
     pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
       for (std::int64_t y = part * rows; y < std::min(part * rows + rows, axes_.y.to); ++y) {

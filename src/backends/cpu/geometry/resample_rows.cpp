@@ -9,6 +9,26 @@ namespace {
 #define IMPIPE_KERNELS "backends/cpu/geometry/resample_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 
+#if IMPIPE_HAS_INTRINSICS
+#define IMPIPE_VECTORS_ONLY
+#define IMPIPE_KERNELS "backends/cpu/geometry/whole_ratio_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
+#undef IMPIPE_VECTORS_ONLY
+
+HalveRow halve_floats(CpuLevel level) {
+  constexpr HalveRow functions[cpu_levels] = {nullptr, v3::halve_floats, v4::halve_floats};
+  return functions[static_cast<int>(level)];
+}
+SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
+  return level == CpuLevel::v4   ? v4::whole_ratio_spread(table)
+         : level == CpuLevel::v3 ? v3::whole_ratio_spread(table)
+                                 : nullptr;
+}
+#else
+HalveRow halve_floats(CpuLevel) { return nullptr; }
+SpreadRow whole_ratio_spread(const SpreadTable&, CpuLevel) { return nullptr; }
+#endif
+
 template <class T>
 IMPIPE_INLINE void halve_body(std::byte* out, const std::byte* upper, const std::byte* lower,
                               std::int64_t n) {
@@ -40,7 +60,13 @@ WarpRow warp_of(PixelClass cls, CpuLevel level) {
 
 HalveRow halve_row(PixelClass cls, CpuLevel level) {
   const int at = static_cast<int>(level);
-  return cls == PixelClass::uint8 ? halve<std::uint8_t>[at] : halve<std::uint16_t>[at];
+  switch (cls) {
+    case PixelClass::logical: return nullptr;
+    case PixelClass::uint8: return halve<std::uint8_t>[at];
+    case PixelClass::uint16: return halve<std::uint16_t>[at];
+    case PixelClass::single: return halve_floats(level);
+  }
+  return nullptr;
 }
 
 TurnRows rows_to_lanes(CpuLevel level) {
@@ -69,6 +95,7 @@ int spread_lanes(CpuLevel level) {
 }
 
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level) {
+  if (const SpreadRow spread = whole_ratio_spread(table, level); spread != nullptr) return spread;
   constexpr decltype(&baseline::spread_of) choices[cpu_levels] = {baseline::spread_of,
                                                                   v3::spread_of, v4::spread_of};
   return choices[static_cast<int>(level)](table);

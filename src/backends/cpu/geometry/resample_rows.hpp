@@ -57,7 +57,8 @@ using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::in
                            const SpreadRows& rows);
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level);
 
-// out[i] for i < n: the mean of pixels 2 i and 2 i + 1 of two rows of codes, halves rounded up.
+// out[i] for i < n: the mean of pixels 2 i and 2 i + 1 of two rows; of codes halves are rounded up,
+// of singles the columns' means come first. Null where there is none.
 using HalveRow = void (*)(std::byte* out, const std::byte* upper, const std::byte* lower,
                           std::int64_t n);
 HalveRow halve_row(PixelClass cls, CpuLevel level);
