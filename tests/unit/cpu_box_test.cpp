@@ -88,14 +88,14 @@ TEST(CpuBox, HasTheCodesOfTheSums) {
   }
 }
 
-// All classes that they are made of and as: whole blocks and what they leave over, windows larger
-// than the picture, sums of more than 2^24, weights that saturate, negative ones.
+// All classes that they are made of and as: whole blocks and what they leave over, several tiles,
+// windows larger than the picture, sums of more than 2^24, weights that saturate, negative ones.
 TEST(CpuBox, SumsCodesInAnyOrder) {
   std::mt19937 random(13);
   const int sides[][2] = {{5, 2}, {5, 5}, {16, 17}, {3, 63}, {63, 4}, {101, 101}, {33, 300}};
   int turn = 0;
   for (const auto& [width, height] : sides) {
-    for (const Size size : {Size{331, 40}, Size{64, 9}, Size{17, 70}, Size{1, 5}}) {
+    for (const Size size : {Size{331, 40}, Size{64, 9}, Size{17, 70}, Size{1, 5}, Size{4200, 3}}) {
       for (const PixelClass from : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
         SpecResult image = random_image(random, from, 1, size, false);
         if (turn % 3 == 0) {
