@@ -470,9 +470,60 @@ void add_boxes(std::vector<SpecCase>& specs) {
   }
 }
 
+// Points with quotients behind neighbourhoods of bytes, which look their results up.
+void add_tables(std::vector<SpecCase>& specs) {
+  const auto separable = [](int width, int height) {
+    return Separable{
+        .row = rectangle(width, 1), .column = rectangle(1, height), .border = Border::replicate};
+  };
+  const auto stretched = [](PixelClass cls) {
+    return one(Point{.body = &bodies::tiled_quotients}, 0, {0.1, 0.8, 255}, cls);
+  };
+  std::vector<SpecCase> before = {
+      of_one("separable 7x5", separable(7, 5), weights(12, false), PixelClass::uint8, 1),
+      of_one("separable 33x33", separable(33, 33), weights(66, false), PixelClass::uint8, 3),
+      of_one("separable 63x63", separable(63, 63), weights(126, false), PixelClass::uint8, 1),
+      of_one("sums of 19x19", Stencil{.taps = rectangle(19, 19), .border = Border::replicate},
+             weights(361, false), PixelClass::uint8, 1),
+      of_one("sums of 3x2", Stencil{.taps = rectangle(3, 2), .border = Border::replicate},
+             weights(6, false), PixelClass::uint8, 1),
+      of_one("rank 5x5", Rank{.mask = rectangle(5, 5), .rank = 13}, {0}, PixelClass::uint8, 1),
+      of_one("rank disk", Rank{.mask = disk(4), .rank = 20}, {0}, PixelClass::uint8, 1),
+      of_one("extremum disk", Extremum{.largest = true, .mask = disk(6)}, {}, PixelClass::uint8, 1),
+      of_one("extremum 3x3", Extremum{.largest = false, .mask = rectangle(3, 3)}, {},
+             PixelClass::logical, 1)};
+  for (SpecCase& c : before) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+      SpecCase after = c;
+      after.name += " looked up " + std::string(name_of(cls));
+      after.spec.nodes.push_back(stretched(cls));
+      after.spec.outputs = {1};
+      specs.push_back(after);
+    }
+  }
+  // In chains, and two tables of one result.
+  SpecCase chain =
+      of_one("looked up in a chain", separable(3, 3), weights(6, false), PixelClass::uint8, 1);
+  chain.spec.nodes.push_back(stretched(PixelClass::uint8));
+  chain.spec.nodes.push_back(one(separable(3, 3), 1, weights(6, false), PixelClass::single));
+  chain.spec.outputs = {2};
+  specs.push_back(chain);
+  SpecCase two = before[0];
+  two.name = "two looked up";
+  two.spec.nodes.push_back(stretched(PixelClass::uint8));
+  two.spec.nodes.push_back(
+      one(Point{.body = &bodies::tiled_quotients}, 0, {0.3, 0.4, 255}, PixelClass::single));
+  Node both = one(Point{.body = &bodies::chain_blend}, 1, {0.25}, PixelClass::single);
+  both.images.push_back({false, 2});
+  two.spec.nodes.push_back(both);
+  two.spec.outputs = {3};
+  specs.push_back(two);
+}
+
 std::vector<SpecCase> tiled_specs() {
   std::vector<SpecCase> specs = many_weight_specs();
   add_boxes(specs);
+  add_tables(specs);
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const std::string of = " " + std::string(name_of(border));

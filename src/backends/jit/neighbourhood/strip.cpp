@@ -307,13 +307,15 @@ class StripWriter {
   std::string make_point(const StripValue& value) {
     const Node& node = to_.node(value.node);
     if (const std::optional<Operand> source = plan_.node(value.node).codes) {
-      // The plane that the codes come from is the first value of that name.
+      // A plane that the codes come from is the first value of that name.
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
       const std::string code = from->name + "_words[row + " + number(from->need.up) + "], k)";
       const std::string made =
-          takes_less_than_a_table(to_.context(), value.node)
+          from->kind != StripValue::Kind::plane
+              ? "shared[" + table_of(value.node, *source) + " + " + pixel(*from) + "]"
+          : takes_less_than_a_table(to_.context(), value.node)
               ? point_value(to_, value.node,
                             [&](const Operand&) { return "FLOAT_OF_BYTE(" + code; })
               : "OF_BYTE(shared + " + table_of(value.node, *source) + ", " + code;

@@ -144,8 +144,9 @@ struct Parts {
   int runs = 0;          // most runs of an extremum
   bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
-  bool tables = false;  // for codes, made by kernels of their own
-  bool moved = false;   // pixels come from other places
+  bool tables = false;     // for codes, made by kernels of their own
+  std::int64_t after = 0;  // bytes of those for points after all neighbourhoods
+  bool moved = false;      // pixels come from other places
   int points = 0;
   bool powers = false;          // points take powers or the like
   bool whole_sums = false;      // a point sums bytes in whole numbers
@@ -223,13 +224,13 @@ int words_of(const BlockSize& size, const Parts& parts) {
 }
 
 // Of sums of many weights: fewer groups share a processor where their tiles are large.
-BlockSize size_for_many(const KernelContext& of, const Footprint& f, std::int64_t weights) {
+BlockSize size_for_many(const KernelContext& of, const Parts& parts) {
   BlockSize size = tile_size;
-  const std::int64_t tile = tile_bytes(of, f);
-  if (tile + weights <= of.tuning.local_bytes) return size;
+  const std::int64_t tile = tile_bytes(of, parts.reach), all = tile + parts.weights + parts.after;
+  if (all <= of.tuning.local_bytes) return size;
   size.asked_bytes = static_cast<int>(tile);
-  size.groups = static_cast<int>(
-      std::clamp<std::int64_t>(of.tuning.max_local_bytes / (tile + weights), 1, size.groups));
+  size.groups =
+      static_cast<int>(std::clamp<std::int64_t>(of.tuning.max_local_bytes / all, 1, size.groups));
   return size;
 }
 
@@ -256,13 +257,15 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     const Size group{32 * size.px, of.tuning.group / 32 * size.py};
     const PointTile tile(size.packed ? 1 : 4, group, f);
     return size.px % 4 == 0 &&
-           tile.local_bytes(of, planes, *parts.made) + parts.weights <= of.tuning.local_bytes;
+           tile.local_bytes(of, planes, *parts.made) + parts.weights + parts.after <=
+               of.tuning.local_bytes;
   };
   if (!parts.around) return block_of_points(of, parts);
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
-    if (parts.weights > 0 && !parts.made) return size_for_many(of, f, parts.weights);
+    if (parts.weights > 0 && !parts.made) return size_for_many(of, parts);
+    if (!parts.made && tile_bytes(of, f) + parts.after > of.tuning.local_bytes) return std::nullopt;
     if (packed && parts.lines) return packed_line_size;
     return packed ? packed_tile_size : tile_size;
   }
@@ -311,6 +314,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
 Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means = false) {
   Parts parts{.stored_bytes = bytes_of(of.node(n).cls), .limited = of.limits_registers()};
   collect(of, planes, {false, n}, means, parts);
+  if (parts.around) parts.after = table_bytes * tables_of(of, planes, {false, n});
   parts.fits = parts.fits && !(parts.moved && parts.around);
   return parts;
 }

@@ -113,7 +113,13 @@ std::string describe(const NodePlan& node) {
     case RowPass::By::own_window: text += "; both passes from one window"; break;
   }
   const bool inlined = std::holds_alternative<Inlined>(node.form);
-  if (inlined && node.codes) text += "; a table of " + name_of(*node.codes) + "'s codes in blocks";
+  const bool made_here =
+      std::holds_alternative<Blocks>(node.form) || std::holds_alternative<TwoPasses>(node.form);
+  if (inlined && node.codes) {
+    text += "; a table of " + name_of(*node.codes) + "'s codes in blocks";
+  } else if (made_here && node.codes && !node.codes->external) {
+    text += "; a table of " + name_of(*node.codes) + "'s codes";
+  }
   if (node.rounds >= 0) text += "; rounds the root of " + node_name(node.rounds);
   return text;
 }

@@ -24,25 +24,58 @@ bool is_placeless(const KernelContext& of, const Planes& planes, const Operand& 
                      [&](const Operand& image) { return is_placeless(of, planes, image); });
 }
 
-}  // namespace
-
-std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
-                                const Operand& operand) {
-  if (planes.has(operand)) {
-    const PixelClass cls = of.cls(operand);
-    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
-    return bytes ? std::optional(operand) : std::nullopt;
+// Whether one point takes so long.
+bool takes_long(const KernelContext& of, int n) {
+  const auto& point = *as<Point>(of.node(n));
+  bool powers = false, quotients = false;
+  if (point.expression != nullptr) {
+    for (const ExpressionNode& e : point.expression->nodes()) {
+      powers = powers || e.op == ExpressionOp::power;
+      quotients = quotients || e.op == ExpressionOp::divide;
+    }
+  } else if (point.body != nullptr) {
+    const BodyTraits traits = traits_of(*point.body);
+    powers = traits.powers;
+    quotients = traits.quotients;
   }
+  return powers || (in_double(of, n) && (quotients || pixel_images(of.node(n)).size() > 2));
+}
+
+// after_long: whether a point after this operand takes long. What a neighbourhood makes is looked
+// up for such points alone: others take less than to read a table.
+std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
+                                const Operand& operand, bool after_long) {
+  const bool bytes = bytes_of(of.cls(operand)) == 1;
+  if (planes.has(operand)) return bytes ? std::optional(operand) : std::nullopt;
   const Node& node = of.node(operand.index);
-  if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
   const Point* point = as<Point>(node);
-  if (point == nullptr || pixel_images(node).size() != 1) return std::nullopt;
+  if (point == nullptr) {
+    return bytes && (after_long || moves(node)) ? std::optional(operand) : std::nullopt;
+  }
+  if (pixel_images(node).size() != 1) return std::nullopt;
   if (point->lookup && !node.images[1].external) return std::nullopt;
   if (point->expression != nullptr &&
       (point->expression->uses("col") || point->expression->uses("row"))) {
     return std::nullopt;
   }
-  return coded_by(of, planes, node.images[0]);
+  return codes_of(of, planes, node.images[0], after_long || takes_long(of, operand.index));
+}
+
+}  // namespace
+
+std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
+                                const Operand& operand) {
+  return codes_of(of, planes, operand, false);
+}
+
+int tables_of(const KernelContext& of, const Planes& planes, const Operand& operand) {
+  if (planes.has(operand) || as<Point>(of.node(operand.index)) == nullptr) return 0;
+  if (coded_by(of, planes, operand)) return 1;
+  int count = 0;
+  for (const Operand& image : pixel_images(of.node(operand.index))) {
+    count += tables_of(of, planes, image);
+  }
+  return count;
 }
 
 bool made_here(const KernelContext& of, const Planes& planes, const Operand& operand) {
@@ -97,23 +130,8 @@ bool take_long(const KernelContext& of, const Planes& planes, const Operand& mad
   const std::function<bool(const Operand&)> long_before = [&](const Operand& operand) {
     if (planes.has(operand) || coded_by(of, planes, operand)) return false;
     const Node& node = of.node(operand.index);
-    const auto* point = as<Point>(node);
-    if (point == nullptr) return false;
-    bool powers = false, quotients = false;
-    if (point->expression != nullptr) {
-      for (const ExpressionNode& e : point->expression->nodes()) {
-        powers = powers || e.op == ExpressionOp::power;
-        quotients = quotients || e.op == ExpressionOp::divide;
-      }
-    } else if (point->body != nullptr) {
-      const BodyTraits traits = traits_of(*point->body);
-      powers = traits.powers;
-      quotients = traits.quotients;
-    }
-    const bool doubles = in_double(of, operand.index);
-    if (powers || (doubles && (quotients || pixel_images(node).size() > 2))) {
-      return true;
-    }
+    if (as<Point>(node) == nullptr) return false;
+    if (takes_long(of, operand.index)) return true;
     const auto images = pixel_images(node);
     return std::any_of(images.begin(), images.end(), long_before);
   };
@@ -135,14 +153,7 @@ PointTile::PointTile(int element_bytes, Size of_group, const Footprint& f)
 
 std::int64_t PointTile::local_bytes(const KernelContext& of, const Planes& planes,
                                     const Operand& operand) const {
-  const std::function<int(const Operand&)> tables = [&](const Operand& image) {
-    if (planes.has(image)) return 0;
-    if (coded_by(of, planes, image)) return 1;
-    int count = 0;
-    for (const Operand& before : pixel_images(of.node(image.index))) count += tables(before);
-    return count;
-  };
-  return std::int64_t{bytes} * width * rows + 1024 * tables(operand);
+  return std::int64_t{bytes} * width * rows + table_bytes * tables_of(of, planes, operand);
 }
 
 Border rule_of_move(const Node& node) {

@@ -36,9 +36,13 @@ struct PointTile {
 };
 
 // The image of codes that an operand is a function of, code by code: unary points above one plane
-// of bytes. Nothing for others.
+// of bytes, or above a neighbourhood's bytes where they take long. Nothing for others.
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
+
+// Local memory that a table of all codes takes; how many the points take that make an operand.
+constexpr std::int64_t table_bytes = 1024;
+int tables_of(const KernelContext& of, const Planes& planes, const Operand& operand);
 
 // The rule for places outside the image of a node that moves pixels: blocks reach beyond the
 // result's end.

@@ -76,8 +76,9 @@ bool ChainMaker::add_node(int n, StripValue& value) {
     if (point->lookup || node.images.empty()) return false;
     if (const std::optional<Operand> source = coded_by(of_, planes_, {false, n})) {
       value.from = {add(*source)};
-      value.pure = true;
-      return value.from[0] >= 0;
+      if (value.from[0] < 0) return false;
+      value.pure = at(value.from[0]).pure;
+      return true;
     }
     value.pure = point->expression == nullptr;
     for (const Operand& image : node.images) {

@@ -42,10 +42,10 @@ bool can_be_streamed(const KernelContext& of, const Planes& planes, const Passes
 }
 
 // read: by the row pass. count: of the nodes that a tile makes, whose pixels are kept until all are
-// made.
+// made. tables: bytes of local memory of those for points after them.
 std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
                                   const Passes& passes, const Node& node, const Operand& read,
-                                  int count) {
+                                  int count, std::int64_t tables) {
   const Operand& image = node.images[0];
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
   if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
@@ -83,7 +83,7 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
             : 0;
     const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
     const bool few = !size.streamed || size.rows <= max_rows_for_one * size.height();
-    if (fits && few && bytes + made <= most) return size;
+    if (fits && few && bytes + made + tables <= most) return size;
   }
   return {};
 }
@@ -148,7 +148,8 @@ std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& pl
   const Node& first = of.node(two.inners[0]);
   const Operand read = several ? *read_in_turn(of, others, two.inners[0]) : first.images[0];
   const std::optional<TileSize> size =
-      tile_size(of, others, *Passes::of(first), first, read, static_cast<int>(two.inners.size()));
+      tile_size(of, others, *Passes::of(first), first, read, static_cast<int>(two.inners.size()),
+                table_bytes * tables_of(of, others, {false, n}));
   if (!size) return std::nullopt;
   two.size = *size;
   const auto count = static_cast<std::int64_t>(two.inners.size());
