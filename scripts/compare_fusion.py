@@ -2,7 +2,7 @@
 """Does fusion ever cost time? Pairs of operators as compiled and each on its own, beside each other.
 
   scripts/compare_fusion.py [--impipe PROGRAM] [--device ID] [--size N] [--most 1.05] [--workers N]
-                            [--kinds uint8x1,...] [--match TEXT] [--part I/N]
+                            [--kinds uint8x1,...] [--match TEXT | --pairs FILE] [--part I/N]
 
 Every operator of `operators` goes before and after every one of `points`. A pair counts with its
 least device time (on the CPU: from decoded pixels to result), fused and with --no-fuse. Pairs whose
@@ -17,6 +17,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 
 operators = [
     "imboxfilt 3", "imboxfilt 7", "imboxfilt 31", "imgaussfilt 0.5", "imgaussfilt 2",
@@ -35,7 +36,10 @@ points = [
 ]
 
 
-def pipelines_of(kind, match):
+def pipelines_of(kind, match, file=None):
+    if file:
+        with open(file) as lines:
+            return [line for line in lines.read().splitlines() if line]
     pairs = []
     for operator in operators:
         for point in points:
@@ -47,11 +51,11 @@ def pipelines_of(kind, match):
     return [p for p in pairs if match in p and not (kind.endswith("x1") and "rgb2" in p)]
 
 
-def measured(arguments, kind, pipelines, fused, repeat):
+def measured(arguments, kind, pipelines, fused, repeat, size=None):
     """Least microseconds by pipeline, of those that this kind of image allows."""
     cls, channels = kind.split("x")
     command = [arguments.impipe, "bench", "--json", "--device", arguments.device, "--size",
-               str(arguments.size), "--class", cls, "--channels", channels, "--repeat", str(repeat)]
+               str(size or arguments.size), "--class", cls, "--channels", channels, "--repeat", str(repeat)]
     if not fused:
         command.append("--no-fuse")
     try:
@@ -81,15 +85,22 @@ def main():
     parser.add_argument("--kinds", default="uint8x1,uint16x1,singlex1,uint8x3")
     parser.add_argument("--match", default="")
     parser.add_argument("--part", default="0/1")
+    parser.add_argument("--pairs", help="a file of pipelines instead, one a line")
     arguments = parser.parse_args()
+    begun = time.time()
     part, parts = map(int, arguments.part.split("/"))
     work = [(kind, p) for kind in arguments.kinds.split(",")
-            for p in pipelines_of(kind, arguments.match)][part::parts]
+            for p in pipelines_of(kind, arguments.match, arguments.pairs)][part::parts]
     with concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool:
         work = [w for w, ok in zip(work, pool.map(lambda w: allowed(arguments, *w), work)) if ok]
         if not arguments.device.startswith("cpu"):
-            list(pool.map(lambda w: [measured(arguments, w[0], [w[1]], fused, 1)
-                                     for fused in (True, False)], work))
+            # Small images, and many pipelines a process: a process makes an image and a context.
+            chunks = [(kind, some[first:first + 16], fused)
+                      for kind in arguments.kinds.split(",")
+                      for some in [[p for k, p in work if k == kind]]
+                      for first in range(0, len(some), 16) for fused in (True, False)]
+            list(pool.map(lambda c: measured(arguments, *c, 1, 64), chunks))
+    print(f"{len(work)} pairs, kernels compiled after {time.time() - begun:.0f} s", flush=True)
     logs, stayed = [], []
     for kind in arguments.kinds.split(","):
         all_of_kind = [p for k, p in work if k == kind]

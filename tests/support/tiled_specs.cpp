@@ -512,7 +512,7 @@ void add_tables(std::vector<SpecCase>& specs) {
   two.name = "two looked up";
   two.spec.nodes.push_back(stretched(PixelClass::uint8));
   two.spec.nodes.push_back(
-      one(Point{.body = &bodies::tiled_quotients}, 0, {0.3, 0.4, 255}, PixelClass::single));
+      one(Point{.body = &bodies::tiled_quotients}, 0, {0.3, 0.4, 255}, PixelClass::uint8));
   Node both = one(Point{.body = &bodies::chain_blend}, 1, {0.25}, PixelClass::single);
   both.images.push_back({false, 2});
   two.spec.nodes.push_back(both);

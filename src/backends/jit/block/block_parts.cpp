@@ -110,7 +110,7 @@ std::string BlockParts::table_of(int n, const Operand& source) {
   // What lies between the end of a row and the next may be any code.
   const int codes = to.cls(source) == PixelClass::logical ? 2 : 256;
   std::string entry = code_value(to, n, source);
-  if (!block_.size.points) {
+  if (!block_.size.points && entries_take_long(to.context(), n, source)) {
     const auto memory = [&] {
       return to.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
     };

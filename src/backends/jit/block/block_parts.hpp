@@ -27,7 +27,7 @@ class BlockParts {
 
   const BlockText& text() const { return text_; }
   // The name of node n's table in local memory, of all codes of `source`. Groups of points make it
-  // themselves; others copy what a kernel before them has made.
+  // themselves; others copy what a kernel before them has made where its entries take long.
   std::string table_of(int n, const Operand& source);
   // Adds that kernel, which makes all tables of these rows; before the kernel that has the rows.
   void write_tables();

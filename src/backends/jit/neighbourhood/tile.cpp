@@ -580,6 +580,19 @@ std::string rows_by_reciprocals(const Block& block, const Writers& writers,
   return quotients.found ? quick_rows(block, quotients, parts.text().rows, array, plane) : "";
 }
 
+// Whether the points after the passes take registers beside the sums: quotients and powers that no
+// table has.
+bool take_registers(const Builder& to, const KernelPlan& plan, const std::vector<int>& inners,
+                    const Operand& operand) {
+  if (operand.external || std::ranges::count(inners, operand.index) > 0) return false;
+  const int n = operand.index;
+  if (as<Point>(to.node(n)) == nullptr || plan.node(n).codes) return false;
+  return divides_or_raises(to.context(), n) ||
+         std::ranges::any_of(to.node(n).images, [&](const Operand& image) {
+           return take_registers(to, plan, inners, image);
+         });
+}
+
 // Both passes of several nodes, one after the other in one tile.
 std::string passes_in_turn(const Writers& writers) {
   std::string text;
@@ -661,7 +674,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
   const bool two = together && inners.size() == 2;
   const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
-  const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia;
+  const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia &&
+                     !take_registers(to, plan, inners, self);
   to.kernel(
       "store_" + Builder::name(self), tile_items,
       filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},

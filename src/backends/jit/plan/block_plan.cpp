@@ -144,7 +144,7 @@ struct Parts {
   int runs = 0;          // most runs of an extremum
   bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
-  bool tables = false;     // for codes, made by kernels of their own
+  std::set<int> coded;     // points of one image's codes
   std::int64_t after = 0;  // bytes of those for points after all neighbourhoods
   bool moved = false;      // pixels come from other places
   int points = 0;
@@ -165,7 +165,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   }
   const Node& node = of.node(operand.index);
   if (const auto* point = as<Point>(node)) {
-    if (coded_by(of, planes, operand)) parts.tables = true;
+    if (coded_by(of, planes, operand)) parts.coded.insert(operand.index);
     ++parts.points;
     parts.whole_sums = parts.whole_sums || is_sum_of_bytes(of, operand.index);
     parts.powers = parts.powers || point->expression != nullptr ||
@@ -538,12 +538,14 @@ std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, i
   Blocks blocks{.means = can_be_mean(of, others, n)};
   const Parts parts = parts_of(of, others, n, blocks.means);
   blocks.size = block_size(of, others, parts).value();
-  if (blocks.size.packed && blocks.size.py == tall_rows && !parts.tables) {
+  blocks.packed_points = points_that_pack(of, others, n, blocks.size);
+  const bool tables =
+      std::ranges::any_of(parts.coded, [&](int p) { return !blocks.packed_points.contains(p); });
+  if (blocks.size.packed && blocks.size.py == tall_rows && !tables) {
     blocks.low = blocks.size;
     blocks.low->py = parts.made ? low_rows / 2 : low_rows;
     blocks.low->groups = std::max(blocks.size.groups, BlockSize{}.groups);
   }
-  blocks.packed_points = points_that_pack(of, others, n, blocks.size);
   blocks.reciprocals = takes_reciprocals(of, others, n, blocks.size);
   if (blocks.means) {
     blocks.weighted = block_size(of, others, parts_of(of, others, n)).value();

@@ -103,6 +103,7 @@ class Chooser {
       node.codes = coded_by(of_, planes_.without(n), {false, n});
       node.rounds = rounded_by(of_, planes_.without(n), n);
     }
+    leave_out_packed();
     join_points();
     choose_measures();
     return std::move(plan_);
@@ -116,7 +117,38 @@ class Chooser {
   bool is_whole(int n) const { return made_as_whole(of_.node(n)); }
   NodePlan& at(int n) { return plan_.nodes[static_cast<std::size_t>(n)]; }
 
+  // Points that blocks make packed take no table of what a neighbourhood makes.
+  void leave_out_packed() {
+    for (int n = 0; n < count_; ++n) {
+      const auto* blocks = std::get_if<Blocks>(&at(n).form);
+      if (blocks == nullptr) continue;
+      for (const int p : blocks->packed_points) {
+        if (at(p).codes && !planes_.without(n).has(*at(p).codes)) at(p).codes.reset();
+      }
+    }
+  }
+
   // --- what is stored
+
+  // Whether all that is made of node n is one point, of its codes: others read it on the way there.
+  bool is_looked_up(const Planes& planes, int n) const {
+    const Planes others = planes.without(n);
+    for (int m = count_ - 1; m > n; --m) {
+      if (!is<Point>(m) || coded_by(of_, others, {false, m}) != Operand{false, n}) continue;
+      std::set<int> on_the_way = {n}, made = {n, m};
+      for (int p = m; p > n; --p) {
+        if (!made.contains(p)) continue;
+        if (p != m) on_the_way.insert(p);
+        for (const Operand& image : pixel_images(of_.node(p))) made.insert(image.index);
+      }
+      return std::ranges::all_of(on_the_way, [&](int p) {
+        const std::vector<int> readers = of_.readers_of(p);
+        return of_.output_of(p) < 0 &&
+               std::ranges::all_of(readers, [&](int r) { return made.contains(r); });
+      });
+    }
+    return false;
+  }
 
   // Why a node's pixels go through memory - it is an output, or read more than once a pixel - given
   // which of those before it do; empty where they do not.
@@ -156,7 +188,9 @@ class Chooser {
         return node_name(r) + " mixes several neighbourhoods";
       }
     }
-    if (readers.size() > 1 && reads_again(of_.node(n))) return "it would be made more than once";
+    if (readers.size() > 1 && reads_again(of_.node(n)) && !is_looked_up(planes, n)) {
+      return "it would be made more than once";
+    }
     return "";
   }
 

@@ -24,41 +24,56 @@ bool is_placeless(const KernelContext& of, const Planes& planes, const Operand& 
                      [&](const Operand& image) { return is_placeless(of, planes, image); });
 }
 
-// Whether one point takes so long.
-bool takes_long(const KernelContext& of, int n) {
-  const auto& point = *as<Point>(of.node(n));
+// What a point's pixel calls for.
+struct Calls {
   bool powers = false, quotients = false;
+};
+
+Calls calls_of(const KernelContext& of, int n) {
+  const auto& point = *as<Point>(of.node(n));
+  Calls calls;
   if (point.expression != nullptr) {
     for (const ExpressionNode& e : point.expression->nodes()) {
-      powers = powers || e.op == ExpressionOp::power;
-      quotients = quotients || e.op == ExpressionOp::divide;
+      calls.powers = calls.powers || e.op == ExpressionOp::power;
+      calls.quotients = calls.quotients || e.op == ExpressionOp::divide;
     }
   } else if (point.body != nullptr) {
     const BodyTraits traits = traits_of(*point.body);
-    powers = traits.powers;
-    quotients = traits.quotients;
+    calls = {traits.powers, traits.quotients};
   }
-  return powers || (in_double(of, n) && (quotients || pixel_images(of.node(n)).size() > 2));
+  return calls;
 }
 
-// after_long: whether a point after this operand takes long. What a neighbourhood makes is looked
-// up for such points alone: others take less than to read a table.
+bool takes_long(const KernelContext& of, int n) {
+  const Calls calls = calls_of(of, n);
+  return calls.powers ||
+         (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
+}
+
+// before_slow: whether a point after this operand has powers or is in double. Bytes that the kernel
+// makes are looked up for such points alone: others take less than to read a table.
 std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
-                                const Operand& operand, bool after_long) {
+                                const Operand& operand, bool before_slow) {
   const bool bytes = bytes_of(of.cls(operand)) == 1;
   if (planes.has(operand)) return bytes ? std::optional(operand) : std::nullopt;
   const Node& node = of.node(operand.index);
   const Point* point = as<Point>(node);
-  if (point == nullptr) {
-    return bytes && (after_long || moves(node)) ? std::optional(operand) : std::nullopt;
-  }
-  if (pixel_images(node).size() != 1) return std::nullopt;
-  if (point->lookup && !node.images[1].external) return std::nullopt;
+  const std::optional<Operand> made =
+      bytes && (before_slow || moves(node)) ? std::optional(operand) : std::nullopt;
+  if (point == nullptr) return made;
+  if (point->lookup && !node.images[1].external) return made;
   if (point->expression != nullptr &&
       (point->expression->uses("col") || point->expression->uses("row"))) {
-    return std::nullopt;
+    return made;
   }
-  return codes_of(of, planes, node.images[0], after_long || takes_long(of, operand.index));
+  const bool slow = before_slow || in_double(of, operand.index) || takes_long(of, operand.index);
+  std::optional<Operand> codes;
+  for (const Operand& image : pixel_images(node)) {
+    const std::optional<Operand> found = codes_of(of, planes, image, slow);
+    if (!found || (codes && *codes != *found)) return made;
+    codes = found;
+  }
+  return codes;
 }
 
 }  // namespace
@@ -70,7 +85,7 @@ std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
 
 int tables_of(const KernelContext& of, const Planes& planes, const Operand& operand) {
   if (planes.has(operand) || as<Point>(of.node(operand.index)) == nullptr) return 0;
-  if (coded_by(of, planes, operand)) return 1;
+  if (const auto codes = coded_by(of, planes, operand)) return 1 + tables_of(of, planes, *codes);
   int count = 0;
   for (const Operand& image : pixel_images(of.node(operand.index))) {
     count += tables_of(of, planes, image);
@@ -124,6 +139,19 @@ bool only_points(const KernelContext& of, const Planes& planes, const Operand& o
   return as<Point>(node) != nullptr && !images.empty() &&
          std::all_of(images.begin(), images.end(),
                      [&](const Operand& image) { return only_points(of, planes, image); });
+}
+
+bool entries_take_long(const KernelContext& of, int n, const Operand& codes) {
+  if (takes_long(of, n)) return true;
+  const auto images = pixel_images(of.node(n));
+  return std::any_of(images.begin(), images.end(), [&](const Operand& image) {
+    return image != codes && entries_take_long(of, image.index, codes);
+  });
+}
+
+bool divides_or_raises(const KernelContext& of, int n) {
+  const Calls calls = calls_of(of, n);
+  return calls.powers || calls.quotients;
 }
 
 bool take_long(const KernelContext& of, const Planes& planes, const Operand& made) {

@@ -35,10 +35,17 @@ struct PointTile {
                            const Operand& operand) const;
 };
 
-// The image of codes that an operand is a function of, code by code: unary points above one plane
-// of bytes, or above a neighbourhood's bytes where they take long. Nothing for others.
+// The image of codes that an operand is a function of, code by code: points above one plane of
+// bytes, or above bytes that the kernel makes where they are in double or have powers. Nothing for
+// others.
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
+
+// Whether the entries of such a table of node n, of the codes of `codes`, are better made once than
+// by every group.
+bool entries_take_long(const KernelContext& of, int n, const Operand& codes);
+// Whether a point's own pixel takes a quotient or a power.
+bool divides_or_raises(const KernelContext& of, int n);
 
 // Local memory that a table of all codes takes; how many the points take that make an operand.
 constexpr std::int64_t table_bytes = 1024;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/body_tree.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -42,12 +43,33 @@ std::span<const Operand> pixel_images(const Node& node) {
   return point != nullptr && point->lookup ? images.first(1) : images;
 }
 
+namespace {
+
+// Whether floats hold all that a body makes of codes: sums and differences of some of them.
+bool is_whole_sum(const BodyTree& tree) {
+  using Kind = BodyTree::Kind;
+  if (tree.kind == Kind::number) return tree.number == 0 || tree.number == 1;
+  const bool sum = tree.kind == Kind::sum || tree.kind == Kind::difference ||
+                   (tree.kind == Kind::call && tree.name == "abs");
+  return tree.kind == Kind::name || (sum && std::ranges::all_of(tree.parts, is_whole_sum));
+}
+
+bool makes_whole_sums(const Point& point) {
+  if (point.body == nullptr || !names_in(point.body->parameter_names).empty()) return false;
+  const std::optional<BodyTrees> trees = whole_body(point.body->text);
+  return trees && trees->locals.empty() && is_whole_sum(trees->result);
+}
+
+}  // namespace
+
 bool in_double(const KernelContext& of, int n) {
   const Node& node = of.node(n);
-  return std::get<Point>(node.primitive).in_double ||
-         (is_integer(node.cls) &&
-          std::all_of(node.images.begin(), node.images.end(),
-                      [&](const Operand& image) { return is_integer(of.cls(image)); }));
+  const Point& point = std::get<Point>(node.primitive);
+  if (point.in_double) return true;
+  return is_integer(node.cls) &&
+         std::ranges::all_of(node.images,
+                             [&](const Operand& image) { return is_integer(of.cls(image)); }) &&
+         !makes_whole_sums(point);
 }
 
 bool reads_again(const Node& node) {

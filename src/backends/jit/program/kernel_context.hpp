@@ -44,7 +44,8 @@ bool sums_codes(const KernelContext& of, int n);
 
 // The images of which a point's pixel needs its own pixel: all of them but the table of a look-up.
 std::span<const Operand> pixel_images(const Node& node);
-// Whether point node n is computed in double.
+// Whether point node n is computed in double: from codes to codes, but for sums and differences of
+// codes, which floats hold.
 bool in_double(const KernelContext& of, int n);
 // Whether a node reads a pixel of its image more than once.
 bool reads_again(const Node& node);
