@@ -1,6 +1,7 @@
 // Point operators and geometry against naive references, for every class and awkward sizes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "support/pipeline_runner.hpp"
@@ -235,6 +236,17 @@ TEST(Im2bw, TheLevelItselfIsNotAbove) {
   Image expected(logical, 1, 1, 2, 1);
   expected.values = {0, 1};
   EXPECT_EQ(test::difference(expected, run("im2bw 0.2", reference::to_host(a)).image), "");
+}
+
+// semantics-2: equal belongs below. The float nearest to 0.1 is above it, that nearest to 0.7
+// below.
+TEST(Imquantize, LevelsBetweenFloats) {
+  Image a(single, 1, 1, 6, 1);
+  a.values = {0.1f, std::nextafter(0.1f, 0.0f), 0.7f, std::nextafter(0.7f, 1.0f), 1e30f, -1};
+  Image expected(single, 0, 1, 6, 1);
+  expected.values = {2, 1, 2, 3, 3, 1};
+  EXPECT_EQ(
+      test::difference(expected, run("imquantize 0.1,0.7,1e300", reference::to_host(a)).image), "");
 }
 
 TEST(Intlut, LooksUpEveryClassAndChannel) {

@@ -1,5 +1,7 @@
 // imquantize: which of a list of levels a value lies between.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ops/images.hpp"
 #include "ops/table.hpp"
@@ -22,6 +24,14 @@ constexpr int max_levels = 255;
 constexpr int levels_a_point = 8;
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
+// The largest float32 that is not above a level: the same pixels, which are float32s or codes, are
+// above both.
+double as_float_below(double level) {
+  const auto nearest = static_cast<float>(level);
+  const float lowest = -std::numeric_limits<float>::infinity();
+  return nearest <= level ? nearest : std::nextafter(nearest, lowest);
+}
+
 ImageValue lower_imquantize(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   std::vector<double> levels = call.numbers("levels");
@@ -31,9 +41,10 @@ ImageValue lower_imquantize(const Call& call, PlanBuilder& plan) {
   const std::size_t count = levels.size();
   // Nothing is above the levels that fill the last point.
   while (levels.size() % levels_a_point != 0) levels.push_back(unlimited);
+  std::ranges::transform(levels, levels.begin(), as_float_below);
   ImageValue below = plan.point(bodies::no_level, {image}, {}, numbers);
   for (auto level = levels.begin(); level != levels.end(); level += levels_a_point) {
-    below = plan.point(Point{.body = &bodies::levels_below, .in_double = true}, {image, below},
+    below = plan.point(bodies::levels_below, {image, below},
                        std::vector<Arg>(level, level + levels_a_point), numbers);
   }
   if (!call.has("values")) return plan.point(bodies::one_more, {below}, {}, numbers);

@@ -586,7 +586,8 @@ bool take_registers(const Builder& to, const KernelPlan& plan, const std::vector
                     const Operand& operand) {
   if (operand.external || std::ranges::count(inners, operand.index) > 0) return false;
   const int n = operand.index;
-  if (as<Point>(to.node(n)) == nullptr || plan.node(n).codes) return false;
+  if (as<Point>(to.node(n)) == nullptr) return false;
+  if (const auto& codes = plan.node(n).codes) return take_registers(to, plan, inners, *codes);
   return divides_or_raises(to.context(), n) ||
          std::ranges::any_of(to.node(n).images, [&](const Operand& image) {
            return take_registers(to, plan, inners, image);

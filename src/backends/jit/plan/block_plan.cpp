@@ -144,9 +144,10 @@ struct Parts {
   int runs = 0;          // most runs of an extremum
   bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
-  std::set<int> coded;     // points of one image's codes
-  std::int64_t after = 0;  // bytes of those for points after all neighbourhoods
-  bool moved = false;      // pixels come from other places
+  std::set<int> coded;                    // points of one image's codes
+  std::int64_t after = 0;                 // bytes of those for points after all neighbourhoods
+  bool moved = false;                     // pixels come from other places
+  std::set<std::pair<bool, int>> planes;  // that are read
   int points = 0;
   bool powers = false;          // points take powers or the like
   bool whole_sums = false;      // a point sums bytes in whole numbers
@@ -161,6 +162,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   parts.bytes = std::max(parts.bytes, bytes_of(of.cls(operand)));
   if (planes.has(operand)) {
     parts.stored_bytes = std::max(parts.stored_bytes, bytes_of(of.cls(operand)));
+    parts.planes.insert({operand.external, operand.index});
     return;
   }
   const Node& node = of.node(operand.index);
@@ -244,7 +246,12 @@ BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
   if (parts.whole_sums) return {.px = 8, .py = 1, .points = true};
   // Small blocks fill a device sooner; they make a table of codes more often.
   const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
-  return {.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
+  BlockSize size{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
+  // Where there are tables, registers hold the next block's words, four a plane and row.
+  constexpr int most_words = 32;
+  const int words = 4 * static_cast<int>(parts.planes.size());
+  while (!parts.coded.empty() && size.py > 1 && words * size.py > most_words) size.py /= 2;
+  return size;
 }
 
 // The largest block whose window registers hold, and local memory what points make; nothing when
@@ -253,7 +260,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
                                     const Parts& parts) {
   const Footprint& f = parts.reach;
   const auto has_room = [&](const BlockSize& size) {
-    if (!parts.made) return true;
+    if (!parts.made) return !size.tile || tile_bytes(of, f) + parts.after <= of.tuning.local_bytes;
     const Size group{32 * size.px, of.tuning.group / 32 * size.py};
     const PointTile tile(size.packed ? 1 : 4, group, f);
     return size.px % 4 == 0 &&
@@ -263,9 +270,8 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   if (!parts.around) return block_of_points(of, parts);
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
-    if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, parts);
-    if (!parts.made && tile_bytes(of, f) + parts.after > of.tuning.local_bytes) return std::nullopt;
+    if ((parts.made && packed) || !has_room(tile_size)) return std::nullopt;
     if (packed && parts.lines) return packed_line_size;
     return packed ? packed_tile_size : tile_size;
   }

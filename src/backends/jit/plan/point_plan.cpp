@@ -50,26 +50,32 @@ bool takes_long(const KernelContext& of, int n) {
          (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
 }
 
-// before_slow: whether a point after this operand has powers or is in double. Bytes that the kernel
-// makes are looked up for such points alone: others take less than to read a table.
+// What comes after an operand that is looked up, if anything does: to read a table takes more than
+// other points do.
+struct After {
+  bool doubles = false;  // behind a neighbourhood, whose kernel they fill
+  bool long_points = false;
+};
+
 std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
-                                const Operand& operand, bool before_slow) {
+                                const Operand& operand, After after) {
   const bool bytes = bytes_of(of.cls(operand)) == 1;
   if (planes.has(operand)) return bytes ? std::optional(operand) : std::nullopt;
   const Node& node = of.node(operand.index);
   const Point* point = as<Point>(node);
-  const std::optional<Operand> made =
-      bytes && (before_slow || moves(node)) ? std::optional(operand) : std::nullopt;
+  const bool pays = point == nullptr ? after.doubles || moves(node) : after.long_points;
+  const std::optional<Operand> made = bytes && pays ? std::optional(operand) : std::nullopt;
   if (point == nullptr) return made;
   if (point->lookup && !node.images[1].external) return made;
   if (point->expression != nullptr &&
       (point->expression->uses("col") || point->expression->uses("row"))) {
     return made;
   }
-  const bool slow = before_slow || in_double(of, operand.index) || takes_long(of, operand.index);
+  after.long_points = after.long_points || takes_long(of, operand.index);
+  after.doubles = after.doubles || after.long_points || in_double(of, operand.index);
   std::optional<Operand> codes;
   for (const Operand& image : pixel_images(node)) {
-    const std::optional<Operand> found = codes_of(of, planes, image, slow);
+    const std::optional<Operand> found = codes_of(of, planes, image, after);
     if (!found || (codes && *codes != *found)) return made;
     codes = found;
   }
@@ -80,7 +86,7 @@ std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
 
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand) {
-  return codes_of(of, planes, operand, false);
+  return codes_of(of, planes, operand, {});
 }
 
 int tables_of(const KernelContext& of, const Planes& planes, const Operand& operand) {
