@@ -50,10 +50,30 @@ bool takes_long(const KernelContext& of, int n) {
          (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
 }
 
+int steps_in(const BodyTree& tree) {
+  int steps = tree.parts.empty() ? 0 : 1;
+  for (const BodyTree& part : tree.parts) steps += steps_in(part);
+  return steps;
+}
+
+// Whether a point's pixel takes more steps than to read a table: 26 behind a box of bytes took 50
+// us and a table 33.
+bool takes_many_steps(const KernelContext& of, int n) {
+  constexpr int most = 12;
+  const auto& point = *as<Point>(of.node(n));
+  if (point.expression != nullptr) return point.expression->nodes().size() > 2 * most;
+  if (point.body == nullptr) return false;
+  const std::optional<BodyTrees> trees = whole_body(point.body->text);
+  if (!trees) return true;
+  int steps = steps_in(trees->result);
+  for (const auto& [name, tree] : trees->locals) steps += steps_in(tree);
+  return steps > most;
+}
+
 // What comes after an operand that is looked up, if anything does: to read a table takes more than
 // other points do.
 struct After {
-  bool doubles = false;  // behind a neighbourhood, whose kernel they fill
+  bool slow_points = false;  // behind a neighbourhood, whose kernel they fill
   bool long_points = false;
 };
 
@@ -63,7 +83,7 @@ std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
   if (planes.has(operand)) return bytes ? std::optional(operand) : std::nullopt;
   const Node& node = of.node(operand.index);
   const Point* point = as<Point>(node);
-  const bool pays = point == nullptr ? after.doubles || moves(node) : after.long_points;
+  const bool pays = point == nullptr ? after.slow_points || moves(node) : after.long_points;
   const std::optional<Operand> made = bytes && pays ? std::optional(operand) : std::nullopt;
   if (point == nullptr) return made;
   if (point->lookup && !node.images[1].external) return made;
@@ -72,7 +92,8 @@ std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
     return made;
   }
   after.long_points = after.long_points || takes_long(of, operand.index);
-  after.doubles = after.doubles || after.long_points || in_double(of, operand.index);
+  after.slow_points = after.slow_points || after.long_points || in_double(of, operand.index) ||
+                      takes_many_steps(of, operand.index);
   std::optional<Operand> codes;
   for (const Operand& image : pixel_images(node)) {
     const std::optional<Operand> found = codes_of(of, planes, image, after);

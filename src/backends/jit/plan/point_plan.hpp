@@ -36,8 +36,8 @@ struct PointTile {
 };
 
 // The image of codes that an operand is a function of, code by code: points above one plane of
-// bytes; above a neighbourhood's bytes, where they are in double or have powers; above those of
-// points of several images, where they take long. Nothing for others.
+// bytes; above a neighbourhood's bytes, where they are in double, have powers or take many steps;
+// above those of points of several images, where they take long. Nothing for others.
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
 
