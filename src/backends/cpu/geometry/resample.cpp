@@ -87,8 +87,7 @@ class Resize {
                               level_);
       constexpr std::int64_t rows = 16;
       // Rows that are left out end what a processor foresees.
-      constexpr std::int64_t in_caches = 4 << 20;
-      const bool far = in_.size().height * in_.row_bytes() > in_caches;
+      const bool far = is_far();
       pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
         const std::int64_t end = std::min(part * rows + rows, axes_.y.to);
         for (std::int64_t y = part * rows; y < end; ++y) {
@@ -120,10 +119,21 @@ class Resize {
   }
 
  private:
+  // Whether the input does not lie in a cache since it was made.
+  bool is_far() const {
+    constexpr std::int64_t in_caches = 4 << 20;
+    return in_.size().height * in_.row_bytes() > in_caches;
+  }
+
   void halve(HalveRow row, ThreadPool& pool) const {
     constexpr std::int64_t rows = 16;
+    // Longer rows are foreseen but for their first lines.
+    constexpr std::int64_t short_row = 2048;
+    const bool far = is_far() && in_.row_bytes() <= short_row;
     pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
       for (std::int64_t y = part * rows; y < std::min(part * rows + rows, axes_.y.to); ++y) {
+        const std::int64_t ahead = std::min(y + rows_ahead / 2, axes_.y.to - 1);
+        for (int k = 0; far && k < 2; ++k) ask_for(in_.row(2 * ahead + k), in_.row_bytes());
         row(out_.row(y), in_.row(2 * y), in_.row(2 * y + 1), axes_.x.to);
       }
     });

@@ -9,15 +9,26 @@ namespace {
 #define IMPIPE_KERNELS "backends/cpu/geometry/resample_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 
+// Of two pixels of each of two rows; a half is rounded up.
+template <class T>
+T mean_of_four(const T* upper, const T* lower) {
+  const std::uint32_t sum = std::uint32_t{upper[0]} + upper[1] + lower[0] + lower[1];
+  return static_cast<T>((sum + 2) >> 2);
+}
+
 #if IMPIPE_HAS_INTRINSICS
 #define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/geometry/whole_ratio_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 #undef IMPIPE_VECTORS_ONLY
 
-HalveRow halve_floats(CpuLevel level) {
-  constexpr HalveRow functions[cpu_levels] = {nullptr, v3::halve_floats, v4::halve_floats};
-  return functions[static_cast<int>(level)];
+HalveRow halve_in_vectors(PixelClass cls, CpuLevel level) {
+  if (level == CpuLevel::baseline) return nullptr;
+  constexpr HalveRow functions[][3] = {
+      {v3::halve_codes<std::uint8_t>, v3::halve_codes<std::uint16_t>, v3::halve_floats},
+      {v4::halve_codes<std::uint8_t>, v4::halve_codes<std::uint16_t>, v4::halve_floats}};
+  const int bytes = bytes_of(cls);
+  return functions[level == CpuLevel::v4 ? 1 : 0][bytes == 4 ? 2 : bytes - 1];
 }
 SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
   return level == CpuLevel::v4   ? v4::whole_ratio_spread(table)
@@ -25,24 +36,18 @@ SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
                                  : nullptr;
 }
 #else
-HalveRow halve_floats(CpuLevel) { return nullptr; }
+HalveRow halve_in_vectors(PixelClass, CpuLevel) { return nullptr; }
 SpreadRow whole_ratio_spread(const SpreadTable&, CpuLevel) { return nullptr; }
 #endif
 
 template <class T>
-IMPIPE_INLINE void halve_body(std::byte* out, const std::byte* upper, const std::byte* lower,
-                              std::int64_t n) {
-  const T* __restrict a = reinterpret_cast<const T*>(upper);
-  const T* __restrict b = reinterpret_cast<const T*>(lower);
-  T* __restrict to = reinterpret_cast<T*>(out);
+void halve_codes(std::byte* out, const std::byte* upper, const std::byte* lower, std::int64_t n) {
+  const T* a = reinterpret_cast<const T*>(upper);
+  const T* b = reinterpret_cast<const T*>(lower);
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint32_t sum = std::uint32_t{a[2 * i]} + a[2 * i + 1] + b[2 * i] + b[2 * i + 1];
-    to[i] = static_cast<T>((sum + 2) >> 2);
+    reinterpret_cast<T*>(out)[i] = mean_of_four(a + 2 * i, b + 2 * i);
   }
 }
-IMPIPE_CPU_KERNEL(halve,
-                  (std::byte * out, const std::byte* upper, const std::byte* lower, std::int64_t n),
-                  (out, upper, lower, n))
 
 template <bool nearest>
 WarpRow warp_of(PixelClass cls, CpuLevel level) {
@@ -59,14 +64,11 @@ WarpRow warp_of(PixelClass cls, CpuLevel level) {
 }  // namespace
 
 HalveRow halve_row(PixelClass cls, CpuLevel level) {
-  const int at = static_cast<int>(level);
-  switch (cls) {
-    case PixelClass::logical: return nullptr;
-    case PixelClass::uint8: return halve<std::uint8_t>[at];
-    case PixelClass::uint16: return halve<std::uint16_t>[at];
-    case PixelClass::single: return halve_floats(level);
-  }
-  return nullptr;
+  if (cls == PixelClass::logical) return nullptr;
+  if (const HalveRow halve = halve_in_vectors(cls, level); halve != nullptr) return halve;
+  return cls == PixelClass::uint8    ? halve_codes<std::uint8_t>
+         : cls == PixelClass::uint16 ? halve_codes<std::uint16_t>
+                                     : nullptr;
 }
 
 TurnRows rows_to_lanes(CpuLevel level) {

@@ -394,6 +394,18 @@ IMPIPE_SIMD Pixels<std::uint16_t> set_pairs(std::int16_t a, std::int16_t b) {
 IMPIPE_SIMD Ints pair_products(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
   return _mm256_madd_epi16(a.v, b.v);
 }
+// The sums of two neighbours each.
+IMPIPE_SIMD Pixels<std::uint16_t> sums_of_two(Pixels<std::uint8_t> a) {
+  return {_mm256_maddubs_epi16(a.v, _mm256_set1_epi8(1))};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> shifted_right(Pixels<std::uint16_t> a, int bits) {
+  return {_mm256_srli_epi16(a.v, bits)};
+}
+// The codes of a, then those of b, as bytes.
+IMPIPE_SIMD void store_codes(std::uint8_t* p, Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  store_pixels(p,
+               Pixels<std::uint8_t>{_mm256_permute4x64_epi64(_mm256_packus_epi16(a.v, b.v), 0xd8)});
+}
 // A bit for each byte: whether it has one of the bits; its lowest bit; and bytes 1 of such bits.
 IMPIPE_SIMD std::uint32_t where_any(Pixels<std::uint8_t> a, Pixels<std::uint8_t> bits) {
   const __m256i none = _mm256_cmpeq_epi8(_mm256_and_si256(a.v, bits.v), _mm256_setzero_si256());

@@ -377,6 +377,18 @@ IMPIPE_SIMD Pixels<std::uint16_t> set_pairs(std::int16_t a, std::int16_t b) {
 IMPIPE_SIMD Ints pair_products(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
   return _mm512_madd_epi16(a.v, b.v);
 }
+// The sums of two neighbours each.
+IMPIPE_SIMD Pixels<std::uint16_t> sums_of_two(Pixels<std::uint8_t> a) {
+  return {_mm512_maddubs_epi16(a.v, _mm512_set1_epi8(1))};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> shifted_right(Pixels<std::uint16_t> a, int bits) {
+  return {_mm512_srli_epi16(a.v, bits)};
+}
+// The codes of a, then those of b, as bytes.
+IMPIPE_SIMD void store_codes(std::uint8_t* p, Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi16_epi8(a.v));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), _mm512_cvtepi16_epi8(b.v));
+}
 // A bit for each byte: whether it has one of the bits; its lowest bit; and bytes 1 of such bits.
 IMPIPE_SIMD std::uint64_t where_any(Pixels<std::uint8_t> a, Pixels<std::uint8_t> bits) {
   return _mm512_test_epi8_mask(a.v, bits.v);
