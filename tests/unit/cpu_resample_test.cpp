@@ -91,18 +91,20 @@ TEST(CpuResample, HasTheSumsOfItsTaps) {
 }
 
 // Halves of whole sizes are means of four pixels, whose ties go up; of odd ones an end is mirrored.
-TEST(CpuResample, HalvesAreTheSumsOfTheirTaps) {
+// Doubles are sixteenths of four pixels.
+TEST(CpuResample, HalvesAndDoublesAreTheSumsOfTheirTaps) {
   std::mt19937 random(9);
   for (const PixelClass cls :
        {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
-    for (const Size size : {Size{2, 2}, Size{64, 6}, Size{262, 34}, Size{63, 34}, Size{62, 35}}) {
+    for (const Size size : {Size{1, 1}, Size{2, 2}, Size{64, 6}, Size{262, 34}, Size{63, 34},
+                            Size{62, 35}, Size{17, 1}}) {
       const SpecResult image = random_image(random, cls, 1, size, false);
-      for (const bool box : {false, true}) {
+      for (const auto& [scale, box] : {std::pair{0.5, true}, {0.5, false}, {2.0, false}}) {
         SpecBuilder b;
         const Operand in = b.input(cls, 1);
         const auto method = box ? Resample::Method::box : Resample::Method::bilinear;
         const Operand out =
-            b.add(Resample{.method = method, .antialias = box}, {in}, {0, 0, 0.5, 0.5}, cls, 1);
+            b.add(Resample{.method = method, .antialias = box}, {in}, {0, 0, scale, scale}, cls, 1);
         const KernelSpec spec = b.finish({out});
         const std::vector<float> wanted = by_definition(spec.nodes[0], image.image);
         for (const CpuLevel level : usable_levels()) {
@@ -111,7 +113,7 @@ TEST(CpuResample, HalvesAreTheSumsOfTheirTaps) {
           for (std::size_t i = 0; i < wanted.size(); ++i) {
             ASSERT_EQ(made.values[i], pixel_of(wanted[i], cls))
                 << to_string(size) << ", " << name_of(cls) << (box ? ", box" : ", bilinear")
-                << " at " << i << ", level " << static_cast<int>(level);
+                << " by " << scale << " at " << i << ", level " << static_cast<int>(level);
           }
         }
       }

@@ -67,6 +67,20 @@ bool halves(const ResizeTaps& taps, const ResizeAxis& axis) {
                      [](float weight) { return weight == 0.5f; });
 }
 
+// Whether every input makes two outputs, of three quarters of it and a quarter of a neighbour.
+bool doubles(const ResizeTaps& taps, const ResizeAxis& axis) {
+  if (axis.taps != 2 || axis.to != 2 * axis.from) return false;
+  for (std::int64_t i = 0; i < axis.to; ++i) {
+    const bool second = i % 2 != 0;
+    const float* weights = taps.weights.data() + 2 * i;
+    if (taps.first[i] != i / 2 - (second ? 0 : 1) || weights[second ? 0 : 1] != 0.75f ||
+        weights[second ? 1 : 0] != 0.25f) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class Resize {
  public:
   Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
@@ -104,6 +118,10 @@ class Resize {
     if (half != nullptr && same_class && halves(x_, axes_.x) && halves(y_, axes_.y)) {
       return halve(half, pool);
     }
+    const DoubleRow twice = double_row(in_.cls(), level_);
+    if (twice != nullptr && same_class && doubles(x_, axes_.x) && doubles(y_, axes_.y)) {
+      return make_double(twice, pool);
+    }
     // Blocks of output columns over about this many input columns, which a cache holds as lanes.
     const double per_output = static_cast<double>(axes_.x.from) / static_cast<double>(axes_.x.to);
     const double columns = std::max(768.0, 4.0 * axes_.x.taps);
@@ -136,6 +154,27 @@ class Resize {
         for (int k = 0; far && k < 2; ++k) ask_for(in_.row(2 * ahead + k), in_.row_bytes());
         row(out_.row(y), in_.row(2 * y), in_.row(2 * y + 1), axes_.x.to);
       }
+    });
+  }
+
+  void make_double(DoubleRow row, ThreadPool& pool) const {
+    constexpr std::int64_t rows = 8;  // of the input
+    const std::int64_t n = axes_.x.from, height = axes_.y.from;
+    const bool spills = axes_.y.to * out_.row_bytes() >= kept_in_caches;
+    pool.for_each((height + rows - 1) / rows, [&](std::int64_t part) {
+      static thread_local std::vector<std::byte> between, made;
+      between.resize(static_cast<std::size_t>((n + 2) * 2 * bytes_of(in_.cls())));
+      made.resize(static_cast<std::size_t>(out_.row_bytes()));
+      for (std::int64_t y = part * rows; y < std::min(part * rows + rows, height); ++y) {
+        const std::int64_t neighbours[] = {std::max<std::int64_t>(y - 1, 0),
+                                           std::min(y + 1, height - 1)};
+        for (int k = 0; k < 2; ++k) {
+          std::byte* out = out_.row(2 * y + k);
+          row(spills ? made.data() : out, in_.row(y), in_.row(neighbours[k]), n, between.data());
+          if (spills) stream_row(out, made.data(), out_.row_bytes(), level_);
+        }
+      }
+      if (spills) end_streams();
     });
   }
 

@@ -1,6 +1,8 @@
 // The inner parts of resampling for each instruction set.
 #include "backends/cpu/geometry/resample_rows.hpp"
 
+#include <algorithm>
+
 #include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
@@ -14,6 +16,19 @@ template <class T>
 T mean_of_four(const T* upper, const T* lower) {
   const std::uint32_t sum = std::uint32_t{upper[0]} + upper[1] + lower[0] + lower[1];
   return static_cast<T>((sum + 2) >> 2);
+}
+
+// Of three of four parts, and again along the row, whose ends stand for what lies beyond.
+template <class T>
+void double_few(T* out, const T* nearer, const T* farther, std::int64_t n) {
+  const auto sum = [&](std::int64_t i) {
+    const std::int64_t k = std::clamp<std::int64_t>(i, 0, n - 1);
+    return 3 * std::uint32_t{nearer[k]} + farther[k];
+  };
+  for (std::int64_t i = 0; i < n; ++i) {
+    out[2 * i] = static_cast<T>((3 * sum(i) + sum(i - 1) + 8) >> 4);
+    out[2 * i + 1] = static_cast<T>((3 * sum(i) + sum(i + 1) + 8) >> 4);
+  }
 }
 
 #if IMPIPE_HAS_INTRINSICS
@@ -30,6 +45,14 @@ HalveRow halve_in_vectors(PixelClass cls, CpuLevel level) {
   const int bytes = bytes_of(cls);
   return functions[level == CpuLevel::v4 ? 1 : 0][bytes == 4 ? 2 : bytes - 1];
 }
+DoubleRow double_in_vectors(PixelClass cls, CpuLevel level) {
+  if (level == CpuLevel::baseline) return nullptr;
+  constexpr DoubleRow functions[][2] = {{v3::double_codes<std::uint8_t, std::uint16_t>,
+                                         v3::double_codes<std::uint16_t, std::int32_t>},
+                                        {v4::double_codes<std::uint8_t, std::uint16_t>,
+                                         v4::double_codes<std::uint16_t, std::int32_t>}};
+  return functions[level == CpuLevel::v4 ? 1 : 0][bytes_of(cls) - 1];
+}
 SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
   return level == CpuLevel::v4   ? v4::whole_ratio_spread(table)
          : level == CpuLevel::v3 ? v3::whole_ratio_spread(table)
@@ -37,6 +60,7 @@ SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
 }
 #else
 HalveRow halve_in_vectors(PixelClass, CpuLevel) { return nullptr; }
+DoubleRow double_in_vectors(PixelClass, CpuLevel) { return nullptr; }
 SpreadRow whole_ratio_spread(const SpreadTable&, CpuLevel) { return nullptr; }
 #endif
 
@@ -69,6 +93,11 @@ HalveRow halve_row(PixelClass cls, CpuLevel level) {
   return cls == PixelClass::uint8    ? halve_codes<std::uint8_t>
          : cls == PixelClass::uint16 ? halve_codes<std::uint16_t>
                                      : nullptr;
+}
+
+DoubleRow double_row(PixelClass cls, CpuLevel level) {
+  return cls == PixelClass::uint8 || cls == PixelClass::uint16 ? double_in_vectors(cls, level)
+                                                               : nullptr;
 }
 
 TurnRows rows_to_lanes(CpuLevel level) {

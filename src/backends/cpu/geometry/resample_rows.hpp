@@ -63,6 +63,13 @@ using HalveRow = void (*)(std::byte* out, const std::byte* upper, const std::byt
                           std::int64_t n);
 HalveRow halve_row(PixelClass cls, CpuLevel level);
 
+// out[2 i] and out[2 i + 1] for i < n: three quarters of two rows' sum at i and a quarter of that
+// at its neighbour, where the nearer row has three quarters; of codes, halves are rounded up.
+// between: room for n + 2 numbers, each of two codes' size. Null where there is none.
+using DoubleRow = void (*)(std::byte* out, const std::byte* nearer, const std::byte* farther,
+                           std::int64_t n, std::byte* between);
+DoubleRow double_row(PixelClass cls, CpuLevel level);
+
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
 struct AffineRow {
   double a = 1, x = 0, d = 0, y = 0;

@@ -401,6 +401,16 @@ IMPIPE_SIMD Pixels<std::uint16_t> sums_of_two(Pixels<std::uint8_t> a) {
 IMPIPE_SIMD Pixels<std::uint16_t> shifted_right(Pixels<std::uint16_t> a, int bits) {
   return {_mm256_srli_epi16(a.v, bits)};
 }
+IMPIPE_SIMD Pixels<std::uint16_t> shifted_left(Pixels<std::uint16_t> a, int bits) {
+  return {_mm256_slli_epi16(a.v, bits)};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> either(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return {_mm256_or_si256(a.v, b.v)};
+}
+// Bytes as numbers of 16 bits, in order.
+IMPIPE_SIMD Pixels<std::uint16_t> load_whole(const std::uint8_t* p) {
+  return {_mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
 // The codes of a, then those of b, as bytes.
 IMPIPE_SIMD void store_codes(std::uint8_t* p, Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
   store_pixels(p,

@@ -384,6 +384,16 @@ IMPIPE_SIMD Pixels<std::uint16_t> sums_of_two(Pixels<std::uint8_t> a) {
 IMPIPE_SIMD Pixels<std::uint16_t> shifted_right(Pixels<std::uint16_t> a, int bits) {
   return {_mm512_srli_epi16(a.v, bits)};
 }
+IMPIPE_SIMD Pixels<std::uint16_t> shifted_left(Pixels<std::uint16_t> a, int bits) {
+  return {_mm512_slli_epi16(a.v, bits)};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> either(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return {_mm512_or_si512(a.v, b.v)};
+}
+// Bytes as numbers of 16 bits, in order.
+IMPIPE_SIMD Pixels<std::uint16_t> load_whole(const std::uint8_t* p) {
+  return {_mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
 // The codes of a, then those of b, as bytes.
 IMPIPE_SIMD void store_codes(std::uint8_t* p, Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi16_epi8(a.v));
