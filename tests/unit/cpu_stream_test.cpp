@@ -7,6 +7,7 @@
 #include "support/spec_case.hpp"
 
 IMPIPE_POINT_BODY(test_streamed, (x), (scale, add), { return x * scale + add; })
+IMPIPE_POINT_BODY(test_streamed_power, (x), (gamma), { return pow(x, gamma); })
 IMPIPE_POINT_BODY(test_streamed_mix, (r, g, b), (k), { return k * r - g / (b + real(1)); })
 
 namespace impipe::testing {
@@ -35,6 +36,18 @@ TEST(CpuStream, CopiesBytesAnywhere) {
 // A width whose rows begin and end anywhere; the result is more than caches keep.
 constexpr Size large{1999, 2211};
 
+Mask diamond(int radius) {
+  const int side = 2 * radius + 1;
+  Mask mask = rectangle(side, side, radius, radius);
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) {
+      mask.cells[static_cast<std::size_t>(y * side + x)] =
+          std::abs(x - radius) + std::abs(y - radius) <= radius;
+    }
+  }
+  return mask;
+}
+
 struct Streamed {
   KernelSpec spec;
   PixelClass cls;
@@ -60,6 +73,7 @@ std::vector<Streamed> streamed() {
   add(Rank{.mask = rectangle(5, 5, 2, 2), .rank = 12}, {0}, PixelClass::uint16, 2);
   add(Rank{.mask = rectangle(3, 3, 1, 1), .rank = 3}, {0});
   add(Resample{.method = Resample::Method::bilinear}, {0, 0, 1.01, 1.003});
+  add(Resample{.method = Resample::Method::bilinear}, {0, 0, 2, 2}, PixelClass::uint16);
   add(Resample{.method = Resample::Method::bicubic}, {0, 0, 1.43, 1.4}, PixelClass::uint16);
   return all;
 }
@@ -76,6 +90,40 @@ TEST(CpuStream, LargeResultsAreThoseOfTheBaseline) {
           << "spec " << number << ", level " << static_cast<int>(level);
     }
     ++number;
+  }
+}
+
+TEST(CpuStream, LargeExtrema) {
+  std::mt19937 random(12);
+  for (const Mask& mask : {rectangle(3, 3, 1, 1), rectangle(2, 9, 0, 5), rectangle(1, 3, 0, 1),
+                           rectangle(3, 1, 1, 0), diamond(2)}) {
+    SpecBuilder b;
+    const Operand in = b.input(PixelClass::single, 1);
+    const KernelSpec spec =
+        b.finish({b.add(Extremum{.mask = mask}, {in}, {}, PixelClass::single, 1)});
+    const std::vector<SpecResult> inputs{random_image(random, PixelClass::single, 1, large, false)};
+    const SpecResult expected = evaluate_spec(spec, inputs)[0];
+    for (const CpuLevel level : usable_levels()) {
+      ASSERT_EQ(difference(run_spec(spec, inputs, level, 2)[0], expected), "")
+          << mask.width << "x" << mask.height << ", level " << static_cast<int>(level);
+    }
+  }
+}
+
+TEST(CpuStream, LargeTablesOfSingles) {
+  std::mt19937 random(11);
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    SpecBuilder b;
+    const Operand in = b.input(cls, 1);
+    const Operand out =
+        b.add(Point{.body = &bodies::test_streamed_power}, {in}, {0.7}, PixelClass::single, 1);
+    const KernelSpec spec = b.finish({out});
+    const std::vector<SpecResult> inputs{random_image(random, cls, 1, large, false)};
+    const SpecResult expected = run_spec(spec, inputs, CpuLevel::baseline, 1)[0];
+    for (const CpuLevel level : usable_levels()) {
+      ASSERT_EQ(difference(run_spec(spec, inputs, level, 2)[0], expected), "")
+          << name_of(cls) << ", level " << static_cast<int>(level);
+    }
   }
 }
 

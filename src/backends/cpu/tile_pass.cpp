@@ -67,7 +67,7 @@ class TilePass {
       : runs_(runs),
         size_(size),
         far_(size_of_all(runs.inputs) > near),
-        spills_(size_of_all(outputs_of(runs)) > kept_in_caches) {
+        spills_(size_of_all(outputs_of(runs)) >= kept_in_caches) {
     std::vector<std::vector<std::size_t>> all(static_cast<std::size_t>(runs.graph.groups));
     std::vector<bool> wanted(all.size());
     for (std::size_t n = 0; n < runs.nodes.size(); ++n) {
@@ -317,6 +317,22 @@ class TilePass {
     }
   }
 
+  // A row through a table; what becomes singles and spills goes past the caches.
+  void look_up(const CodeTable& table, TileOut out, const std::byte* in, std::int64_t n,
+               Scratch& scratch) const {
+    if (!out.spills || table.to != PixelClass::single) {
+      return apply_table(table, out.data, in, n, runs_.level);
+    }
+    constexpr std::int64_t chunk = 1024, pixel = sizeof(float);
+    const ScratchScope scope(scratch);
+    std::byte* made = scratch.take<std::byte>(chunk * pixel);
+    for (std::int64_t at = 0; at < n; at += chunk) {
+      const std::int64_t count = std::min(chunk, n - at);
+      apply_table(table, made, in + at * bytes_of(table.from), count, runs_.level);
+      stream_row(out.data + at * pixel, made, count * pixel, runs_.level);
+    }
+  }
+
   void make_point(std::size_t n, const Region& region, TileOut out, Worker& worker) {
     const PlaneRun& run = runs_.nodes[n];
     const bool gapless = worker.made[n].gapless(region);
@@ -324,8 +340,8 @@ class TilePass {
       const TileImage in = image_of(run.table_source, worker);
       const Region rows = as_rows(region, gapless && in.gapless(region));
       for (std::int64_t y = rows.y0; y < rows.y1; ++y) {
-        apply_table(*run.table, out.data + (y - rows.y0) * out.stride, in.at(rows.x0, y),
-                    rows.width(), runs_.level);
+        look_up(*run.table, {out.data + (y - rows.y0) * out.stride, out.stride, out.spills},
+                in.at(rows.x0, y), rows.width(), *worker.scratch);
       }
       return;
     }

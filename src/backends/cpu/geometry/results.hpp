@@ -14,7 +14,7 @@ class Results {
  public:
   Results(Plane& out, CpuLevel level)
       : Results(out,
-                bytes_of(out.cls()) > 1 && out.size().height * out.row_bytes() > kept_in_caches,
+                bytes_of(out.cls()) > 1 && out.size().height * out.row_bytes() >= kept_in_caches,
                 level) {}
   Results(Plane& out, bool spills, CpuLevel level) : out_(out), level_(level), spills_(spills) {}
 

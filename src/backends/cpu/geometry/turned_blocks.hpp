@@ -33,7 +33,7 @@ struct Moved {
     return std::ssize(out) * out[0]->size().height * out[0]->row_bytes();
   }
   // Whether rows of blocks that are read in place go past the caches; bytes are too few a row.
-  bool spills() const { return pixel > 1 && bytes_out() > kept_in_caches; }
+  bool spills() const { return pixel > 1 && bytes_out() >= kept_in_caches; }
   bool is_nearest() const { return resample.method == Resample::Method::nearest; }
 };
 

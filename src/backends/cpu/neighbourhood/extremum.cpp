@@ -6,6 +6,7 @@
 #include "backends/cpu/neighbourhood/extremum_diamonds.hpp"
 #include "backends/cpu/neighbourhood/extremum_rows.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
+#include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
 
 namespace impipe::cpu {
@@ -27,7 +28,15 @@ struct Tile {
   T nothing;                               // what takes no part
   T* out;
   std::int64_t out_stride;  // in elements
+  CpuLevel level;
+  T* made = nullptr;  // a row of results that spill, before it is written past the caches
   T* out_row(std::int64_t y) const { return out + y * out_stride; }
+  T* begin_row(std::int64_t y) const { return made != nullptr ? made : out_row(y); }
+  void end_row(std::int64_t y) const {
+    if (made == nullptr) return;
+    stream_row(reinterpret_cast<std::byte*>(out_row(y)), reinterpret_cast<const std::byte*>(made),
+               width * static_cast<std::int64_t>(sizeof(T)), level);
+  }
 };
 
 // Fills the ends of a row of `wide` elements that have nothing above or below them.
@@ -116,7 +125,8 @@ void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& s
     }
     if (only_columns) continue;
     for (int k = 0; k < count; ++k) {
-      along_row(tile.ops, passes, from[k], tile.out_row(y + k), n, between);
+      along_row(tile.ops, passes, from[k], tile.begin_row(y + k), n, between);
+      tile.end_row(y + k);
     }
   }
 }
@@ -150,7 +160,8 @@ void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& 
               between[0]);
     }
     for (std::int64_t i = 0; i < count && !only_columns; ++i) {
-      along_row(tile.ops, passes, tall[i], tile.out_row(y + i), n, between);
+      along_row(tile.ops, passes, tall[i], tile.begin_row(y + i), n, between);
+      tile.end_row(y + i);
     }
   }
 }
@@ -306,10 +317,11 @@ class DiamondRun {
         rows[1][k] = tile_.rows[static_cast<std::size_t>(y + k)] + count_;
         rows[2][k] = tails[from];
       }
-      T* out = tile_.out_row(y);
+      T* out = tile_.begin_row(y);
       kernel_(out, rows[0], count_, tile_.nothing);
       kernel_(out + count_, rows[1], middle_, tile_.nothing);
       kernel_(out + last, rows[2], tail_, tile_.nothing);
+      tile_.end_row(y);
     }
   }
 
@@ -351,7 +363,9 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
                .far = in.far,
                .nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : ops.nothing,
                .out = reinterpret_cast<T*>(out.data),
-               .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T))};
+               .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T)),
+               .level = level,
+               .made = out.spills ? scratch.take<T>(in.width) : nullptr};
   if (plan.method == ExtremumPlan::Method::nothing) {
     for (std::int64_t y = 0; y < tile.height; ++y) {
       std::fill_n(tile.out_row(y), tile.width, tile.nothing);

@@ -18,11 +18,11 @@ void load_row(real* out, const std::byte* in, PixelClass cls, std::int64_t n, Cp
 template <class real>
 void store_row(std::byte* out, const real* in, PixelClass cls, std::int64_t n, CpuLevel level);
 
-// Of results that are more bytes than this the first are no longer in a cache when the last are
+// Of results that are as many bytes as this the first are no longer in a cache when the last are
 // made.
 inline constexpr std::int64_t kept_in_caches = 16 << 20;
 // Copies bytes past the caches, which then need not read what they will write over: for results
-// that are more than the caches keep. end_streams comes before other threads read them.
+// that the caches do not keep. end_streams comes before other threads read them.
 void stream_row(std::byte* out, const std::byte* in, std::int64_t bytes, CpuLevel level);
 void end_streams();
 
