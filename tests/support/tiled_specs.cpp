@@ -501,6 +501,18 @@ void add_tables(std::vector<SpecCase>& specs) {
       specs.push_back(after);
     }
   }
+  // Channels that are mixed behind them.
+  for (const std::size_t n : {std::size_t{0}, std::size_t{5}, std::size_t{7}}) {
+    SpecCase mixed = before[n];
+    mixed.name += " looked up and mixed";
+    mixed.spec.inputs[0].channels = mixed.spec.nodes[0].channels = 3;
+    mixed.spec.nodes.push_back(stretched(PixelClass::uint8));
+    mixed.spec.nodes[1].channels = 3;
+    mixed.spec.nodes.push_back(one(Point{.body = &bodies::tiled_mean, .mixes_channels = true}, 1,
+                                   {255}, PixelClass::uint8));
+    mixed.spec.outputs = {2};
+    specs.push_back(std::move(mixed));
+  }
   // In chains, and two tables of one result.
   SpecCase chain =
       of_one("looked up in a chain", separable(3, 3), weights(6, false), PixelClass::uint8, 1);

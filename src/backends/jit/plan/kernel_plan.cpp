@@ -184,7 +184,8 @@ class Chooser {
           !is_last_extremum(of_, reader, n)) {
         return node_name(r) + " mixes windows that registers do not hold together";
       }
-      if (joins_neighbourhoods(reader) && reads_again(of_.node(n))) {
+      if (joins_neighbourhoods(reader) &&
+          (reads_again(of_.node(n)) || is_point_around(planes, n))) {
         return node_name(r) + " mixes several neighbourhoods";
       }
     }
@@ -192,6 +193,18 @@ class Chooser {
       return "it would be made more than once";
     }
     return "";
+  }
+
+  // Whether node n is a point of what a neighbourhood makes in the kernel, but for those that tiles
+  // make, one after the other.
+  bool is_point_around(const Planes& planes, int n) const {
+    if (!is<Point>(n)) return false;
+    const auto images = pixel_images(of_.node(n));
+    return std::ranges::any_of(images, [&](const Operand& image) {
+      if (planes.has(image)) return false;
+      const Node& node = of_.node(image.index);
+      return (reads_again(node) && !Passes::of(node)) || is_point_around(planes, image.index);
+    });
   }
 
   // Whether what node n reads is made by a tile one after the other.
