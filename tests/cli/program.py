@@ -23,7 +23,7 @@ PROGRAM = os.path.abspath(os.environ.get("IMPIPE", os.path.join(ROOT, "build/ci/
 LONG = bool(os.environ.get("IMPIPE_LONG_TESTS"))
 SANITIZED = bool(os.environ.get("IMPIPE_SANITIZED"))
 UNDER_OCLGRIND = "OCLGRIND_LOG" in os.environ
-RUN_TIMEOUT = 600 if SANITIZED else 100  # seconds; sanitizer builds are slow
+RUN_TIMEOUT = 600 if SANITIZED else 240  # seconds; sanitizer builds are slow
 LONG_SHAPE = (60, 500) if SANITIZED else (500, 600)  # medfilt2 9 takes a while for these
 
 
