@@ -6,16 +6,22 @@
 #include "ops/images.hpp"
 #include "ops/table.hpp"
 
-// How many of eight levels are below x, added to those counted before. Equal belongs below.
-IMPIPE_POINT_BODY(levels_below, (x, counted), (l1, l2, l3, l4, l5, l6, l7, l8), {
+// How many of eight levels are below x, added to those counted before or to `from`. Equal belongs
+// below.
+IMPIPE_POINT_BODY(levels_below, (x), (from, l1, l2, l3, l4, l5, l6, l7, l8), {
+  const real first = (x > l1 ? real(1) : real(0)) + (x > l2 ? real(1) : real(0)) +
+                     (x > l3 ? real(1) : real(0)) + (x > l4 ? real(1) : real(0));
+  const real second = (x > l5 ? real(1) : real(0)) + (x > l6 ? real(1) : real(0)) +
+                      (x > l7 ? real(1) : real(0)) + (x > l8 ? real(1) : real(0));
+  return from + first + second;
+})
+IMPIPE_POINT_BODY(more_levels_below, (x, counted), (l1, l2, l3, l4, l5, l6, l7, l8), {
   const real first = (x > l1 ? real(1) : real(0)) + (x > l2 ? real(1) : real(0)) +
                      (x > l3 ? real(1) : real(0)) + (x > l4 ? real(1) : real(0));
   const real second = (x > l5 ? real(1) : real(0)) + (x > l6 ? real(1) : real(0)) +
                       (x > l7 ? real(1) : real(0)) + (x > l8 ? real(1) : real(0));
   return counted + first + second;
 })
-IMPIPE_POINT_BODY(no_level, (x), (), { return real(0); })
-IMPIPE_POINT_BODY(one_more, (x), (), { return x + real(1); })
 
 namespace impipe::ops {
 namespace {
@@ -42,12 +48,16 @@ ImageValue lower_imquantize(const Call& call, PlanBuilder& plan) {
   // Nothing is above the levels that fill the last point.
   while (levels.size() % levels_a_point != 0) levels.push_back(unlimited);
   std::ranges::transform(levels, levels.begin(), as_float_below);
-  ImageValue below = plan.point(bodies::no_level, {image}, {}, numbers);
-  for (auto level = levels.begin(); level != levels.end(); level += levels_a_point) {
-    below = plan.point(bodies::levels_below, {image, below},
+  // Places in a table of values begin with 0.
+  std::vector<Arg> first{call.has("values") ? 0.0 : 1.0};
+  first.insert(first.end(), levels.begin(), levels.begin() + levels_a_point);
+  ImageValue below = plan.point(bodies::levels_below, {image}, first, numbers);
+  for (auto level = levels.begin() + levels_a_point; level != levels.end();
+       level += levels_a_point) {
+    below = plan.point(bodies::more_levels_below, {image, below},
                        std::vector<Arg>(level, level + levels_a_point), numbers);
   }
-  if (!call.has("values")) return plan.point(bodies::one_more, {below}, {}, numbers);
+  if (!call.has("values")) return below;
   const std::vector<double>& values = call.numbers("values");
   if (values.size() != count + 1) {
     call.fail("values", "there are " + std::to_string(values.size()) + " values for " +
