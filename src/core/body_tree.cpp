@@ -249,6 +249,12 @@ const char* sign_of(Kind kind) {
   }
 }
 
+int steps_in(const BodyTree& tree) {
+  int steps = tree.parts.empty() ? 0 : 1;
+  for (const BodyTree& part : tree.parts) steps += steps_in(part);
+  return steps;
+}
+
 void look_at(const BodyTree& tree, BodyTraits& traits) {
   const bool over = tree.kind == Kind::call && tree.name == "over";
   traits.powers = traits.powers || (tree.kind == Kind::call && tree.name == "pow");
@@ -375,6 +381,12 @@ std::string body_text(const BodyTrees& body, const PartText& other) {
     text += "const real " + name + " = " + tree_text(tree, other) + "; ";
   }
   return text + "return " + tree_text(body.result, other) + "; }";
+}
+
+int steps_of(const BodyTrees& body) {
+  int steps = steps_in(body.result);
+  for (const auto& [name, tree] : body.locals) steps += steps_in(tree);
+  return steps;
 }
 
 BodyTraits traits_of(const PointBody& body) {

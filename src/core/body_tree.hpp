@@ -63,6 +63,9 @@ using PartText = std::function<std::string(const BodyTree& part)>;
 std::string tree_text(const BodyTree& tree, const PartText& other);
 std::string body_text(const BodyTrees& body, const PartText& other);
 
+// Operations of a body, each counted where it stands.
+int steps_of(const BodyTrees& body);
+
 // What backends ask about a point's body, whatever operator it is of.
 struct BodyTraits {
   bool powers = false;              // it calls pow

@@ -294,6 +294,31 @@ class Table {
               channels)});
   }
 
+  // Of what a point makes, of its own class and of floats.
+  void add_measured_points(Node point, PixelClass cls, int channels, const std::string& of) {
+    for (const PixelClass made : {cls, PixelClass::single}) {
+      point.cls = made;
+      const bool codes = is_integer(made);
+      std::vector<Node> nodes = {point};
+      for (const ReduceKind kind :
+           {ReduceKind::min, ReduceKind::max, codes ? ReduceKind::spread : ReduceKind::sum}) {
+        nodes.push_back(sink(Reduce{.kind = kind}, result(0), {}, channels, 1));
+      }
+      const int counters = codes ? static_cast<int>(white_of(made)) + 1 : 700;
+      const BinRule rule = codes ? BinRule::codes : BinRule::centred;
+      nodes.push_back(
+          sink(Histogram{.rule = rule, .bins = counters}, result(0), {}, channels, counters));
+      // More bins than local memory holds.
+      nodes.push_back(sink(Histogram{.rule = BinRule::user,
+                                     .bins = 9000,
+                                     .expression = expression("x / white * 9200 - 40")},
+                           result(0), {}, channels, 9000));
+      add("measured point " + std::string(name_of(made)) + of, {image(cls, channels)}, nodes,
+          {1, 2, 3, 4, 5});
+      if (cls == made) break;
+    }
+  }
+
   void add_measurements(PixelClass cls, int channels, const std::string& of) {
     // Reductions of one image share a kernel.
     std::vector<Node> reductions;
@@ -729,6 +754,13 @@ class Table {
         {adjust, sink(Reduce{}, result(0), {}, channels, 1),
          sink(Histogram{.bins = 32}, result(0), {}, channels, 32)},
         {1, 2});
+    add("chain around map reduce" + of, {image(cls, channels)},
+        {node(Extremum{.largest = true, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels),
+         node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
+              channels),
+         sink(Reduce{}, result(1), {}, channels, 1)},
+        {2});
+    add_measured_points(adjust, cls, channels, of);
     add("chain image and its sum" + of, {image(cls, channels)},
         {gradient(input(0)), sink(Reduce{}, result(0), {}, channels, 1)}, {0, 1});
   }

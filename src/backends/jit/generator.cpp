@@ -182,7 +182,7 @@ class Generator {
         write_histogram(to, counted, n);
       }
     }
-    void operator()(const Selection& selection) const { write_select(to, selection.scalars, n); }
+    void operator()(const Selection& selection) const { write_select(to, selection, n); }
     void operator()(const Scalars& scalars) const { write_scalars(to, scalars.nodes); }
     void operator()(const WholeKernels&) const {
       std::visit(WholeWriter{to, n}, to.node(n).primitive);

@@ -4,6 +4,20 @@
 #define $groups 96  // of a launch
 #define $unroll
 
+// Alone: what a stream of looked up values begins with.
+#define $codes 256
+#define $table table
+#define $value (uchar)(255 - code)
+KERNEL($items) void with_table(GLOBAL uchar* $out) {
+  LOCAL uchar $table[$codes];
+  // -- part: table
+  // What points make of the codes of a plane.
+  for (int code = ITEM; code < $codes; code += $items) $table[code] = $value;
+  BARRIER;
+  // -- end
+  $out[ITEM] = $table[ITEM % $codes];
+}
+
 // -- part: spread
 // The sum of the squared deviations of n codes from their mean: core/code_spread.hpp has the same.
 FUNCTION double spread_of_sums(const long sum, const long squares, const long n) {

@@ -20,11 +20,6 @@ int across_of(std::int64_t width, int items, int wide) {
 
 }  // namespace
 
-bool GridStride::wide(const Builder& to) const {
-  const bool plane = image.external || to.output_of(image.index) >= 0;
-  return to.tuning().fast && plane;
-}
-
 std::int64_t GridStride::groups_for(const LaunchContext& at, int values_a_load) const {
   const Size size = at.size_of(image);
   const int rows = items / across_of(size.width, items, values_a_load);

@@ -10,13 +10,13 @@ namespace impipe::jit {
 
 struct GridStride {
   Operand image;
-  int items = 256;  // of a group
+  bool in_memory = false;  // a plane has its pixels: 16 bytes are read at once
+  int items = 256;         // of a group
   // At most as many groups as give each work-item of `at_once` groups (Tuning::groups_at_once) this
   // many loads.
   int at_once = 512, loads = 64;
 
-  // Whether 16 bytes are read at once: of a plane in memory.
-  bool wide(const Builder& to) const;
+  bool wide(const Builder& to) const { return to.tuning().fast && in_memory; }
   std::int64_t groups_for(const LaunchContext& at, int values_a_load) const;
 };
 

@@ -1,6 +1,7 @@
 // Histograms as text: counts of codes (integer classes) or bins, then bins as doubles.
 #include <algorithm>
 
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/pixel/pixel.hpp"
@@ -31,12 +32,27 @@ std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::s
 
 // Whether the pixels of `image` are made here, by a body from those of one plane in memory alone:
 // that can then be read 16 bytes at a time.
-bool is_point_of_plane(const Builder& to, const Operand& image) {
-  if (!to.tuning().fast || image.external || to.output_of(image.index) >= 0) return false;
+bool is_point_of_plane(const Builder& to, const CountedCodes& counted, const Operand& image) {
+  if (!to.tuning().fast || counted.image.in_memory) return false;
   const Node& node = to.node(image.index);
   const auto* point = std::get_if<Point>(&node.primitive);
   return point != nullptr && point->body != nullptr && point->body->inputs == 1 && !point->lookup &&
          node.images.size() == 1 && node.images[0].external;
+}
+
+// The bin of a code that is counted: of the image, or of the plane whose codes make its pixels.
+std::string bin_of_code(Builder& to, int n, const std::optional<Operand>& plane,
+                        const std::string& code) {
+  const std::string bin = write_bin(to, n);
+  if (!plane) return bin + "(params, (double)" + code + ")";
+  const std::string name = bin + "_of_code";
+  if (!to.has_function(name)) {
+    const std::string value = code_value(to, to.node(n).images[0].index, *plane);
+    to.function(name, pixel_function("int", name,
+                                     declared("const int", "code", "x") +
+                                         returned(bin + "(params, (double)" + value + ")")));
+  }
+  return to.call(name, code, "0");
 }
 
 // The bins of all codes, made once a launch, and read from local memory where there is enough.
@@ -89,9 +105,11 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     copies /= 2;
   }
   const int group = tuning.histogram_items;
-  const bool points = is_point_of_plane(to, image);
-  const Operand read = points ? to.node(image.index).images[0] : image;
-  const GridStride stream{read, group, tuning.groups_at_once(), 64};
+  const std::optional<Operand>& plane = counted.image.codes;
+  const bool points = !plane && is_point_of_plane(to, counted, image);
+  const Operand read = plane ? *plane : points ? to.node(image.index).images[0] : image;
+  const GridStride stream{read, plane || points || counted.image.in_memory, group,
+                          tuning.groups_at_once(), 64};
   const int load = values_a_load(to, stream);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
@@ -118,7 +136,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   const std::string groups_text = to.parameter(
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
-  const std::string bin_of_counter = codes ? bin + "(params, (double)i)" : "i";
+  const std::string bin_of_counter = codes ? bin_of_code(to, n, plane, "i") : "i";
   const bool apart = counted.bins_apart;
   const auto counts = [&] {
     return to.scratch(name + "_counts", "uint",
@@ -138,7 +156,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
                    {"parts", parts()},
                    {"out", apart ? "" : to.measure({false, n})}});
   };
-  const std::string chunk = codes && !points && bytes_of(to.cls(image)) == 1
+  const std::string chunk = codes && !points && bytes_of(to.cls(read)) == 1
                                 ? each_code_of_chunk(copies)
                                 : each_of_chunk(to.cls(read), count);
   const std::string rows = grid_stride_rows(to, stream, chunk, count("p"));
@@ -183,7 +201,9 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
             [group](const LaunchContext&) {
               return LaunchShape{{1, 1, 1}, {group, 1, 1}};
             });
-  if (apart) write_bins_of_codes(to, n, {.counts = counts(), .counters = counters});
+  if (apart) {
+    write_bins_of_codes(to, n, {.counts = counts(), .counters = counters, .plane = plane});
+  }
 }
 
 // Counts in global memory. `place`: of the counter of pixel (x, y), -1 for none.
@@ -277,23 +297,24 @@ std::string write_bin(Builder& to, int n) {
 }
 
 void write_bins_of_codes(Builder& to, int n, const CodeCounts& codes) {
-  const std::string name = Builder::name({false, n}), bin = write_bin(to, n);
+  const std::string name = Builder::name({false, n});
   const int bins = std::get<Histogram>(to.node(n).primitive).bins;
   const auto made = [&] {
     return to.scratch(
         name + "_bins", "uint", [bins](const LaunchContext&) { return std::int64_t{4} * bins; },
         true);
   };
-  to.kernel(name + "_bins_of_codes", items,
-            filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
-                                                      {"counters", std::to_string(codes.counters)},
-                                                      {"bin", bin + "(params, (double)code)"},
-                                                      {"bins", made()},
-                                                      {"kept", codes.kept ? "1" : "0"},
-                                                      {"counts", codes.counts}}),
-            [counters = codes.counters](const LaunchContext&) {
-              return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
-            });
+  to.kernel(
+      name + "_bins_of_codes", items,
+      filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
+                                                {"counters", std::to_string(codes.counters)},
+                                                {"bin", bin_of_code(to, n, codes.plane, "code")},
+                                                {"bins", made()},
+                                                {"kept", codes.kept ? "1" : "0"},
+                                                {"counts", codes.counts}}),
+      [counters = codes.counters](const LaunchContext&) {
+        return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
+      });
   write_doubles(to, n, made());
 }
 
@@ -314,9 +335,10 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
-  const bool codes = is_integer(to.cls(image));
+  const PixelClass counted_class = to.cls(counted.image.codes.value_or(image));
+  const bool codes = is_integer(counted_class);
   // What is counted first: the codes of an integer class, else bins at once.
-  const int counters = codes ? static_cast<int>(class_max(to.cls(image))) + 1 : histogram.bins;
+  const int counters = codes ? count_of_codes(counted_class) : histogram.bins;
   const std::string bin = write_bin(to, n);
   const auto counts = [&](const std::string& suffix, int count) {
     return to.scratch(

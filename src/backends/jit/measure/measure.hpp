@@ -1,10 +1,11 @@
 // The kernels of histograms, selections and scalars.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backends/jit/plan/measure_plan.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
@@ -14,16 +15,16 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n);
 // The function NAME_bin(params, v), once a program; returns its name: Histogram node n's bin of a
 // value, -1 for none.
 std::string write_bin(Builder& to, int n);
-// The counts of an integer class's codes.
+// The counts of codes.
 struct CodeCounts {
   std::string counts;  // text of their memory
   int counters = 0;
-  bool kept = false;  // zeros stay there for the next launch
+  bool kept = false;                  // zeros stay there for the next launch
+  std::optional<Operand> plane = {};  // whose codes they are; none: of the image
 };
 // The kernels that make bins of them for Histogram node n.
 void write_bins_of_codes(Builder& to, int n, const CodeCounts& codes);
-// scalars: that the last group runs.
-void write_select(Builder& to, const std::vector<int>& scalars, int n);
+void write_select(Builder& to, const Selection& selection, int n);
 // The code of each of 16 bytes `v` is counted: its counters are 4 * `copies` bytes, this
 // work-item's `own_byte` further on.
 std::string each_code_of_chunk(int copies);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/text/dialect.hpp"
@@ -148,8 +149,10 @@ class StreamWriter {
         // Where the last group ends the sums, few large ones leave it less to do.
         items_(one_launch_ ? 512 : 256),
         loads_of_group_(one_launch_ ? 96 : 128),
-        stream_{to.node(nodes_[0]).images[0], items_, to.tuning().groups_at_once(),
-                loads_of_group_},
+        image_(to.node(nodes_[0]).images[0]),
+        codes_(reductions.image.codes),
+        stream_{codes_.value_or(image_), codes_ || reductions.image.in_memory, items_,
+                to.tuning().groups_at_once(), loads_of_group_},
         load_(values_a_load(to, stream_)),
         folds_(folds_of(to, nodes_)),
         sub_groups_(one_launch_ && to.dialect() != Dialect::opencl) {}
@@ -160,7 +163,8 @@ class StreamWriter {
         ParameterType::int32, name_ + "_groups",
         [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
     for (const Fold& fold : folds_.folds) add(fold);
-    const std::string rows = grid_stride_rows(to_, stream_, chunk_, pixel_);
+    const std::string rows =
+        codes_ ? rows_of_codes(*codes_) : grid_stride_rows(to_, stream_, chunk_, pixel_);
     std::string text = pass(locals_, begin_, rows, "", pairs_ + end_of_group(out_parts_));
     if (one_launch_) {
       const std::string scalars = scalars_at_end(to_, reductions_.scalars, items_);
@@ -188,6 +192,23 @@ class StreamWriter {
       return stream.groups_for(at, load);
     };
   }
+  // The rows of what a table has for the codes of a plane.
+  std::string rows_of_codes(const Operand& plane) {
+    const std::string type = type_of(to_.cls(image_)), table = name_ + "_table";
+    const auto pixel = [&](const std::string& code) {
+      const std::string looked_up = declared("const " + type, "p", table + "[code_here]") + pixel_;
+      return braced(declared("const uint", "code_here", code) + braced(looked_up));
+    };
+    const int codes = count_of_codes(to_.cls(plane));
+    locals_ += array_of("LOCAL " + type, table, number(codes));
+    return filled(part(kernels::reduce, "table"),
+                  {{"table", table},
+                   {"codes", number(codes)},
+                   {"items", number(items_)},
+                   {"value", code_value(to_, image_.index, plane)}}) +
+           grid_stride_rows(to_, stream_, of_words(to_.loop("k", 4) + pixel("w >> 8 * k & 0xffu")),
+                            pixel("p"));
+  }
   std::string parts(const Fold& fold) {
     return to_.scratch("parts_of_" + fold.name, fold.type,
                        [groups = groups()](const LaunchContext& at) { return groups(at) * 8; });
@@ -208,7 +229,7 @@ class StreamWriter {
     locals_ += array_of("LOCAL " + fold.type, all,
                         sub_groups_ ? "1 + " + number(items_ / 32) : number(items_));
     begin_ += declared(fold.type, fold.name, fold.first);
-    if (stream_.wide(to_) && has_pairs(fold)) {
+    if (!codes_ && stream_.wide(to_) && has_pairs(fold)) {
       begin_ +=
           declared("uint", fold.name + "_two", number(std::stoi(fold.first)) + "u * 0x10001u");
       for (const std::string half : {" & 0xffffu)", " >> 16)"}) {
@@ -273,6 +294,8 @@ class StreamWriter {
   std::string name_;
   bool one_launch_;
   int items_, loads_of_group_;
+  Operand image_;
+  std::optional<Operand> codes_;  // that it is looked up by
   GridStride stream_;
   int load_;
   Folds folds_;

@@ -13,9 +13,10 @@ std::string number(std::int64_t i) { return std::to_string(i); }
 
 class SelectWriter {
  public:
-  SelectWriter(Builder& to, const std::vector<int>& scalars, int n)
+  SelectWriter(Builder& to, const Selection& selection, int n)
       : to_(to),
-        scalars_(scalars),
+        scalars_(selection.scalars),
+        in_memory_(selection.in_memory),
         n_(n),
         name_(Builder::name({false, n})),
         image_(to.node(n).images[0]),
@@ -166,7 +167,7 @@ class SelectWriter {
 
   void write_round(const Round& round) {
     const std::string suffix = "_" + number(round.below);
-    const GridStride stream{image_, items_, to_.tuning().groups_at_once(), 64};
+    const GridStride stream{image_, in_memory_, items_, to_.tuning().groups_at_once(), 64};
     const int load = values_a_load(to_, stream);
     const std::string pixel = single_ ? "key_of_single(p)" : "(uint)p";
     std::string text =
@@ -196,6 +197,7 @@ class SelectWriter {
 
   Builder& to_;
   const std::vector<int>& scalars_;
+  bool in_memory_;
   int n_;
   std::string name_;
   Operand image_;
@@ -206,8 +208,8 @@ class SelectWriter {
 
 }  // namespace
 
-void write_select(Builder& to, const std::vector<int>& scalars, int n) {
-  SelectWriter(to, scalars, n).run();
+void write_select(Builder& to, const Selection& selection, int n) {
+  SelectWriter(to, selection, n).run();
 }
 
 }  // namespace impipe::jit

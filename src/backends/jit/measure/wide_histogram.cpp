@@ -27,6 +27,11 @@ std::string totals(Builder& to, const std::string& name) {
       name + "_totals", "uint", [](const LaunchContext&) { return std::int64_t{4} * codes; }, true);
 }
 
+// Whether the codes are there.
+bool is_read(const Builder& to, const CountedCodes& counted, int n) {
+  return counted.image.in_memory && is_integer(to.cls(to.node(n).images[0]));
+}
+
 // How a pixel's code is read: of the rows of two images, of those of one, or made here.
 struct CodeText {
   std::string side, first_row, second_row, code;
@@ -40,7 +45,7 @@ CodeText code_text(Builder& to, const CountedCodes& counted, int n) {
     text.side = "(uint)" + to.argument(image.index, 0, "bins", "double");
     text.first_row = to.plane(pair.images[0]).row("y");
     text.second_row = to.plane(pair.images[1]).row("y");
-  } else if (counted.in_memory) {
+  } else if (is_read(to, counted, n)) {
     text.first_row = to.plane(image).row("y");
   } else if (const std::string value = to.value(image, "x", "y"); is_integer(to.cls(image))) {
     text.code = "(uint)" + value;
@@ -60,24 +65,25 @@ void write_counts(Builder& to, const CountedCodes& counted, int n) {
   const CodeText code = code_text(to, counted, n);
   to.kernel(
       name + "_counts_of_groups", group,
-      filled(part(kernels::wide_histogram, "count"), {{"array", name + "_words"},
-                                                      {"words", number(words)},
-                                                      {"pixels", number(pixels)},
-                                                      {"items", number(group)},
-                                                      {"codes", number(codes)},
-                                                      {"width", width},
-                                                      {"height", to.height(image)},
-                                                      {"totals", totals(to, name)},
-                                                      {"between", number(32768 / (group * pixels))},
-                                                      {"unroll", to.unroll()},
-                                                      {"pairs", counted.pairs ? "1" : "0"},
-                                                      {"in_memory", counted.in_memory ? "1" : "0"},
-                                                      {"side", code.side},
-                                                      {"first_row", code.first_row},
-                                                      {"second_row", code.second_row},
-                                                      {"code", code.code},
-                                                      {"add", add},
-                                                      {"add_four", add_four}}),
+      filled(part(kernels::wide_histogram, "count"),
+             {{"array", name + "_words"},
+              {"words", number(words)},
+              {"pixels", number(pixels)},
+              {"items", number(group)},
+              {"codes", number(codes)},
+              {"width", width},
+              {"height", to.height(image)},
+              {"totals", totals(to, name)},
+              {"between", number(32768 / (group * pixels))},
+              {"unroll", to.unroll()},
+              {"pairs", counted.pairs ? "1" : "0"},
+              {"in_memory", is_read(to, counted, n) ? "1" : "0"},
+              {"side", code.side},
+              {"first_row", code.first_row},
+              {"second_row", code.second_row},
+              {"code", code.code},
+              {"add", add},
+              {"add_four", add_four}}),
       [image, groups = to.tuning().groups_of_wide_histogram(), group](const LaunchContext& at) {
         const Size s = at.size_of(image);
         const std::int64_t chunks = (s.width + pixels - 1) / pixels * s.height;

@@ -29,6 +29,8 @@ constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups
 // Of a body that goes over its window by itself: pixels it reads for a block, whose text is written
 // out. Longer texts leave a processor's cache of instructions.
 constexpr std::int64_t max_written_out = 128;
+// Steps of a body that is written out for each of 64 pixels.
+constexpr int max_steps = 24;
 constexpr int max_taps = 49;
 constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
@@ -141,6 +143,8 @@ struct Parts {
   int ranked = 0;        // most cells of a rank filter
   bool columns = false;  // one of many cells sorts its columns
   bool loops = false;    // a body goes over its window by itself
+  int steps = 0;         // most of another body
+  std::set<int> seen;    // nodes
   int runs = 0;          // most runs of an extremum
   bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
@@ -156,6 +160,13 @@ struct Parts {
   std::optional<Operand> made;  // what a neighbourhood reads, where points make it
 };
 
+void collect_body(const Stencil& stencil, Parts& parts) {
+  if (stencil.body == nullptr) return;
+  const std::optional<BodyTrees> trees = whole_body(stencil.body->text);
+  parts.loops = parts.loops || !trees;
+  if (trees) parts.steps = std::max(parts.steps, steps_of(*trees));
+}
+
 // means: separable nodes that can be means of bytes are.
 void collect(const KernelContext& of, const Planes& planes, const Operand& operand, bool means,
              Parts& parts) {
@@ -165,6 +176,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
     parts.planes.insert({operand.external, operand.index});
     return;
   }
+  if (!parts.seen.insert(operand.index).second) return;
   const Node& node = of.node(operand.index);
   if (const auto* point = as<Point>(node)) {
     if (coded_by(of, planes, operand)) parts.coded.insert(operand.index);
@@ -195,9 +207,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
     parts.lines = parts.lines || (is_sparse(e->mask) && parts.runs <= max_runs);
   }
-  const auto* stencil = as<Stencil>(node);
-  parts.loops = parts.loops || (stencil != nullptr && stencil->body != nullptr &&
-                                !whole_body(stencil->body->text));
+  if (const auto* stencil = as<Stencil>(node)) collect_body(*stencil, parts);
   parts.tile = pays_tile(of, node);
   parts.weights = std::max(parts.weights, weight_bytes(node));
   const bool mean = means && can_be_mean(of, planes, operand.index);
@@ -303,7 +313,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   else if (parts.made && r == 2 && parts.ranked == 0)
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
-    sizes.insert(sizes.begin(), {8, 8});
+    sizes.insert(sizes.begin(), parts.steps > max_steps ? small_size : BlockSize{8, 8});
   else if (parts.columns)
     sizes = {ranked_size};
   const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
@@ -494,6 +504,13 @@ bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
     return known && sums_of_body(*stencil).has_value();
   }
   return ordered;
+}
+
+bool orders_halves(const KernelContext& of, int n) {
+  constexpr int few = 9;
+  const auto* rank = as<Rank>(of.node(n));
+  return rank != nullptr && of.cls(of.node(n).images[0]) == PixelClass::uint16 &&
+         rank->mask.count() > few;
 }
 
 int rounded_by(const KernelContext& of, const Planes& planes, int n) {

@@ -175,7 +175,7 @@ class Chooser {
       }
       // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
       if (of_.tuning.fast && reader.is_measure &&
-          (reads_again(of_.node(n)) || mixes_in_turn(chosen, n))) {
+          (measures_plane(of_, planes, n, r) || mixes_in_turn(chosen, n))) {
         return node_name(r) + " measures pixel by pixel";
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
@@ -446,6 +446,7 @@ class Chooser {
       }
       const std::vector<int> readers = of_.readers_of(n);
       if (readers.size() != 1 || !reads_again(of_.node(readers[0]))) continue;
+      if (orders_halves(of_, readers[0])) continue;
       Chosen with = chosen_;
       with.in_groups.insert(n);
       const Planes others = planes(with);
@@ -705,7 +706,7 @@ class Chooser {
       if (made.contains(n) || !is_whole(n)) continue;
       std::vector<int> scalars;
       if (is<Reduce>(n)) {
-        Reductions reductions = reductions_with(of_, n);
+        Reductions reductions = reductions_with(of_, planes_, n);
         if (of_.ends_in_last_group()) scalars = scalars_of(of_, reductions.nodes, made, false);
         reductions.scalars = scalars;
         make_rows(reductions, n);
@@ -720,7 +721,8 @@ class Chooser {
         at(n) = {std::move(counted), "so many counters fit there"};
       } else if (is<Select>(n)) {
         if (of_.ends_in_last_group()) scalars = scalars_of(of_, {n}, made, false);
-        at(n) = {Selection{scalars}, "it needs whole measurements or images"};
+        at(n) = {Selection{scalars, planes_.has(node.images[0])},
+                 "it needs whole measurements or images"};
       } else if (is<Scalar>(n) && !as<Scalar>(node)->body->by_group) {
         scalars = scalars_of(of_, {n}, with(made, n), false);
         std::vector<int> nodes = {n};

@@ -58,6 +58,7 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 struct WholeKernels {};  // those of its primitive
 struct Selection {       // its kernels, the last group of which runs scalars
   std::vector<int> scalars;
+  bool in_memory = false;  // a plane has the image's pixels
 };
 struct Scalars {  // a group runs them one after the other
   std::vector<int> nodes;

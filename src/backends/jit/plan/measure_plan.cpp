@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/jit/plan/point_plan.hpp"
+#include "backends/jit/program/code_curve.hpp"
 #include "core/pair_code.hpp"
 
 namespace impipe::jit {
@@ -53,12 +55,42 @@ bool is_pair_in_memory(const KernelContext& of, const Planes& planes, const Oper
          });
 }
 
+// Whether a point is made of what a neighbourhood in the kernel makes.
+bool is_made_around(const KernelContext& of, const Planes& planes, int n) {
+  if (as<Point>(of.node(n)) == nullptr) return reads_again(of.node(n));
+  const auto images = pixel_images(of.node(n));
+  return std::ranges::any_of(images, [&](const Operand& image) {
+    return !planes.has(image) && is_made_around(of, planes, image.index);
+  });
+}
+
 }  // namespace
 
-Reductions reductions_with(const KernelContext& of, int n) {
+MeasuredImage measured_image(const KernelContext& of, const Planes& planes, const Operand& image) {
+  if (planes.has(image)) return {.in_memory = true};
+  if (!of.tuning.fast || as<Point>(of.node(image.index)) == nullptr) return {};
+  const std::optional<Operand> codes = coded_by(of, planes, image);
+  return {.codes = codes && planes.has(*codes) ? codes : std::nullopt};
+}
+
+bool measures_plane(const KernelContext& of, const Planes& planes, int n, int reader) {
+  if (as<Point>(of.node(n)) == nullptr) return reads_again(of.node(n));
+  if (is_made_around(of, planes, n)) return true;
+  const bool counts = as<Histogram>(of.node(reader)) != nullptr;
+  if (!counts && as<Reduce>(of.node(reader)) == nullptr)
+    return as<Select>(of.node(reader)) != nullptr;
+  const PixelClass cls = of.node(n).cls;
+  if (!is_integer(cls) || (!counts && goes_by_cells(of, reader))) return false;
+  if (measured_image(of, planes, {false, n}).codes) return false;
+  if (counts && is_pair_in_memory(of, planes, {false, n})) return false;
+  // Blocks make those faster, with their tables, ramps and reciprocals.
+  return bytes_of(cls) == 1 || (in_double(of, n) && !is_curve_of_codes(of, n));
+}
+
+Reductions reductions_with(const KernelContext& of, const Planes& planes, int n) {
   const Node& first = of.node(n);
   const Operand image = first.images[0];
-  Reductions found{.nodes = {n}};
+  Reductions found{.nodes = {n}, .image = measured_image(of, planes, image)};
   const bool single = of.cls(image) == PixelClass::single;
   for (int m = n + 1; m < of.count() && of.tuning.fast && ready(first); ++m) {
     const Node& node = of.node(m);
@@ -97,20 +129,31 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
     case KernelVariant::Counts::atomic: return {.way = Way::global, .bins_apart = is_integer(cls)};
     case KernelVariant::Counts::tagged: return {.way = Way::tagged, .bins_apart = is_integer(cls)};
   }
+  const MeasuredImage image = measured_image(of, planes, node.images[0]);
+  if (image.codes) {
+    const bool few = histogram.bins <= max_local_bins;
+    return {.way = Way::local,
+            .image = image,
+            .bins_apart = !few,
+            .one_launch = few && of.ends_in_last_group() && !of.tuning.stacked};
+  }
   if (fits_two_bytes(of, n)) {
     return {.way = Way::two_bytes,
             .pairs = is_pair_in_memory(of, planes, node.images[0]),
-            .in_memory = cls == PixelClass::uint16 && planes.has(node.images[0]),
+            .image = image,
             .bins_apart = cls == PixelClass::uint16 && histogram.rule != BinRule::codes};
   }
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);
-  const int counters = codes ? static_cast<int>(class_max(cls)) + 1 : histogram.bins;
+  const int counters = codes ? count_of_codes(cls) : histogram.bins;
   const bool few = counters <= max_local;
   const bool table = codes && has_table_of_bins(histogram);
   if (!few && !table) return {.way = Way::global, .bins_apart = codes};
-  if (few && histogram.bins > max_local_bins) return {.way = Way::local, .bins_apart = true};
+  if (few && histogram.bins > max_local_bins) {
+    return {.way = Way::local, .image = image, .bins_apart = true};
+  }
   return {.way = few ? Way::local : Way::table,
+          .image = image,
           .one_launch = of.ends_in_last_group() && !of.tuning.stacked};
 }
 

@@ -50,12 +50,6 @@ bool takes_long(const KernelContext& of, int n) {
          (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
 }
 
-int steps_in(const BodyTree& tree) {
-  int steps = tree.parts.empty() ? 0 : 1;
-  for (const BodyTree& part : tree.parts) steps += steps_in(part);
-  return steps;
-}
-
 // Whether a point's pixel takes more steps than to read a table: 26 behind a box of bytes took 50
 // us and a table 33.
 bool takes_many_steps(const KernelContext& of, int n) {
@@ -64,10 +58,7 @@ bool takes_many_steps(const KernelContext& of, int n) {
   if (point.expression != nullptr) return point.expression->nodes().size() > 2 * most;
   if (point.body == nullptr) return false;
   const std::optional<BodyTrees> trees = whole_body(point.body->text);
-  if (!trees) return true;
-  int steps = steps_in(trees->result);
-  for (const auto& [name, tree] : trees->locals) steps += steps_in(tree);
-  return steps > most;
+  return !trees || steps_of(*trees) > most;
 }
 
 // What comes after an operand that is looked up, if anything does: to read a table takes more than

@@ -34,6 +34,8 @@ class ChainMaker {
   bool add_node(int n, StripValue& value);
   bool read_by_neighbourhood(int from, const Footprint& f, Border border) const;
   void measure();
+  // Of neighbourhoods side by side: whether blocks do not make each of its packed bytes.
+  bool pays_side_by_side() const;
   // Of one neighbourhood: whether points are made before it, which blocks make again around theirs.
   bool pays_alone() const;
 
@@ -160,16 +162,31 @@ void ChainMaker::measure() {
       value.lag = std::max(value.lag, at(from).lag + value.reach.down);
     }
   }
-  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= max_values &&
+  fits_ = fits_ && (neighbourhoods >= 2 ? pays_side_by_side() : pays_alone()) &&
+          registers <= max_values &&
           chain_.tallest * static_cast<int>(chain_.values.size()) <= max_text &&
           (!reads_twice_ || chain_.nested());
   chain_.dense = registers <= max_dense;
+}
+
+bool ChainMaker::pays_side_by_side() const {
+  return chain_.nested() || std::ranges::any_of(chain_.values, [&](const StripValue& value) {
+           const bool around =
+               value.kind == StripValue::Kind::stencil || value.kind == StripValue::Kind::columns;
+           return around && !takes_packed(of_, planes_, value.node);
+         });
 }
 
 bool ChainMaker::pays_alone() const {
   bool points = false;
   for (const StripValue& value : chain_.values) {
     const bool point = value.kind == StripValue::Kind::point;
+    // A body that goes over its window by itself is as long as it is.
+    const auto* stencil =
+        value.kind == StripValue::Kind::stencil ? as<Stencil>(of_.node(value.node)) : nullptr;
+    if (stencil != nullptr && stencil->body != nullptr && !whole_body(stencil->body->text)) {
+      return false;
+    }
     if (value.kind == StripValue::Kind::columns && passes_in_block(of_, value.node)) return false;
     if (point && take_long(of_, planes_, {false, value.node})) return false;
     points = points || (point && value.reader >= 0);
