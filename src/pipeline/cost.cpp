@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/body_tree.hpp"
+
 namespace impipe::pipeline {
 namespace {
 
@@ -18,6 +20,11 @@ class Cost {
   explicit Cost(const Node& of) : node(of) {}
   double operator()(const Point& p) const {
     if (p.lookup) return 2;
+    // All channels are read for each time one is made.
+    const double inputs = p.mixes_channels && p.body != nullptr ? p.body->inputs : 0;
+    if (inputs > 1) return inputs * (1 + bytes_of(node.cls)) / node.channels;
+    const bool powers = p.body != nullptr && traits_of(*p.body).functions;
+    if (powers && node.cls == PixelClass::single) return 20;
     return is_integer(node.cls) && node.images.size() == 1 ? 1 : 2.0 * node.images.size();
   }
   double operator()(const Permute&) const { return 2; }

@@ -124,8 +124,7 @@ class CellsWriter {
         image_(to.node(nodes_[0]).images[0]),
         name_(Builder::name({false, nodes_[0]})),
         made_(reductions.made),
-        wide_(to.tuning().fast &&
-              (image_.external || to.output_of(image_.index) >= 0 || made_ >= 0) &&
+        wide_(to.tuning().fast && (reductions.image.in_memory || made_ >= 0) &&
               to.cls(image_) == PixelClass::single),
         one_launch_(to.context().ends_in_last_group()),
         // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.

@@ -506,6 +506,12 @@ bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   return ordered;
 }
 
+bool is_long(const Stencil& stencil) {
+  if (stencil.body == nullptr) return false;
+  const std::optional<BodyTrees> trees = whole_body(stencil.body->text);
+  return !trees || steps_of(*trees) > max_steps;
+}
+
 bool orders_halves(const KernelContext& of, int n) {
   constexpr int few = 9;
   const auto* rank = as<Rank>(of.node(n));
@@ -545,7 +551,10 @@ bool passes_in_block(const KernelContext& of, int n) {
   const auto* s = as<Separable>(of.node(n));
   if (s == nullptr || !of.tuning.fast || !stays(*s)) return false;
   // Made where it is stored, so that no other kernel wants its rows.
-  const bool stored = of.output_of(n) >= 0;
+  const std::vector<int> readers = of.readers_of(n);
+  const bool measured = !readers.empty() &&
+                        std::ranges::all_of(readers, [&](int r) { return of.node(r).is_measure; });
+  const bool stored = of.output_of(n) >= 0 || measured;
   return stored && s->footprint() == Footprint{1, 1, 1, 1};
 }
 

@@ -77,6 +77,8 @@ std::optional<BlockSize> row_block_of(const KernelContext& of, int n);
 // Whether node n is made of packed codes: it orders a plane's pixels, of one or two bytes, or makes
 // sums of bytes first.
 bool takes_packed(const KernelContext& of, const Planes& planes, int n);
+// Whether a stencil's body goes over its window by itself, or has many steps.
+bool is_long(const Stencil& stencil);
 // Whether node n orders many codes of 16 bits, which only of a plane are packed.
 bool orders_halves(const KernelContext& of, int n);
 // Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it

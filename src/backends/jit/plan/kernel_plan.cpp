@@ -12,6 +12,7 @@
 #include <set>
 
 #include "backends/jit/plan/image_plan.hpp"
+#include "backends/jit/program/code_curve.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -19,6 +20,8 @@ namespace {
 
 // Rows of windows of which a chain holds several.
 constexpr int max_chained = 3;
+// Rows of sums in order that a tile makes one after the other: 9 pay, 25 take 1.2 times as long.
+constexpr int max_in_order = 16;
 // Nodes that blocks of points make side by side.
 constexpr std::size_t max_beside = 4;
 
@@ -179,6 +182,9 @@ class Chooser {
         return node_name(r) + " measures pixel by pixel";
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
+      if (of_.tuning.fast && both_fill_kernels(planes, n, r)) {
+        return node_name(r) + " fills a kernel of its own";
+      }
       // Beside the plane of the others the last one is made where it is read.
       if (of_.tuning.fast && is<Extremum>(n) && mixes_wide_windows(of_, reader) &&
           !is_last_extremum(of_, reader, n)) {
@@ -193,6 +199,23 @@ class Chooser {
       return "it would be made more than once";
     }
     return "";
+  }
+
+  // Whether neighbourhood n and point r, which reads it, each compute so much that blocks of one
+  // after blocks of the other take less than both together: powers, or quotients in double.
+  bool both_fill_kernels(const Planes& planes, int n, int r) const {
+    constexpr int few_ranked = 9, short_passes = 32;
+    if (!is<Point>(r) || !takes_long(of_, r) || is_curve_of_codes(of_, r) ||
+        coded_by(of_, planes, {false, r})) {
+      return false;
+    }
+    const Node& node = of_.node(n);
+    if (const auto* stencil = as<Stencil>(node)) return rolls_rows(*stencil) || is_long(*stencil);
+    if (!raises_powers(of_, r)) return false;
+    if (const auto* rank = as<Rank>(node)) return rank->mask.count() > few_ranked;
+    const auto* passes = as<Separable>(node);
+    return passes != nullptr && !passes->any_order &&
+           passes->row.count() + passes->column.count() > short_passes;
   }
 
   // Whether node n is a point of what a neighbourhood makes in the kernel, but for those that tiles
@@ -313,8 +336,11 @@ class Chooser {
     if (with.beside.contains(r) && *root != r) return {};
     const std::optional<TwoPasses> two = tiled(with, others, *root);
     if (!two || two->inners != mixed.separables) return {};
+    // Long columns of floats in order are faster by themselves.
+    const Passes passes = *Passes::of(of_.node(mixed.separables[0]));
+    if (!passes.any_order && passes.column.height > max_in_order) return {};
     // A chain holds a window of each.
-    const bool small = Passes::of(of_.node(mixed.separables[0]))->column.height <= max_chained;
+    const bool small = passes.column.height <= max_chained;
     if (small && many && chain_of(of_, planes_of_chains(), *root)) return {};
     with.tiles_of_several.insert(*root);
     return with;
@@ -473,8 +499,16 @@ class Chooser {
     const std::optional<TwoPasses> two = tiled(chosen_, planes, n);
     // Beside what points make, a low tile is left for a high window: most of its rows are made
     // again.
-    return two ? two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height()
-               : fits_block(of_, planes, n);
+    if (two) return two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height();
+    const std::optional<Blocks> blocks = blocks_of(of_, planes, n);
+    return blocks && (tables_of(of_, planes, of_.node(r).images[0]) == 0 || pays_table(*blocks));
+  }
+
+  // Whether to fill a group's table costs less than a plane of what it has for the group's pixels.
+  // Blocks of bytes in two passes have more pixels where they read a plane.
+  static bool pays_table(const Blocks& blocks) {
+    constexpr int enough = 16;
+    return !blocks.weighted && blocks.size.px * blocks.size.py >= enough;
   }
 
   // --- forms

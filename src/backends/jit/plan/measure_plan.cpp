@@ -5,6 +5,7 @@
 
 #include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/program/code_curve.hpp"
+#include "core/body_tree.hpp"
 #include "core/pair_code.hpp"
 
 namespace impipe::jit {
@@ -109,6 +110,8 @@ bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n) {
   // Sub-groups exchange what lies beside their pixels (CUDA), and the last group ends the pass.
   if (of.dialect != Dialect::cuda || !of.ends_in_last_group() || stencil == nullptr) return false;
   if (node.cls != PixelClass::single || node.images.size() != 1) return false;
+  // One that goes over its window by itself fills a kernel.
+  if (stencil->body != nullptr && !whole_body(stencil->body->text)) return false;
   if (!planes.has(node.images[0]) || !stays(*stencil) || stencil->combine != Combine::sum ||
       stencil->expression != nullptr) {
     return false;

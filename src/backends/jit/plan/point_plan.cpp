@@ -44,12 +44,6 @@ Calls calls_of(const KernelContext& of, int n) {
   return calls;
 }
 
-bool takes_long(const KernelContext& of, int n) {
-  const Calls calls = calls_of(of, n);
-  return calls.powers ||
-         (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
-}
-
 // Whether a point's pixel takes more steps than to read a table: 26 behind a box of bytes took 50
 // us and a table 33.
 bool takes_many_steps(const KernelContext& of, int n) {
@@ -95,6 +89,14 @@ std::optional<Operand> codes_of(const KernelContext& of, const Planes& planes,
 }
 
 }  // namespace
+
+bool raises_powers(const KernelContext& of, int n) { return calls_of(of, n).powers; }
+
+bool takes_long(const KernelContext& of, int n) {
+  const Calls calls = calls_of(of, n);
+  return calls.powers ||
+         (in_double(of, n) && (calls.quotients || pixel_images(of.node(n)).size() > 2));
+}
 
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand) {
