@@ -501,14 +501,18 @@ class Chooser {
     // again.
     if (two) return two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height();
     const std::optional<Blocks> blocks = blocks_of(of_, planes, n);
-    return blocks && (tables_of(of_, planes, of_.node(r).images[0]) == 0 || pays_table(*blocks));
+    return blocks && pays_table(planes, of_.node(r).images[0], *blocks);
   }
 
-  // Whether to fill a group's table costs less than a plane of what it has for the group's pixels.
-  // Blocks of bytes in two passes have more pixels where they read a plane.
-  static bool pays_table(const Blocks& blocks) {
+  // Whether the tables of the points that make an image, if there are any, cost the groups of these
+  // blocks less than a plane of it would. Those that take long have a kernel of their own, as the
+  // plane has; blocks of two passes have more pixels where they read one.
+  bool pays_table(const Planes& planes, const Operand& image, const Blocks& blocks) const {
     constexpr int enough = 16;
-    return !blocks.weighted && blocks.size.px * blocks.size.py >= enough;
+    if (tables_of(of_, planes, image) == 0) return true;
+    const std::optional<Operand> codes = coded_by(of_, planes, image);
+    return !(codes && entries_take_long(of_, image.index, *codes)) && !blocks.weighted &&
+           blocks.size.px * blocks.size.py >= enough;
   }
 
   // --- forms
