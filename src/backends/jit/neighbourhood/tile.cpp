@@ -675,6 +675,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
   const bool two = together && inners.size() == 2;
   const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
+  // NVIDIA's OpenCL spills the registers of long windows with three.
+  const int groups_of_streamed = to.dialect() == Dialect::opencl_nvidia ? 2 : groups_in_turn;
   const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia &&
                      !take_registers(to, plan, inners, self);
   to.kernel(
@@ -693,7 +695,7 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                            {tile_items, 1, 1}};
       },
       in_turn         ? groups_kept
-      : size.streamed ? groups_in_turn
+      : size.streamed ? groups_of_streamed
       : dense         ? groups_of_short_columns
                       : groups_at_once,
       asked ? 16 * vectors : 0);
