@@ -5,9 +5,10 @@
                             [--kinds uint8x1,...] [--match TEXT | --pairs FILE] [--part I/N]
 
 Every operator of `operators` goes before and after every one of `points`. A pair counts with its
-least device time (on the CPU: from decoded pixels to result), fused and with --no-fuse. Pairs whose
-fused time is more than --most times the other are measured again, and what stays is printed with
-both times in microseconds; at the end the number of pairs, the geometric mean and how many stayed.
+least device time (on the CPU: one thread, from decoded pixels to result), fused and with --no-fuse.
+Pairs whose fused time is more than --most times the other are measured again, and what stays is
+printed with both times in microseconds; at the end the number of pairs, the geometric mean and how
+many stayed.
 Exits with 1 if there are any. --workers processes compile the kernels first, into the cache of
 IMPIPE_CACHE_DIR.
 """
@@ -56,6 +57,8 @@ def measured(arguments, kind, pipelines, fused, repeat, size=None):
     cls, channels = kind.split("x")
     command = [arguments.impipe, "bench", "--json", "--device", arguments.device, "--size",
                str(size or arguments.size), "--class", cls, "--channels", channels, "--repeat", str(repeat)]
+    if arguments.device.startswith("cpu"):
+        command += ["-j", "1", "--in-cache"]
     if not fused:
         command.append("--no-fuse")
     try:
