@@ -52,56 +52,87 @@ constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, v3::read_codes, v4:
 constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, read_codes, read_codes};
 #endif
 
-// The pixels of another row that a row's edges lead to. flip: 0 for the row under it, all ones for
-// the one over it.
-template <class... Nothing>
-IMPIPE_INLINE void led_to_body(const BitRow& from, std::int64_t words, std::uint64_t flip,
-                               std::uint64_t* __restrict to) {
+// The pixels of another row that word w of a row's edges leads to. flip: 0 for the row under it,
+// all ones for the one over it.
+IMPIPE_INLINE std::uint64_t led_to(const BitRow& from, std::int64_t w, std::uint64_t flip) {
   const std::uint64_t *edge = from.edge, *slanted = from.slanted, *level = from.level;
-  for (std::int64_t w = 0; w < words; ++w) {
-    const std::uint64_t own = edge[w] & slanted[w];
-    const std::uint64_t before = edge[w - 1] & slanted[w - 1] & ~(level[w - 1] ^ flip);
-    const std::uint64_t behind = edge[w + 1] & slanted[w + 1] & (level[w + 1] ^ flip);
-    const std::uint64_t straight = edge[w] & ~slanted[w] & ~level[w];
-    const std::uint64_t on = (own & ~(level[w] ^ flip)) << 1 | before >> 63;
-    const std::uint64_t back = (own & (level[w] ^ flip)) >> 1 | behind << 63;
-    to[w] = straight | on | back;
-  }
-}
-IMPIPE_CPU_KERNEL(led_to,
-                  (const BitRow& from, std::int64_t words, std::uint64_t flip, std::uint64_t* to),
-                  (from, words, flip, to))
-
-// The bits of `from`, and what lies below them in unbroken runs of `through`.
-std::uint64_t spread_down(std::uint64_t from, std::uint64_t through) {
-  for (int step = 1; step < 64; step *= 2) {
-    from |= from >> step & through;
-    through &= through >> step;
-  }
-  return from;
+  const std::uint64_t own = edge[w] & slanted[w];
+  const std::uint64_t before = edge[w - 1] & slanted[w - 1] & ~(level[w - 1] ^ flip);
+  const std::uint64_t behind = edge[w + 1] & slanted[w + 1] & (level[w + 1] ^ flip);
+  const std::uint64_t straight = edge[w] & ~slanted[w] & ~level[w];
+  const std::uint64_t on = (own & ~(level[w] ^ flip)) << 1 | before >> 63;
+  const std::uint64_t back = (own & (level[w] ^ flip)) >> 1 | behind << 63;
+  return straight | on | back;
 }
 
-// Edges that lead along their row.
-void spread_along(const BitRow& row, std::int64_t words) {
-  std::uint64_t carry = 0;
+// Makes them edges.
+template <class... Nothing>
+IMPIPE_INLINE void lead_body(const BitRow& from, const BitRow& to, std::int64_t words,
+                             std::uint64_t flip) {
+  std::uint64_t* __restrict edge = to.edge;
+  for (std::int64_t w = 0; w < words; ++w) edge[w] |= led_to(from, w, flip) & to.set[w];
+}
+IMPIPE_CPU_KERNEL(lead,
+                  (const BitRow& from, const BitRow& to, std::int64_t words, std::uint64_t flip),
+                  (from, to, words, flip))
+
+// Those that are no edges yet; whether there are any.
+template <class... Nothing>
+IMPIPE_INLINE void find_led_body(const BitRow& from, const BitRow& to, std::int64_t words,
+                                 std::uint64_t flip, std::uint64_t* __restrict out, bool* any) {
+  std::uint64_t all = 0;
   for (std::int64_t w = 0; w < words; ++w) {
+    out[w] = led_to(from, w, flip) & to.set[w] & ~to.edge[w];
+    all |= out[w];
+  }
+  *any = all != 0;
+}
+IMPIPE_CPU_KERNEL(find_led,
+                  (const BitRow& from, const BitRow& to, std::int64_t words, std::uint64_t flip,
+                   std::uint64_t* out, bool* any),
+                  (from, to, words, flip, out, any))
+
+// Edges that lead along their row make edges of the run of such pixels that they are in, and of the
+// pixels at both its ends. Runs end where words do.
+template <class... Nothing>
+IMPIPE_INLINE void spread_along_body(const BitRow& row, std::int64_t words) {
+  const std::uint64_t *set = row.set, *slanted = row.slanted, *level = row.level;
+  std::uint64_t* __restrict edge = row.edge;
+  for (std::int64_t w = 0; w < words; ++w) {
+    std::uint64_t through = ~slanted[w] & level[w];
     // The sum carries each edge to behind the end of its run.
-    const std::uint64_t runs = ~row.slanted[w] & row.level[w];
-    const std::uint64_t edges = row.edge[w] & runs;
-    std::uint64_t sum, carried;
-    const bool over = __builtin_add_overflow(runs, edges, &sum);
-    const bool over_again = __builtin_add_overflow(sum, carry, &carried);
-    row.edge[w] |= (carried ^ runs) & row.set[w];
-    carry = over || over_again ? 1 : 0;
+    const std::uint64_t up = (through + (edge[w] & through)) ^ through;
+    const std::uint64_t edges = edge[w] | (up & set[w]);
+    std::uint64_t down = edges & through;
+    for (int step = 1; step < 64; step *= 2) {
+      down |= down >> step & through;
+      through &= through >> step;
+    }
+    edge[w] = edges | down | (down >> 1 & set[w]);
   }
-  carry = 0;
+}
+IMPIPE_CPU_KERNEL(spread_along, (const BitRow& row, std::int64_t words), (row, words))
+
+// The same from each word to the next, forward, then backward.
+void spread_across(const BitRow& row, std::int64_t words) {
+  std::uint64_t led = 0;  // the word's first pixel, by the last one of the word before
+  for (std::int64_t w = 0; w < words; ++w) {
+    const std::uint64_t through = ~row.slanted[w] & row.level[w];
+    if ((led & row.set[w] & ~row.edge[w]) != 0) {
+      const std::uint64_t run = through & ~(through + 1);
+      row.edge[w] |= led | ((run | run << 1) & row.set[w]);
+    }
+    led = (row.edge[w] & through) >> 63;
+  }
+  led = 0;  // its last pixel, by the first one of the word behind
   for (std::int64_t w = words; w-- > 0;) {
-    const std::uint64_t runs = ~row.slanted[w] & row.level[w];
-    const std::uint64_t first = carry << 63 & row.set[w];
-    std::uint64_t edges = (row.edge[w] | first) & runs;
-    if (edges != 0) edges = spread_down(edges, runs);
-    row.edge[w] |= first | (edges >> 1 & row.set[w]);
-    carry = edges & 1;
+    const std::uint64_t through = ~row.slanted[w] & row.level[w];
+    if ((led & row.set[w] & ~row.edge[w]) != 0) {
+      const int length = std::countl_one(through);
+      const std::uint64_t run = length == 0 ? 0 : ~std::uint64_t{0} << (64 - length);
+      row.edge[w] |= led | ((run | run >> 1) & row.set[w]);
+    }
+    led = (row.edge[w] & through) << 63;
   }
 }
 
@@ -136,6 +167,7 @@ class Reach {
  private:
   static constexpr std::int64_t planes = 4;
 
+  int at_level() const { return static_cast<int>(level_); }
   std::int64_t first_row(std::int64_t part) const {
     return std::min(size_.height, part * part_rows);
   }
@@ -152,7 +184,7 @@ class Reach {
     }
     const auto* codes = codes_.row_as<std::uint8_t>(y);
     const std::int64_t whole = size_.width / 64, rest = size_.width % 64;
-    const ReadCodes read = read_codes_of[static_cast<int>(level_)];
+    const ReadCodes read = read_codes_of[at_level()];
     BitRow to = row(y);
     read(codes, whole, to);
     if (rest == 0) return;
@@ -163,37 +195,35 @@ class Reach {
 
   // Rows of a part, downward, then upward.
   void sweep(std::int64_t y0, std::int64_t y1) {
-    std::vector<std::uint64_t> next(static_cast<std::size_t>(words_));
     for (std::int64_t y = y0; y < y1; ++y) {
       read_row(y);
-      if (y > y0) lead(y - 1, y, 0, next.data());
-      spread_along(row(y), words_);
+      if (y > y0) lead<>[at_level()](row(y - 1), row(y), words_, 0);
+      spread(y);
     }
     for (std::int64_t y = y1 - 1; y-- > y0;) {
-      lead(y + 1, y, ~std::uint64_t{0}, next.data());
-      spread_along(row(y), words_);
+      lead<>[at_level()](row(y + 1), row(y), words_, ~std::uint64_t{0});
+      spread(y);
     }
   }
 
-  void lead(std::int64_t from, std::int64_t to, std::uint64_t flip, std::uint64_t* next) {
-    led_to<>[static_cast<int>(level_)](row(from), words_, flip, next);
-    const BitRow there = row(to);
-    for (std::int64_t w = 0; w < words_; ++w) there.edge[w] |= next[w] & there.set[w];
+  void spread(std::int64_t y) {
+    spread_along<>[at_level()](row(y), words_);
+    spread_across(row(y), words_);
   }
 
   // Pixels beside row y that its edges lead to and that are not edges yet.
   void find_open(std::int64_t y, std::vector<Place>& open) {
-    thread_local std::vector<std::uint64_t> next;
-    next.resize(static_cast<std::size_t>(words_));
+    thread_local std::vector<std::uint64_t> found;
+    found.resize(static_cast<std::size_t>(words_));
     for (const int dy : {-1, 1}) {
       if (y + dy < 0 || y + dy >= size_.height) continue;
-      led_to<>[static_cast<int>(level_)](row(y), words_, dy > 0 ? 0 : ~std::uint64_t{0},
-                                         next.data());
-      const BitRow there = row(y + dy);
-      for (std::int64_t w = 0; w < words_; ++w) {
-        std::uint64_t word = next[w] & there.set[w] & ~there.edge[w];
-        for (; word != 0; word &= word - 1)
+      bool any = false;
+      find_led<>[at_level()](row(y), row(y + dy), words_, dy > 0 ? 0 : ~std::uint64_t{0},
+                             found.data(), &any);
+      for (std::int64_t w = 0; any && w < words_; ++w) {
+        for (std::uint64_t word = found[w]; word != 0; word &= word - 1) {
           open.push_back({w * 64 + std::countr_zero(word), y + dy});
+        }
       }
     }
   }
