@@ -19,7 +19,7 @@ namespace impipe::testing {
 namespace {
 
 using cpu::mean_weights;
-using cpu::run_mean;
+using cpu::run_means;
 
 // Of a body of three planes of one class.
 std::optional<cpu::MeanWeights> weights_of(const PointBody& body, PixelClass from, PixelClass to,
@@ -44,18 +44,34 @@ class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
   template <class T>
   static std::vector<T> by_kernel(const std::vector<T>& pixels, PixelClass cls,
                                   const PointBody& body, const std::vector<double>& args) {
+    return by_kernels(pixels, cls, body, {args})[0];
+  }
+  // One result for each list of arguments.
+  template <class T>
+  static std::vector<std::vector<T>> by_kernels(const std::vector<T>& pixels, PixelClass cls,
+                                                const PointBody& body,
+                                                const std::vector<std::vector<double>>& args) {
     const auto n = static_cast<std::int64_t>(pixels.size() / 3);
-    std::vector<T> channels[3], out(static_cast<std::size_t>(n));
+    std::vector<T> channels[3];
     std::byte* split[3];
     const std::byte* rows[3];
     for (int c = 0; c < 3; ++c) {
-      channels[c].resize(out.size());
+      channels[c].resize(static_cast<std::size_t>(n));
       rows[c] = split[c] = reinterpret_cast<std::byte*>(channels[c].data());
     }
     split_row(split, reinterpret_cast<const std::byte*>(pixels.data()), 3, sizeof(T), n);
-    const auto weights = weights_of(body, cls, cls, args, GetParam());
-    run_mean(reinterpret_cast<std::byte*>(out.data()), rows, cls, n, body, weights.value(), args,
-             GetParam());
+    std::vector<std::vector<T>> out(args.size(), std::vector<T>(static_cast<std::size_t>(n)));
+    std::vector<cpu::MeanWeights> weights;
+    for (const auto& each : args) {
+      weights.push_back(weights_of(body, cls, cls, each, GetParam()).value());
+    }
+    std::vector<cpu::MeanBody> means;
+    std::vector<std::byte*> outs;
+    for (std::size_t k = 0; k < args.size(); ++k) {
+      means.push_back({&body, &weights[k], &args[k]});
+      outs.push_back(reinterpret_cast<std::byte*>(out[k].data()));
+    }
+    run_means(outs, rows, cls, n, means, GetParam());
     return out;
   }
 };
@@ -141,6 +157,65 @@ TEST_P(CpuLuminance, SumsOfEitherSign) {
     if (args[3] != 0.5) args[3] *= 257;
     ASSERT_EQ(by_kernel(words, PixelClass::uint16, body, args),
               by_body(words, PixelClass::uint16, body, args));
+  }
+}
+
+// Up to five sums of the same planes, the third one of ties nearly everywhere.
+TEST_P(CpuLuminance, SeveralSumsOfTheSamePlanes) {
+  const std::vector<std::vector<double>> sums = {{0.2567882, 0.5041294, 0.0979059, 16},
+                                                 {-0.1482229, -0.2909928, 0.4392157, 128},
+                                                 {0.25, 0.5, 0.25, 0},
+                                                 {0.4392157, -0.3677883, -0.0714274, 128},
+                                                 {0, 0, 1, 0}};
+  std::mt19937 random(6);
+  const PointBody& body = bodies::imlincomb_3;
+  for (const int n : {1, 63, 64, 200, 9000}) {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint16_t> words;
+    for (int k = 0; k < 3 * n; ++k) {
+      bytes.push_back(static_cast<std::uint8_t>(random()));
+      words.push_back(static_cast<std::uint16_t>(random()));
+    }
+    for (std::size_t count = 1; count <= sums.size(); ++count) {
+      const std::vector<std::vector<double>> first(sums.begin(),
+                                                   sums.begin() + static_cast<int>(count));
+      auto scaled = first;
+      for (std::vector<double>& args : scaled) args[3] *= 257;
+      const auto of_bytes = by_kernels(bytes, PixelClass::uint8, body, first);
+      const auto of_words = by_kernels(words, PixelClass::uint16, body, scaled);
+      for (std::size_t k = 0; k < count; ++k) {
+        ASSERT_EQ(of_bytes[k], by_body(bytes, PixelClass::uint8, body, first[k])) << n << " " << k;
+        ASSERT_EQ(of_words[k], by_body(words, PixelClass::uint16, body, scaled[k]))
+            << n << " " << k;
+      }
+    }
+  }
+}
+
+// In a kernel of several results, one of them of the planes in another order.
+TEST_P(CpuLuminance, PointsOfAKernel) {
+  std::mt19937 random(7);
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    SpecBuilder b;
+    const Operand red = b.input(cls, 1), green = b.input(cls, 1), blue = b.input(cls, 1);
+    const auto sum = [&](const std::vector<Operand>& planes, const std::vector<double>& args) {
+      return b.add(Point{.body = &bodies::imlincomb_3}, planes, args, cls, 1);
+    };
+    const double white = class_max(cls);
+    const Operand luma = sum({red, green, blue}, {0.257, 0.504, 0.098, white / 16});
+    const Operand other = sum({blue, green, red}, {0.257, 0.504, 0.098, white / 16});
+    const Operand difference_of_blue = sum({red, green, blue}, {-0.148, -0.291, 0.439, white / 2});
+    const Operand copy = sum({red, green, blue}, {0, 1, 0, 0});
+    const KernelSpec spec = b.finish({luma, other, difference_of_blue, copy});
+    for (const Size size : {Size{5, 3}, Size{64, 40}, Size{333, 90}}) {
+      std::vector<SpecResult> planes;
+      for (int c = 0; c < 3; ++c) planes.push_back(random_image(random, cls, 1, size, false));
+      const auto alone = run_unfused(spec, planes, GetParam(), 1);
+      const auto together = run_spec(spec, planes, GetParam(), 2);
+      for (std::size_t k = 0; k < alone.size(); ++k) {
+        EXPECT_EQ(difference(together[k], alone[k]), "") << to_string(size) << " " << k;
+      }
+    }
   }
 }
 

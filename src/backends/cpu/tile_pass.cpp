@@ -277,19 +277,21 @@ class TilePass {
   // The node, and the points behind it that share its rows of numbers.
   std::vector<std::size_t> made_together(std::size_t n, const Worker& worker) const {
     std::vector<std::size_t> all{n};
-    if (!shares_numbers(n)) return all;
     const auto group = runs_.graph.nodes[n].group;
     for (std::size_t k = n + 1; k < runs_.nodes.size(); ++k) {
-      if (runs_.graph.nodes[k].group == group && shares_numbers(k) && !worker.there[k] &&
+      if (runs_.graph.nodes[k].group == group && shares_numbers(n, k) && !worker.there[k] &&
           worker.needed[k] == worker.needed[n] && runs_.images_of(k) == runs_.images_of(n)) {
         all.push_back(k);
       }
     }
     return all;
   }
-  bool shares_numbers(std::size_t n) const {
-    const PlaneRun& run = runs_.nodes[n];
-    return run.point != nullptr && run.table == nullptr && run.point->shares_numbers();
+  bool shares_numbers(std::size_t n, std::size_t other) const {
+    const auto computes = [&](const PlaneRun& run) {
+      return run.point != nullptr && run.table == nullptr;
+    };
+    const PlaneRun &a = runs_.nodes[n], &b = runs_.nodes[other];
+    return computes(a) && computes(b) && a.point->shares_numbers(*b.point);
   }
 
   // Points of the same planes.

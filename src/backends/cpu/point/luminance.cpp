@@ -16,7 +16,12 @@
 namespace impipe::cpu {
 namespace {
 
-constexpr std::int64_t block = 64;  // pixels
+constexpr std::int64_t block = 64;       // pixels
+constexpr std::int64_t max_blocks = 64;  // made together
+constexpr std::size_t max_results = 3;   // likewise
+
+// Which of these blocks have a sum close to a tie.
+using Unsafe = std::uint8_t[max_blocks];
 
 #if IMPIPE_HAS_INTRINSICS
 // Of 16 bits, in double: more than the error of either sum, 2^18 * 20 / 2^53.
@@ -27,62 +32,62 @@ constexpr double near_tie = 1e-9;
 #include "backends/cpu/simd/each_level.inc"
 #endif
 
-struct Exact {
-  const PointBody& body;
-  const double* args;
-  PixelClass cls;
-  CpuLevel level;
-};
+// Makes whole blocks of each result. weights: four numbers a result.
+using CodesFunction = void (*)(std::byte* const* outs, const std::byte* const* in,
+                               std::int64_t blocks, const double* const* weights, Unsafe* unsafe);
 
-// The body itself, in double; n <= block.
-void run_exactly(std::byte* out, const std::byte* const* in, std::int64_t n, const Exact& exact) {
-  double channels[3][block], result[block];
-  const double* rows[] = {channels[0], channels[1], channels[2]};
-  for (int c = 0; c < 3; ++c) load_row(channels[c], in[c], exact.cls, n, exact.level);
-  exact.body.rows_double[static_cast<int>(exact.level)](result, rows, n, exact.args);
-  store_row(out, result, exact.cls, n, exact.level);
-}
-
-// Makes whole blocks and sets unsafe[k] where block k has a sum close to a tie.
-using CodesFunction = void (*)(std::byte* out, const std::byte* const* in, std::int64_t blocks,
-                               const double* weights, std::uint8_t* unsafe);
-
-CodesFunction codes_function([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel level) {
+CodesFunction codes_function([[maybe_unused]] PixelClass cls, [[maybe_unused]] std::size_t results,
+                             [[maybe_unused]] CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
   const bool bytes = cls == PixelClass::uint8;
-  if (level == CpuLevel::v4) return bytes ? v4::codes_of_bytes : v4::codes_of_words;
-  if (level == CpuLevel::v3) return bytes ? v3::codes_of_bytes : v3::codes_of_words;
+  const auto index = static_cast<int>(results) - 1;
+  if (level == CpuLevel::v4) return bytes ? v4::codes_of_bytes[index] : v4::codes_of_words[index];
+  if (level == CpuLevel::v3) return bytes ? v3::codes_of_bytes[index] : v3::codes_of_words[index];
 #endif
   return nullptr;
 }
 
-struct MeanRow {
-  CodesFunction codes;
-  const MeanWeights& weights;
-  Exact exact;
-  bool many_ties = false;
+struct MeanRows {
+  std::span<const MeanBody> means;
+  PixelClass cls;
+  CpuLevel level;
+  bool many_ties[max_results] = {};
 
-  void run(std::byte* out, const std::byte* const* in, std::int64_t blocks) {
-    constexpr std::int64_t max_blocks = 64;
-    const std::int64_t bytes = block * bytes_of(exact.cls);
-    const auto at = [&](std::int64_t k) {
-      return std::array{in[0] + k * bytes, in[1] + k * bytes, in[2] + k * bytes};
-    };
+  void run(const std::byte* const* in, std::byte* const* outs, std::int64_t blocks) {
+    const std::size_t results = means.size();
+    const CodesFunction codes = codes_function(cls, results, level);
+    const double* weights[max_results];
+    for (std::size_t r = 0; r < results; ++r) weights[r] = means[r].weights->data();
+    const std::int64_t bytes = block * bytes_of(cls);
     for (std::int64_t first = 0; first < blocks; first += max_blocks) {
       const std::int64_t count = std::min(max_blocks, blocks - first);
-      std::uint8_t unsafe[max_blocks];
-      if (many_ties) {
-        std::fill_n(unsafe, count, std::uint8_t{1});
-      } else {
-        codes(out + first * bytes, at(first).data(), count, weights.data(), unsafe);
+      Unsafe unsafe[max_results];
+      std::byte* to[max_results];
+      for (std::size_t r = 0; r < results; ++r) to[r] = outs[r] + first * bytes;
+      const std::byte* from[] = {in[0] + first * bytes, in[1] + first * bytes,
+                                 in[2] + first * bytes};
+      if (!std::all_of(many_ties, many_ties + results, [](bool many) { return many; })) {
+        codes(to, from, count, weights, unsafe);
       }
-      // Weights like a half and two quarters are close to a tie in every block.
-      many_ties = 2 * std::count(unsafe, unsafe + count, 1) > count;
-      for (std::int64_t k = 0; k < count; ++k) {
-        if (unsafe[k] == 0) continue;
-        run_exactly(out + (first + k) * bytes, at(first + k).data(), block, exact);
+      for (std::size_t r = 0; r < results; ++r) {
+        if (many_ties[r]) std::fill_n(unsafe[r], count, std::uint8_t{1});
+        // Weights like a half and two quarters are close to a tie in every block.
+        many_ties[r] = 2 * std::count(unsafe[r], unsafe[r] + count, 1) > count;
+        for (std::int64_t k = 0; k < count; ++k) {
+          if (unsafe[r][k] != 0) run_exactly(means[r], from, to[r], k * bytes);
+        }
       }
     }
+  }
+
+  // A block by the body itself, in double.
+  void run_exactly(const MeanBody& mean, const std::byte* const* in, std::byte* out,
+                   std::int64_t from) const {
+    double channels[3][block], result[block];
+    const double* rows[] = {channels[0], channels[1], channels[2]};
+    for (int c = 0; c < 3; ++c) load_row(channels[c], in[c] + from, cls, block, level);
+    mean.body->rows_double[static_cast<int>(level)](result, rows, block, mean.args->data());
+    store_row(out + from, result, cls, block, level);
   }
 };
 
@@ -105,7 +110,7 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
                                         CpuLevel level) {
   const bool codes = to == PixelClass::uint8 || to == PixelClass::uint16;
   const bool same = std::all_of(from.begin(), from.end(), [to](PixelClass c) { return c == to; });
-  if (codes_function(to, level) == nullptr || body.inputs != 3 || !codes || !same) {
+  if (codes_function(to, 1, level) == nullptr || body.inputs != 3 || !codes || !same) {
     return std::nullopt;
   }
   // Differences could take away what the bounds on the body's own error are relative to; of what
@@ -128,19 +133,25 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
   return small && are_codes(weights, to) ? std::optional(weights) : std::nullopt;
 }
 
-void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
-              const PointBody& body, const MeanWeights& weights, const std::vector<double>& args,
-              CpuLevel level) {
-  MeanRow row{codes_function(cls, level), weights, {body, args.data(), cls, level}};
+void run_means(std::span<std::byte* const> outs, const std::byte* const* in, PixelClass cls,
+               std::int64_t n, std::span<const MeanBody> means, CpuLevel level) {
+  if (means.size() > max_results) {
+    run_means(outs.subspan(max_results), in, cls, n, means.subspan(max_results), level);
+    means = means.first(max_results);
+  }
+  MeanRows rows{means, cls, level};
   const std::int64_t whole = n / block, rest = n % block, bytes = bytes_of(cls);
-  row.run(out, in, whole);
+  rows.run(in, outs.data(), whole);
   if (rest == 0) return;
   // The last pixels in a block of their own.
-  std::byte padded[3][2 * block] = {}, result[2 * block];
-  const std::byte* rows[] = {padded[0], padded[1], padded[2]};
+  std::byte padded[3][2 * block] = {}, results[max_results][2 * block];
+  const std::byte* from[] = {padded[0], padded[1], padded[2]};
+  std::byte* to[] = {results[0], results[1], results[2]};
   for (int c = 0; c < 3; ++c) std::memcpy(padded[c], in[c] + whole * block * bytes, rest * bytes);
-  row.run(result, rows, 1);
-  std::memcpy(out + whole * block * bytes, result, rest * bytes);
+  rows.run(from, to, 1);
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    std::memcpy(outs[r] + whole * block * bytes, results[r], rest * bytes);
+  }
 }
 
 }  // namespace impipe::cpu

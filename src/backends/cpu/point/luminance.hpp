@@ -23,9 +23,16 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
                                         PixelClass to, const std::vector<double>& args,
                                         CpuLevel level);
 
-// n pixels of class `cls`; in: the rows of the three planes.
-void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
-              const PointBody& body, const MeanWeights& weights, const std::vector<double>& args,
-              CpuLevel level);
+// A body that is such a sum.
+struct MeanBody {
+  const PointBody* body;
+  const MeanWeights* weights;
+  const std::vector<double>* args;
+};
+
+// n pixels of class `cls` by each of these bodies, into outs; in: the rows of the three planes,
+// whose pixels become numbers once for several bodies.
+void run_means(std::span<std::byte* const> outs, const std::byte* const* in, PixelClass cls,
+               std::int64_t n, std::span<const MeanBody> means, CpuLevel level);
 
 }  // namespace impipe::cpu

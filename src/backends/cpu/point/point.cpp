@@ -207,10 +207,15 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
   }
 }
 
-bool PointProgram::shares_numbers() const {
+// Of planes of codes, by way of rows of numbers.
+bool PointProgram::makes_singles() const {
   return point_->body != nullptr && !point_->in_table && cls_ == PixelClass::single &&
          !in_double_ && !words_ && !mean_ &&
          std::ranges::all_of(inputs_.classes, [](PixelClass c) { return is_integer(c); });
+}
+
+bool PointProgram::shares_numbers(const PointProgram& other) const {
+  return (makes_singles() && other.makes_singles()) || (mean_ && other.mean_ && cls_ == other.cls_);
 }
 
 void PointProgram::run_together(std::span<const PointProgram* const> programs,
@@ -220,6 +225,13 @@ void PointProgram::run_together(std::span<const PointProgram* const> programs,
   const ScratchScope scope(scratch);
   const PointProgram& first = *programs[0];
   const CpuLevel level = first.level_;
+  if (first.mean_) {
+    std::vector<MeanBody> means;
+    for (const PointProgram* p : programs) {
+      means.push_back({p->point_->body, &*p->mean_, &p->arguments_->in_double});
+    }
+    return run_means(outs, in.data(), first.cls_, n, means, level);
+  }
   auto** rows = scratch.take<const float*>(static_cast<std::int64_t>(in.size()));
   auto** own = scratch.take<float*>(static_cast<std::int64_t>(in.size()));
   for (std::size_t i = 0; i < in.size(); ++i) own[i] = scratch.take<float>(chunk);
@@ -257,7 +269,8 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
   } else if (words_) {
     run_word_sum(out, in.data(), n, *words_, *point_->body, arguments_->in_double, level_);
   } else if (mean_) {
-    run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
+    const MeanBody mean{point_->body, &*mean_, &arguments_->in_double};
+    run_means({&out, 1}, in.data(), cls_, n, {&mean, 1}, level_);
   } else if (in_double_) {
     run_as<double>(out, in, x, y, n, spills, state, scratch);
   } else {

@@ -41,9 +41,9 @@ class PointProgram {
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
            std::int64_t n, bool spills, State& state, Scratch& scratch) const;
 
-  // Whether it makes rows of numbers of planes of codes, and singles of those. Several such points
-  // of the same planes make the rows of numbers once: outs has a place each, for n pixels.
-  bool shares_numbers() const;
+  // Whether it and another point of the same planes of codes need their pixels as numbers of the
+  // same kind. Several such points have them made once: outs has a place each, for n pixels.
+  bool shares_numbers(const PointProgram& other) const;
   static void run_together(std::span<const PointProgram* const> programs,
                            std::span<std::byte* const> outs, std::span<const std::byte* const> in,
                            std::int64_t n, bool spills, Scratch& scratch);
@@ -78,6 +78,7 @@ class PointProgram {
   template <class real>
   void fill_place(real* out, Binding::Kind kind, std::int64_t x, std::int64_t y,
                   std::int64_t n) const;
+  bool makes_singles() const;
 
   const Point* point_;
   const Arguments* arguments_;
