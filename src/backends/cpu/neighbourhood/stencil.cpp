@@ -277,6 +277,13 @@ class Strips {
   int left_ = 0;
 };
 
+// What a body reads: rows that lie one behind the other need not be asked for, since processors
+// fetch ahead, and a body takes little more time than asking.
+TileImage read_by_body(TileImage in, const Region& region) {
+  in.far = in.far && 2 * region.width() < in.size.width;
+  return in;
+}
+
 void stencil_strip(const Node& node, const Arguments& arguments, const TileImage& in,
                    const Region& region, double white, TileOut out, StencilState& state,
                    Scratch& scratch, CpuLevel level) {
@@ -324,10 +331,11 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   if (run_weighted_mean(node, arguments, in, region, out, scratch, level)) return;
   const Strips strips(node, in, region, region.width());
   const bool body = std::get<Stencil>(node.primitive).body != nullptr;
+  const TileImage from_image = body ? read_by_body(in, region) : in;
   for (std::int64_t x = region.x0, end = 0; x < region.x1; x = end) {
     end = body ? strips.end(x) : region.x1;
     const std::int64_t from = (x - region.x0) * bytes_of(node.cls);
-    stencil_strip(node, arguments, in, {x, region.y0, end, region.y1}, white,
+    stencil_strip(node, arguments, from_image, {x, region.y0, end, region.y1}, white,
                   {out.data + from, out.stride, out.spills}, state, scratch, level);
   }
 }
