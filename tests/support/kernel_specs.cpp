@@ -295,8 +295,9 @@ class Table {
   }
 
   // Of what a point makes, of its own class and of floats.
-  void add_measured_points(Node point, PixelClass cls, int channels, const std::string& of) {
-    for (const PixelClass made : {cls, PixelClass::single}) {
+  void add_measured_points(Node point, PixelClass cls, const std::string& of) {
+    constexpr int channels = 1;
+    for (const PixelClass made : std::set{cls, PixelClass::single}) {
       point.cls = made;
       const bool codes = is_integer(made);
       std::vector<Node> nodes = {point};
@@ -315,7 +316,6 @@ class Table {
                            result(0), {}, channels, 9000));
       add("measured point " + std::string(name_of(made)) + of, {image(cls, channels)}, nodes,
           {1, 2, 3, 4, 5});
-      if (cls == made) break;
     }
   }
 
@@ -754,13 +754,15 @@ class Table {
         {adjust, sink(Reduce{}, result(0), {}, channels, 1),
          sink(Histogram{.bins = 32}, result(0), {}, channels, 32)},
         {1, 2});
-    add("chain around map reduce" + of, {image(cls, channels)},
-        {node(Extremum{.largest = true, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels),
-         node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
-              channels),
-         sink(Reduce{}, result(1), {}, channels, 1)},
-        {2});
-    add_measured_points(adjust, cls, channels, of);
+    if (channels == 1) add_measured_points(adjust, cls, of);
+    if (channels == 1 && cls != PixelClass::logical) {
+      add("chain around map reduce" + of, {image(cls, channels)},
+          {node(Extremum{.largest = true, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels),
+           node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
+                channels),
+           sink(Reduce{}, result(1), {}, channels, 1)},
+          {2});
+    }
     add("chain image and its sum" + of, {image(cls, channels)},
         {gradient(input(0)), sink(Reduce{}, result(0), {}, channels, 1)}, {0, 1});
   }
