@@ -70,7 +70,7 @@ class Devices(ProgramTest):
         self.assertEqual(launches, [1, 16])
 
     def test_points_and_the_neighbourhood_that_reads_them_are_one_launch(self):
-        pipelines = {"imcomplement | medfilt2 3": 2, "imcomplement | imdilate disk,3": 2,
+        pipelines = {"imcomplement | imfilter average,3": 2, "imcomplement | imdilate disk,3": 2,
                      "imadjust 0.1,0.9 | imgaussfilt 1 | imcomplement": 3}
 
         def launches(*arguments):
