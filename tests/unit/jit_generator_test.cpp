@@ -184,6 +184,34 @@ TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
   EXPECT_EQ(program(jit::Dialect::cuda).max_registers, 0);
 }
 
+// 65,536 counters are 134 KB, in 128 rows of 267 words.
+TEST(Generator, CountsWideCodesInSlicesThatLocalMemoryHolds) {
+  const SpecCase c = spec_named("histogram of pairs");
+  const auto text = [&](std::int64_t bytes) {
+    jit::Tuning tuning = jit::tuning_for("NVIDIA", jit::Dialect::cuda);
+    tuning.max_local_bytes = bytes;
+    return program_of(c.spec, jit::Dialect::cuda, tuning).source;
+  };
+  EXPECT_NE(text(227 << 10).find("n1_words, 34176)"), std::string::npos);
+  EXPECT_NE(text(99 << 10).find("n1_words, " + std::to_string(267 * 64) + ")"), std::string::npos);
+  EXPECT_NE(text(48 << 10).find("n1_words, " + std::to_string(267 * 43) + ")"), std::string::npos);
+  EXPECT_NE(text(32 << 10).find("n1_words, " + std::to_string(267 * 26) + ")"), std::string::npos);
+  EXPECT_EQ(text(16 << 10).find("n1_words"), std::string::npos);
+}
+
+// PoCL takes half a minute to compile the kernels that raise.
+TEST(Generator, RaisesTilesWithNvidiasCompilers) {
+  const auto has = [](const char* name, jit::Dialect dialect, const std::string& word) {
+    const jit::Program program =
+        program_of(spec_named(name).spec, dialect, jit::tuning_for("NVIDIA", dialect));
+    return program.source.find(word) != std::string::npos;
+  };
+  for (const jit::Dialect dialect : {jit::Dialect::cuda, jit::Dialect::opencl_nvidia}) {
+    EXPECT_TRUE(has("label 5 conn 8 single", dialect, "void n0_raise("));
+  }
+  EXPECT_FALSE(has("label 5 conn 8 single", jit::Dialect::opencl, "void n0_raise("));
+}
+
 TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
   const auto text = [&](jit::Dialect dialect) {
     return program_of(chained_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))

@@ -5,52 +5,72 @@
 IMPIPE_POINT_BODY(level_of_range, (x), (low, high),
                   { return floor((x - low) * real(255) / (high - low) + real(0.5)); })
 
-// in: 256 counts, the smallest and the largest value; args: n, whether values are whole numbers.
-// Cuts c1 < ... < cn split the bins into classes; the sum over classes of (sum i h)^2 / (sum h) is
-// largest, of equal sums the first in the order of the cuts: best[k] is the most that bins k.. can
-// give in so many classes, and cut[.][k] the first cut that gives it.
+// Cuts c1 < ... < cn split 256 bins into classes; the sum over classes of (sum i h)^2 / (sum h) is
+// largest, of equal sums the first in the order of the cuts. From the last class on: the most that
+// bins k.. can give in so many classes, and the first cut after k that gives it.
+//
+// The tables between the steps: the sums of h and of i h below bin k, 257 each; what bins k.. give,
+// 257; and for each cut, the last one first, where it is best when its class begins at k, 256.
+
+// in: 256 counts. out: the tables, of one class behind k.
+IMPIPE_GROUP_BODY(multithresh_sums, {
+  double mass = 0;
+  double moment = 0;
+  int at = 0;
+  for (int k = item; k <= 256; k += items) {
+    for (; at < k; ++at) {
+      mass += in[at];
+      moment += at * in[at];
+    }
+    out[k] = mass;
+    out[257 + k] = moment;
+  }
+  for (; at < 256; ++at) {
+    mass += in[at];
+    moment += at * in[at];
+  }
+  for (int k = item; k <= 256; k += items) {
+    const double m = moment - out[257 + k];
+    const double w = mass - out[k];
+    out[514 + k] = w > 0 ? m * m / w : 0.0;
+  }
+})
+
+// in: the tables; args: cuts that follow this one, and bins at which its class may begin. out: the
+// tables with this cut.
+IMPIPE_GROUP_BODY(multithresh_cut, {
+  const int left = (int)args[0];
+  const int begins = (int)args[1];
+  const int all = (int)count[0];
+  for (int i = item; i < 514; i += items) out[i] = in[i];
+  for (int i = 771 + item; i < all; i += items) out[i] = in[i];
+  for (int k = item; k <= 256; k += items) {
+    double most = k < begins ? -1.0 : 0.0;
+    int place = 0;
+    const int end = k < begins ? 255 - left : 0;
+    for (int cut = k + 1; cut <= end; ++cut) {
+      const double m = in[257 + cut] - in[257 + k];
+      const double w = in[cut] - in[k];
+      const double value = (w > 0 ? m * m / w : 0.0) + in[514 + cut];
+      if (value > most) {
+        most = value;
+        place = cut;
+      }
+    }
+    out[514 + k] = most;
+    if (k < 256) out[all + k] = place;
+  }
+})
+
+// in: 256 counts, the smallest and the largest value, the tables; args: n, whether values are whole
+// numbers.
 IMPIPE_SCALAR_BODY(multithresh, {
   const int n = (int)args[0];
   const double low = in[256];
   const double high = in[257];
-  double mass[257];
-  double moment[257];
-  double best[257];
-  double next[257];
-  unsigned char cuts[20 * 256];
-  mass[0] = 0;
-  moment[0] = 0;
-  for (int i = 0; i < 256; ++i) {
-    mass[i + 1] = mass[i] + in[i];
-    moment[i + 1] = moment[i] + i * in[i];
-  }
-  for (int k = 0; k <= 256; ++k) {
-    const double m = moment[256] - moment[k];
-    const double w = mass[256] - mass[k];
-    best[k] = w > 0 ? m * m / w : 0.0;
-  }
-  for (int c = n - 1; c >= 0; --c) {
-    for (int k = 0; k < 256; ++k) {
-      // One class from k to the cut, c + 1 from 1, and the rest, which has n - 1 - c cuts left.
-      double most = -1;
-      int place = 0;
-      for (int cut = k + 1; cut <= 256 - (n - c); ++cut) {
-        const double m = moment[cut] - moment[k];
-        const double w = mass[cut] - mass[k];
-        const double value = (w > 0 ? m * m / w : 0.0) + best[cut];
-        if (value > most) {
-          most = value;
-          place = cut;
-        }
-      }
-      next[k] = most;
-      cuts[c * 256 + k] = (unsigned char)place;
-    }
-    for (int k = 0; k < 256; ++k) best[k] = next[k];
-  }
   int from = 0;
   for (int c = 0; c < n; ++c) {
-    from = cuts[c * 256 + from];
+    from = (int)in[258 + 771 + 256 * (n - 1 - c) + from];
     int empty = 0;
     while (from + empty < 256 && in[from + empty] == 0) empty += 1;
     const double value = low + (from - 1 + empty / 2.0) / 255 * (high - low);
@@ -75,8 +95,15 @@ ImageValue lower_multithresh(const Call& call, PlanBuilder& plan) {
   const MeasureValue counts =
       plan.histogram({.rule = whole ? BinRule::codes : BinRule::centred, .bins = 256}, binned);
   const int n = static_cast<int>(call.number("n"));
+  MeasureValue tables = plan.scalar(bodies::multithresh_sums, {counts}, {}, 771, 1);
+  for (int left = 0; left < n; ++left) {
+    // The first class begins at the first bin.
+    const double begins = left == n - 1 ? 1 : 256;
+    tables = plan.scalar(bodies::multithresh_cut, {tables}, {static_cast<double>(left), begins},
+                         771 + 256 * (left + 1), 1);
+  }
   plan.report("multithresh",
-              plan.scalar(bodies::multithresh, {counts, low, high},
+              plan.scalar(bodies::multithresh, {counts, low, high, tables},
                           {static_cast<double>(n), whole ? 1.0 : 0.0}, n, 1),
               n);
   return plan.current();

@@ -145,7 +145,7 @@ class ReconstructionWriter : LabelWriterBase {
   // tiles.
   void write_raised() {
     const Size tile{64, tile_rows()};
-    const bool raises = to_.dialect() == Dialect::cuda;
+    const bool raises = to_.dialect() != Dialect::opencl;
     if (raises || holes()) {  // the holes' source is the border: few tiles have any of it
       add_tiles("_begin", text_of("begin", {{"raises", raises ? "1" : "0"}}), 256, tile);
     } else {

@@ -166,6 +166,8 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
             w_$own[k] = $element;
           }
         } else {
+          int edge_x = x0;
+          NO_HOIST(edge_x);
           $unroll
           for (int i = 0; i < $reach; ++i) w_$own[$margin + i] = $edge;
         }

@@ -5,15 +5,26 @@
 #define $height 700
 #define $codes 65536
 #define $words 34176  // of local memory
+#define $sliced 0     // whether a group counts the codes of a slice only
+#define $slices 1
+#define $slice_codes 32768  // of words: each has two codes
 #define $pixels 16    // that a work-item takes at once
 #define $between 2    // times that it does so between two barriers
 #define $unroll
 
 // -- part: add
 // How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11
-// banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks.
-FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, const uint count) {
-  const uint low = code & 0x7fffu, word = low + 11u * (low >> 8);
+// banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks. `from`:
+// the first code of the group's slice.
+FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint from, const uint code,
+                   const uint count) {
+#if $sliced
+  const uint low = (code & 0x7fffu) - from;
+  if (low >= (uint)$slice_codes) return;
+#else
+  const uint low = code & 0x7fffu;
+#endif
+  const uint word = low + 11u * (low >> 8);
   const uint more = count << (code >> 15 << 4);
   const uint before = ADD_LOCAL(&words[word], more);
   // 0x8000 of the count that has passed it: no other changes in this bit.
@@ -24,7 +35,12 @@ FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, c
   }
 }
 // Four codes, of the bytes of p and q: 256 * p + q.
-FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint p, const uint q) {
+FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint from, const uint p,
+                        const uint q) {
+#if $sliced
+  $unroll
+  for (int k = 0; k < 4; ++k) $add(words, totals, from, BYTE_OF(p, k) << 8 | BYTE_OF(q, k), 1u);
+#else
   const uint low = p & 0x7f7f7f7fu, high = p >> 7 & 0x01010101u;
   uint before[4], more[4], word[4], passed = 0u;
   $unroll
@@ -44,6 +60,7 @@ FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint p,
       }
     }
   }
+#endif
 }
 
 // -- part: count
@@ -59,8 +76,9 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
                           GLOBAL uint* $totals) {
   DYNAMIC_LOCAL(uint, $array, $words);
   const int across = ($width + $pixels - 1) / $pixels;
-  const int step = GROUPS_X * $items, step_y = step / across, step_chunk = step % across;
-  const int first = GROUP_X * $items + ITEM;
+  const int step = GROUPS_X / $slices * $items, step_y = step / across, step_chunk = step % across;
+  const int own = GROUP_X / $slices, first = own * $items + ITEM;
+  const uint from = (uint)(GROUP_X % $slices * $slice_codes);
   {
     GLOBAL uint* const totals = $totals;
     for (int i = ITEM; i < $words; i += $items) $array[i] = 0;
@@ -75,7 +93,7 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
       next_b = *(GLOBAL const uint4*)($first_row + x0 + 8);
     }
 #endif
-    for (int begin = GROUP_X * $items; begin < across * $height; begin += $between * step) {
+    for (int begin = own * $items; begin < across * $height; begin += $between * step) {
       $unroll
       for (int k = 0; k < $between; ++k) {
         if (y < $height) {
@@ -95,25 +113,25 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
               if (p == ROTATE(p, 16) && q == ROTATE(q, 16)) {
                 const uint p0 = p & 255u, p1 = p >> 8 & 255u, q0 = q & 255u, q1 = q >> 8 & 255u;
                 const bool same = p0 == p1 && q0 == q1;
-                $add($array, totals, p0 * bins + q0, same ? 4u : 2u);
-                if (!same) $add($array, totals, p1 * bins + q1, 2u);
+                $add($array, totals, from, p0 * bins + q0, same ? 4u : 2u);
+                if (!same) $add($array, totals, from, p1 * bins + q1, 2u);
                 continue;
               }
               p = ROTATE(p, 8 * (ITEM & 3));
               q = ROTATE(q, 8 * (ITEM & 3));
               if (bins == 256u) {
-                $add_four($array, totals, p, q);
+                $add_four($array, totals, from, p, q);
               } else {
                 $unroll
                 for (int byte = 0; byte < 32; byte += 8) {
-                  $add($array, totals, (p >> byte & 255u) * bins + (q >> byte & 255u), 1u);
+                  $add($array, totals, from, (p >> byte & 255u) * bins + (q >> byte & 255u), 1u);
                 }
               }
             }
           } else {
             for (int x = x0; x < $width; ++x) {
               const uint p = ($first_row)[x], q = ($second_row)[x];
-              $add($array, totals, p * bins + q, 1u);
+              $add($array, totals, from, p * bins + q, 1u);
             }
           }
 #else
@@ -133,17 +151,17 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
             for (int w = 0; w < 8; ++w) {
               const uint first_code = two[w] & 0xffffu, second_code = two[w] >> 16;
               const bool same = first_code == second_code;
-              $add($array, totals, first_code, same ? 2u : 1u);
-              if (!same) $add($array, totals, second_code, 1u);
+              $add($array, totals, from, first_code, same ? 2u : 1u);
+              if (!same) $add($array, totals, from, second_code, 1u);
             }
           } else {
-            for (int x = x0; x < $width; ++x) $add($array, totals, ($first_row)[x], 1u);
+            for (int x = x0; x < $width; ++x) $add($array, totals, from, ($first_row)[x], 1u);
           }
 #else
           for (int x = x0; x < x0 + $pixels && x < $width; ++x) {
             // A bin that there is not is none of them.
             const uint place = $code;
-            if (place < $codes) $add($array, totals, place, 1u);
+            if (place < $codes) $add($array, totals, from, place, 1u);
           }
 #endif
 #endif
@@ -158,11 +176,11 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
       BARRIER;
     }
     // Each group begins elsewhere, so that few add to the same counts at once.
-    for (int k = ITEM; k < $codes / 2; k += $items) {
-      const int i = (k + GROUP_X * 256) % ($codes / 2);
+    for (int k = ITEM; k < $slice_codes; k += $items) {
+      const int i = (k + own * 256) % $slice_codes, code = (int)from + i;
       const uint both = $array[i + 11 * (i >> 8)];
-      if ((both & 0xffffu) != 0) ADD_GLOBAL(&totals[i], both & 0xffffu);
-      if (both >> 16 != 0) ADD_GLOBAL(&totals[i + $codes / 2], both >> 16);
+      if ((both & 0xffffu) != 0) ADD_GLOBAL(&totals[code], both & 0xffffu);
+      if (both >> 16 != 0) ADD_GLOBAL(&totals[code + $codes / 2], both >> 16);
     }
     BARRIER;
   }

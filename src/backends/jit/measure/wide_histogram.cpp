@@ -1,4 +1,6 @@
 // Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
+// Where there is less of it, groups count slices: all of them read the image, and each its own
+// codes.
 //
 // A count that passes 0x8000 moves that much to the counts of the whole image in global memory; the
 // work-item whose addition took it there does so. Between two barriers a group adds at most 32,768,
@@ -14,7 +16,6 @@ namespace impipe::jit {
 namespace {
 
 constexpr int codes = two_byte_codes;
-constexpr int words = two_byte_words;
 constexpr int pixels = 16;  // that a work-item takes at once
 
 // The counts of the whole image. Of one image they lie behind its ticket, are zeros there, and the
@@ -55,19 +56,31 @@ CodeText code_text(Builder& to, const CountedCodes& counted, int n) {
   return text;
 }
 
+// Groups that share the pixels. Two groups of slices fit a processor.
+int groups_of_slice(const Tuning& tuning, int slices) {
+  const int groups = tuning.groups_of_wide_histogram();
+  return slices == 1 ? groups : (2 * groups + slices - 1) / slices;
+}
+
 void write_counts(Builder& to, const CountedCodes& counted, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n}), add = name + "_add", add_four = add + "_four";
   const int group = to.tuning().wide_histogram_items;
-  to.body(filled(part(kernels::wide_histogram, "add"),
-                 {{"add", add}, {"add_four", add_four}, {"unroll", to.unroll()}}));
+  const int slices = counted.slices, rows = two_byte_rows_of(slices);
+  to.body(filled(part(kernels::wide_histogram, "add"), {{"add", add},
+                                                        {"add_four", add_four},
+                                                        {"sliced", slices > 1 ? "1" : "0"},
+                                                        {"slice_codes", number(256 * rows)},
+                                                        {"unroll", to.unroll()}}));
   const std::string width = to.width(image);
   const CodeText code = code_text(to, counted, n);
   to.kernel(
       name + "_counts_of_groups", group,
       filled(part(kernels::wide_histogram, "count"),
              {{"array", name + "_words"},
-              {"words", number(words)},
+              {"words", number(two_byte_pitch * rows)},
+              {"slices", number(slices)},
+              {"slice_codes", number(256 * rows)},
               {"pixels", number(pixels)},
               {"items", number(group)},
               {"codes", number(codes)},
@@ -84,13 +97,15 @@ void write_counts(Builder& to, const CountedCodes& counted, int n) {
               {"code", code.code},
               {"add", add},
               {"add_four", add_four}}),
-      [image, groups = to.tuning().groups_of_wide_histogram(), group](const LaunchContext& at) {
+      [image, slices, groups = groups_of_slice(to.tuning(), slices),
+       group](const LaunchContext& at) {
         const Size s = at.size_of(image);
         const std::int64_t chunks = (s.width + pixels - 1) / pixels * s.height;
-        return LaunchShape{{std::min<std::int64_t>(groups, (chunks + group - 1) / group), 1, 1},
-                           {group, 1, 1}};
+        return LaunchShape{
+            {slices * std::min<std::int64_t>(groups, (chunks + group - 1) / group), 1, 1},
+            {group, 1, 1}};
       },
-      0, 4 * words);
+      0, 4 * two_byte_pitch * rows);
 }
 
 void write_bins(Builder& to, int n) {

@@ -216,7 +216,7 @@ class PassesWriter {
          {"element", element()},
          {"reach", number(size_.row_px + reach().left + reach().right)},
          {"margin", number(window_.first - reach().left)},
-         {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
+         {"edge", to_.call(edge, "edge_x + i - " + number(reach().left), "y")}});
   }
 
   std::string row_weights() { return weights(to_, inner_, "row_weights", 0, passes_.row.count()); }

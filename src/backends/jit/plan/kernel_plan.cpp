@@ -756,7 +756,9 @@ class Chooser {
         CountedCodes counted = counted_codes(of_, planes_, n);
         if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;
-        at(n) = {std::move(counted), "so many counters fit there"};
+        const char* why =
+            counted.slices > 1 ? "one of them fits there" : "so many counters fit there";
+        at(n) = {std::move(counted), why};
       } else if (is<Select>(n)) {
         if (of_.ends_in_last_group()) scalars = scalars_of(of_, {n}, made, false);
         at(n) = {Selection{scalars, planes_.has(node.images[0])},

@@ -84,6 +84,7 @@ struct FormText {
         "counters in global memory", "16-bit counters in local memory",
         "tagged counters in local memory"};
     return ways[static_cast<int>(counted.way)] +
+           (counted.slices > 1 ? " in " + std::to_string(counted.slices) + " slices" : "") +
            std::string(counted.pairs ? " of pairs that are made here" : "") +
            std::string(counted.bins_apart ? ", then bins" : "") + ending(counted.scalars);
   }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int max_local = 2048;       // counters a group keeps for itself
 constexpr int max_local_bins = 6144;  // of few codes; more are made of the counts apart
+constexpr int max_slices = 5;         // each reads the whole image: 32 KB are enough for that
 constexpr int max_cell_reach = 2;  // of a neighbourhood whose rows registers hold beside the sums
 
 bool goes_by_cells(const KernelContext& of, int n) {
@@ -35,14 +36,22 @@ bool has_table_of_bins(const Histogram& histogram) {
 }
 
 // 16-bit codes, or as many bins of floats, which are counted at once.
-bool fits_two_bytes(const KernelContext& of, int n) {
+bool has_two_byte_codes(const KernelContext& of, int n) {
   const Node& node = of.node(n);
   const Histogram& histogram = *as<Histogram>(node);
   const PixelClass cls = of.cls(node.images[0]);
   const bool codes = cls == PixelClass::uint16 && !has_table_of_bins(histogram);
   const bool bins = cls == PixelClass::single && histogram.rule != BinRule::codes &&
                     histogram.bins > max_local && histogram.bins <= two_byte_codes;
-  return of.tuning.fast && (codes || bins) && of.tuning.max_local_bytes >= 4 * two_byte_words;
+  return of.tuning.fast && (codes || bins);
+}
+
+// The least number of slices one of which local memory holds; 0: too many.
+int slices_of_two_bytes(const Tuning& tuning) {
+  for (int slices = 1; slices <= max_slices; ++slices) {
+    if (4 * two_byte_pitch * two_byte_rows_of(slices) <= tuning.max_local_bytes) return slices;
+  }
+  return 0;
 }
 
 // Whether a point makes the codes of two planes of bytes.
@@ -107,8 +116,8 @@ Reductions reductions_with(const KernelContext& of, const Planes& planes, int n)
 bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);
   const auto* stencil = as<Stencil>(node);
-  // Sub-groups exchange what lies beside their pixels (CUDA), and the last group ends the pass.
-  if (of.dialect != Dialect::cuda || !of.ends_in_last_group() || stencil == nullptr) return false;
+  // Sub-groups exchange what lies beside their pixels, and the last group ends the pass.
+  if (of.dialect == Dialect::opencl || !of.ends_in_last_group() || stencil == nullptr) return false;
   if (node.cls != PixelClass::single || node.images.size() != 1) return false;
   // One that goes over its window by itself fills a kernel.
   if (stencil->body != nullptr && !whole_body(stencil->body->text)) return false;
@@ -140,8 +149,10 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
             .bins_apart = !few,
             .one_launch = few && of.ends_in_last_group() && !of.tuning.stacked};
   }
-  if (fits_two_bytes(of, n)) {
+  const int slices = has_two_byte_codes(of, n) ? slices_of_two_bytes(of.tuning) : 0;
+  if (slices > 0) {
     return {.way = Way::two_bytes,
+            .slices = slices,
             .pairs = is_pair_in_memory(of, planes, node.images[0]),
             .image = image,
             .bins_apart = cls == PixelClass::uint16 && histogram.rule != BinRule::codes};

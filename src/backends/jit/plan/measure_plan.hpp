@@ -41,10 +41,11 @@ struct CountedCodes {
     local,      // copies of the counters in a group's local memory
     table,      // the same of bins, which a table gives for each code
     global,     // counters in global memory
-    two_bytes,  // 65,536 counters of 16 bits in local memory
+    two_bytes,  // 65,536 counters of 16 bits in local memory, or slices of them
     tagged,     // slices of the counters in local memory, without atomic additions to them
   };
   Way way = Way::local;
+  int slices = 1;      // two_bytes: groups count the codes of one of so many slices
   bool pairs = false;  // two_bytes: the codes are made here, of two planes of bytes
   // Counted are the codes of the plane that these are a function of, if there is one.
   MeasuredImage image;
@@ -57,9 +58,13 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
 // Of an integer class.
 inline int count_of_codes(PixelClass cls) { return static_cast<int>(class_max(cls)) + 1; }
 
-// Counters of 16 bits, two in each word, with what spreads them over the banks.
+// Counters of 16 bits, two in each word. Rows of 256 words begin 267 words apart, which spreads
+// them over the banks.
 inline constexpr int two_byte_codes = 65536;
-inline constexpr int two_byte_words = two_byte_codes / 512 * 267;
+inline constexpr int two_byte_rows = two_byte_codes / 512;
+inline constexpr int two_byte_pitch = 267;
+// Rows of one of `slices`.
+constexpr int two_byte_rows_of(int slices) { return (two_byte_rows + slices - 1) / slices; }
 
 // The scalar nodes that need nothing but the measurements `made` and what comes from outside, less
 // those that are `known` to be run elsewhere. groups: those too that all of a group run.

@@ -86,6 +86,10 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers&
   };
   lower(found.local_bytes, device.local_bytes);
   lower(found.max_local_bytes, device.max_local_bytes);
+  if (const char* bytes = std::getenv("IMPIPE_LOCAL_BYTES")) {
+    lower(found.local_bytes, std::atoll(bytes));
+    lower(found.max_local_bytes, std::atoll(bytes));
+  }
   return with_variant(found, variant_of_all);
 }
 
