@@ -81,6 +81,8 @@ TEST(OpenClKernels, WideHistogramsOfManyPixels) {
     const auto content = [run](int x) { return static_cast<int>(x / run % 2 * 32768 + 300); };
     EXPECT_EQ(codes.difference({plane_of(PixelClass::uint16, size, content)}), "") << run;
   }
+  const auto each_code = [](int x) { return x; };
+  EXPECT_EQ(codes.difference({plane_of(PixelClass::uint16, {65536, 3}, each_code)}), "");
 }
 
 // A part of the table: each kernel is compiled once more.
