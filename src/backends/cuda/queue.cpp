@@ -198,11 +198,10 @@ void CudaQueue::clear(std::uint64_t handle, std::int64_t bytes) {
   check(driver().api.fill(handle, 0, static_cast<std::size_t>(bytes), stream_), "cuMemsetD8Async");
 }
 
-std::uint64_t CudaQueue::filled(std::span<const std::span<const std::byte>> parts,
-                                std::vector<jit::MemoryBlock>& blocks) {
-  blocks.push_back(take(static_cast<std::int64_t>(bytes_of(parts))));
-  copy_in(blocks.back().handle(), parts);
-  return blocks.back().handle();
+jit::MemoryBlock CudaQueue::filled(std::span<const std::span<const std::byte>> parts) {
+  jit::MemoryBlock block = take(static_cast<std::int64_t>(bytes_of(parts)));
+  copy_in(block.handle(), parts);
+  return block;
 }
 
 std::size_t CudaQueue::mark() {

@@ -54,8 +54,8 @@ class CudaQueue final : public jit::GpuQueue {
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
   void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
-  std::uint64_t filled(std::span<const std::span<const std::byte>> parts,
-                       std::vector<jit::MemoryBlock>& blocks) override;
+  jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
+  bool copies_at_once() const override { return !recording_; }  // a graph copies when it runs
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>
   void for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes, CopyRow copy_row);

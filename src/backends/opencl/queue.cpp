@@ -2,7 +2,6 @@
 #include "backends/opencl/queue.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace impipe::opencl {
 namespace {
@@ -117,10 +116,6 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     ++launches_;
   }
   check(cl.clFlush(queue_), "clFlush");
-  // The driver frees what is given up when the work that uses it is done.
-  constexpr std::size_t max_kept_constants = 16;
-  constants_.clear();
-  while (kept_constants_.size() > max_kept_constants) kept_constants_.pop_front();
 }
 
 void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
@@ -130,49 +125,18 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
         "a fill");
 }
 
-Memory OpenClQueue::buffer_with(std::span<const std::byte> contents) {
-  cl_int code = CL_SUCCESS;
-  Memory made(calls()->clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                      contents.size(), const_cast<std::byte*>(contents.data()),
-                                      &code));
-  check(code, "a buffer of constants");
-  return made;
-}
-
-std::uint64_t OpenClQueue::filled(std::span<const std::span<const std::byte>> parts,
-                                  std::vector<jit::MemoryBlock>& /*blocks*/) {
-  constexpr std::size_t max_kept_bytes = 64 * 1024;
-  const auto handle = [](const Memory& memory) {
-    return reinterpret_cast<std::uint64_t>(memory.get());
-  };
-  if (parts.size() == 1 && parts.front().size() <= max_kept_bytes) {
-    const std::span<const std::byte> contents = parts.front();
-    const auto same = std::ranges::find_if(kept_constants_, [&](const Constants& kept) {
-      return std::ranges::equal(kept.contents, contents);
-    });
-    if (same != kept_constants_.end()) return handle(same->buffer);
-    kept_constants_.push_back({{contents.begin(), contents.end()}, buffer_with(contents)});
-    return handle(kept_constants_.back().buffer);
-  }
+jit::MemoryBlock OpenClQueue::filled(std::span<const std::span<const std::byte>> parts) {
   std::size_t bytes = 0;
   for (const auto& part : parts) bytes += part.size();
-  if (parts.size() == 1) {
-    constants_.push_back(buffer_with(parts.front()));
-    return handle(constants_.back());
-  }
-  cl_int code = CL_SUCCESS;
-  constants_.emplace_back(
-      calls()->clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &code));
-  check(code, "a buffer of constants");
-  const cl_mem buffer = constants_.back().get();
+  jit::MemoryBlock block = take(static_cast<std::int64_t>(bytes));
   std::size_t at = 0;
   for (const auto& part : parts) {
-    check(calls()->clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, at, part.size(), part.data(), 0,
-                                        nullptr, nullptr),
+    check(calls()->clEnqueueWriteBuffer(queue_, buffer_of(block.handle()), CL_TRUE, at, part.size(),
+                                        part.data(), 0, nullptr, nullptr),
           "an upload");
     at += part.size();
   }
-  return handle(constants_.back());
+  return block;
 }
 
 void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }

@@ -1,7 +1,6 @@
 // One lane of work on an OpenCL device.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -48,23 +47,13 @@ class OpenClQueue final : public jit::GpuQueue {
   // Of a command that is done, seconds on the device's clock.
   static double profiled(cl_event event, cl_profiling_info what);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
-  std::uint64_t filled(std::span<const std::span<const std::byte>> parts,
-                       std::vector<jit::MemoryBlock>& blocks) override;
+  jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done
 
   cl_context context_;
   bool is_gpu_;
-  // What kernels read and never write, such as weights: with the same contents for every file of a
-  // batch. A new buffer a launch would cost 15 to 100 us of the device's time (NVIDIA).
-  struct Constants {
-    std::vector<std::byte> contents;
-    Memory buffer;
-  };
-  Memory buffer_with(std::span<const std::byte> contents);
-  std::vector<Memory> constants_;         // of the launch that is being given
-  std::deque<Constants> kept_constants_;  // the last ones, the newest at the end
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
   std::vector<Noted> noted_;

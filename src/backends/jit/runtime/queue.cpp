@@ -1,8 +1,13 @@
 // Memory and launches, as a kernel's program asks for them.
 #include "backends/jit/runtime/queue.hpp"
 
+#include <algorithm>
+
 namespace impipe::jit {
 namespace {
+
+// Of constants that a queue keeps.
+constexpr std::size_t max_constants = 16, max_constant_bytes = std::size_t{1} << 20;
 
 ValueShape shape_of(const DeviceValue& value) {
   if (!value.plane) {
@@ -76,6 +81,8 @@ Planes GpuQueue::download(const DevicePlane& image) {
 }
 
 GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch& launch) {
+  // Those of the last launch are no longer needed, in the lane's order.
+  while (constants_.size() > max_constants) constants_.pop_front();
   PreparedLaunch made{plan_of(program, launch), {}, {}};
   for (const Scratch& wanted : made.plan.scratch) {
     if (wanted.kept) {
@@ -85,9 +92,7 @@ GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch
       }
       made.scratch.push_back(tickets_.handle());
     } else if (!wanted.contents.empty()) {
-      std::vector<std::span<const std::byte>> parts{wanted.contents};
-      parts.insert(parts.end(), wanted.parts.begin(), wanted.parts.end());
-      made.scratch.push_back(filled(parts, made.blocks));
+      made.scratch.push_back(constants_of(wanted, made.blocks));
     } else {
       made.blocks.push_back(take(wanted.bytes));
       made.scratch.push_back(made.blocks.back().handle());
@@ -95,6 +100,24 @@ GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch
     }
   }
   return made;
+}
+
+std::uint64_t GpuQueue::constants_of(const Scratch& wanted, std::vector<MemoryBlock>& blocks) {
+  const bool kept = wanted.parts.empty() && wanted.contents.size() <= max_constant_bytes;
+  if (kept) {
+    const auto same = std::ranges::find(constants_, wanted.contents, &Constants::contents);
+    if (same != constants_.end()) return same->block.handle();
+  }
+  std::vector<std::span<const std::byte>> parts{wanted.contents};
+  parts.insert(parts.end(), wanted.parts.begin(), wanted.parts.end());
+  MemoryBlock block = filled(parts);
+  const std::uint64_t handle = block.handle();
+  if (kept && copies_at_once()) {
+    constants_.push_back({wanted.contents, std::move(block)});
+  } else {
+    blocks.push_back(std::move(block));
+  }
+  return handle;
 }
 
 std::vector<std::uint64_t> GpuQueue::buffers_of(const Pass& pass, const Launch& launch,
