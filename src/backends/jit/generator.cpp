@@ -65,7 +65,7 @@ class Generator {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
     }
     void operator()(const Rank& rank) const {
-      write_rank(to, n, name, fits_rank_network(to.tuning(), rank));
+      write_rank(to, n, name, fits_rank_network(to.tuning(), rank, to.node(n).cls));
     }
     template <class Other>
     void operator()(const Other& other) const {
@@ -222,7 +222,13 @@ class Generator {
           [self, wanted](const LaunchContext& at) {
             return wanted && !wanted(at) ? Size{} : at.size_of(self);
           },
-          assigned(to.plane(self).pixel(), value));
+          assigned(to.plane(self).pixel(), value), "",
+          is_map(to.node(n)) ? Builder::PixelOrder::patches : Builder::PixelOrder::rows);
+    }
+
+    static bool is_map(const Node& node) {
+      const auto* resample = as<Resample>(node);
+      return resample != nullptr && resample->kind != Resample::Kind::resize;
     }
 
     // The same, with what it reads around in local memory.

@@ -25,46 +25,66 @@ IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32), (near_by, alike, reach), (
 IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
 
-// Of box sums, of guide g and image p counted from `middle`: the line a g + b nearest to p.
-IMPIPE_POINT_BODY(guided_slope, (g, p, gg, gp), (cells, smoothing), {
-  const real mean = g / cells;
-  return (gp / cells - mean * (p / cells)) / (gg / cells - mean * mean + smoothing);
-})
-IMPIPE_POINT_BODY(guided_offset, (g, p, a), (cells), { return p / cells - a * (g / cells); })
-IMPIPE_POINT_BODY(guided_line, (g, b, a), (cells, middle, guide_middle),
-                  { return a / cells * (g - guide_middle) + b / cells + middle; })
-
-// The same of bytes, in float32: sums are whole numbers, whose products lose nothing when they are
-// subtracted. flat: smoothing cells^2; part: 1 / cells.
+// Of box sums, of guide g and image p counted from their middles: the line a g + b nearest to p. A
+// product of sums rounds, and what it loses is added again, so that differences are right in
+// float32. scale: a power of two, which keeps products of sums in their range; cells: theirs, times
+// scale; flat: smoothing cells^2; part: 1 / cells.
+#define IMPIPE_GUIDED_BODIES(NAME, QUOTIENT)                                    \
+  IMPIPE_POINT_BODY(NAME##_of_itself, (g, gg), (cells, scale, flat), {          \
+    const real sum = g * scale;                                                 \
+    const real square = sum * sum;                                              \
+    const real lost = fma(-sum, sum, square);                                   \
+    const real covariance = fma(cells, gg * scale, -square) + lost;             \
+    const real level = covariance + flat;                                       \
+    return QUOTIENT;                                                            \
+  })                                                                            \
+  IMPIPE_POINT_BODY(NAME, (g, p, gg, gp), (cells, scale, flat), {               \
+    const real sum = g * scale;                                                 \
+    const real other = p * scale;                                               \
+    const real square = sum * sum;                                              \
+    const real lost = fma(-sum, sum, square);                                   \
+    const real product = sum * other;                                           \
+    const real lost_of_product = fma(-sum, other, product);                     \
+    const real covariance = fma(cells, gp * scale, -product) + lost_of_product; \
+    const real level = (fma(cells, gg * scale, -square) + lost) + flat;         \
+    return QUOTIENT;                                                            \
+  })
+IMPIPE_GUIDED_BODIES(guided_slope, covariance / level)
+// Of integer classes.
+IMPIPE_GUIDED_BODIES(guided_slope_of_codes, quotient(covariance, level))
 IMPIPE_POINT_BODY(counted_squared, (x), (middle), { return (x - middle) * (x - middle); })
-IMPIPE_POINT_BODY(guided_slope_of_bytes, (g, gg), (cells, flat), {
-  const real square = g * g;
-  const real lost = fma(-g, g, square);
-  const real variance = fma(cells, gg, -square) + lost;
-  return quotient(variance, variance + flat);
-})
-IMPIPE_POINT_BODY(guided_slope_of_guide, (g, p, gg, gp), (cells, flat), {
-  const real square = g * g;
-  const real lost = fma(-g, g, square);
-  const real product = g * p;
-  const real lost_of_product = fma(-g, p, product);
-  const real covariance = fma(cells, gp, -product) + lost_of_product;
-  return quotient(covariance, (fma(cells, gg, -square) + lost) + flat);
-})
-IMPIPE_POINT_BODY(guided_offset_of_bytes, (g, p, a), (part), { return fma(-a, g, p) * part; })
-IMPIPE_POINT_BODY(guided_line_of_bytes, (g, b, a), (part, middle, guide_middle),
+IMPIPE_POINT_BODY(guided_offset, (g, p, a), (part), { return fma(-a, g, p) * part; })
+IMPIPE_POINT_BODY(guided_line, (g, b, a), (part, middle, guide_middle),
                   { return fma(a * part, g - guide_middle, b * part) + middle; })
 
-// Of box sums of x and its square.
+// Of box sums of x and its square, as above. part: 1 / cells^2.
 IMPIPE_POINT_BODY(box_mean, (sum), (cells), { return sum / cells; })
-IMPIPE_POINT_BODY(box_variance, (sum, squares), (cells), {
-  const real mean = sum / cells;
-  return squares / cells - mean * mean;
+IMPIPE_POINT_BODY(box_variance, (sum, squares), (cells, scale, part), {
+  const real scaled = sum * scale;
+  const real square = scaled * scaled;
+  const real lost = fma(-scaled, scaled, square);
+  return (fma(cells, squares * scale, -square) + lost) * part;
+})
+// The same of 16 bits, whose squares are whole numbers below 2^32, summed in two parts.
+IMPIPE_POINT_BODY(high_part_of_square, (x), (), { return floor(x * x * real(1.52587890625e-5)); })
+IMPIPE_POINT_BODY(low_part_of_square, (x), (),
+                  { return fma(x, x, -floor(x * x * real(1.52587890625e-5)) * real(65536)); })
+IMPIPE_POINT_BODY(box_variance_of_parts, (sum, high, low), (cells, part), {
+  const real square = sum * sum;
+  const real lost = fma(-sum, sum, square);
+  const real most = cells * high;
+  const real rest = fma(cells, high, -most);
+  return (fma(most, real(65536), -square) + (fma(rest, real(65536), lost) + cells * low)) * part;
 })
 IMPIPE_POINT_BODY(wiener2, (x, mean, variance), (noise), {
-  const real most = max(variance, noise);
-  const real kept = variance - noise > real(0) ? variance - noise : real(0);
-  return most > real(0) ? mean + kept / most * (x - mean) : mean;
+  const real part = variance > noise ? noise / variance : real(1);
+  return x + part * (mean - x);
+})
+// Of codes, counted from the pixel's own: sums, and their differences from `cells` pixels, are
+// exact.
+IMPIPE_POINT_BODY(wiener2_of_codes, (x, sum, variance), (noise, cells), {
+  const real part = variance > noise ? noise / variance : real(1);
+  return x + floor(part * quotient(fma(-cells, x, sum), cells) + real(0.5));
 })
 
 namespace impipe::ops {
@@ -73,6 +93,8 @@ namespace {
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 // Of a box: sums of so many products of bytes counted from their middle are at most 2^24.
 constexpr double max_exact_cells = 1024;
+// Of sums of codes, and of their squares or of both parts of these.
+constexpr double max_exact_codes = 256;
 
 struct Bilateral {
   int reach;
@@ -107,6 +129,9 @@ ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
 struct Box {
   int rows = 0, columns = 0;
   double cells() const { return static_cast<double>(rows) * columns; }
+  // The power of two that takes `cells` to between a half and 1.
+  double scale() const { return std::exp2(-std::ceil(std::log2(cells()))); }
+  double scaled_cells() const { return cells() * scale(); }
 };
 
 Box box_of(const Call& call) {
@@ -120,12 +145,6 @@ ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border b
   const Matrix ones{box.rows, box.columns,
                     std::vector<double>(static_cast<std::size_t>(box.rows * box.columns), 1.0)};
   return correlate(plan, image, ones, {.border = border, .result = numbers, .whole = whole});
-}
-
-ImageValue point_in_double(PlanBuilder& plan, const PointBody& body,
-                           const std::vector<ImageValue>& images, const std::vector<Arg>& args,
-                           Result result) {
-  return plan.point(Point{.body = &body, .in_double = true}, images, args, result);
 }
 
 // About the middle of the range: variances are differences of squares.
@@ -146,87 +165,78 @@ ImageValue guide_of(const Call& call, PlanBuilder& plan, const ImageValue& image
   return guide;
 }
 
-// Of bytes: sums of their products are whole numbers of at most 2^24.
-struct GuidedBytes {
-  Box box;
-  double middle, guide_middle, smoothing;
-};
-ImageValue guided_bytes(PlanBuilder& plan, const ImageValue& image, const ImageValue& guide,
-                        bool own_guide, const GuidedBytes& how) {
-  const double cells = how.box.cells(), part = 1 / cells, flat = how.smoothing * cells * cells;
-  const auto sum = [&](const ImageValue& x, bool whole) {
-    return box_sum(plan, x, how.box, Border::replicate, whole);
-  };
-  Result coefficients = numbers;
-  coefficients.channels = image.type.channels;
-  const ImageValue g = plan.point(bodies::counted_from, {guide}, {how.guide_middle}, numbers);
-  const ImageValue squares =
-      plan.point(bodies::counted_squared, {guide}, {how.guide_middle}, numbers);
-  const ImageValue sum_g = sum(g, true), sum_gg = sum(squares, true);
-  ImageValue sum_p = sum_g, a;
-  if (own_guide) {
-    a = plan.point(bodies::guided_slope_of_bytes, {sum_g, sum_gg}, {cells, flat}, coefficients);
-  } else {
-    const ImageValue p = plan.point(bodies::counted_from, {image}, {how.middle}, numbers);
-    sum_p = sum(p, true);
-    const ImageValue gp = plan.point(bodies::product_of, {p, g}, {}, coefficients);
-    a = plan.point(bodies::guided_slope_of_guide, {sum_g, sum_p, sum_gg, sum(gp, true)},
-                   {cells, flat}, coefficients);
-  }
-  const ImageValue b =
-      plan.point(bodies::guided_offset_of_bytes, {sum_g, sum_p, a}, {part}, coefficients);
-  Result result = like(image);
-  result.channels = image.type.channels;
-  return plan.point(bodies::guided_line_of_bytes, {guide, sum(b, false), sum(a, false)},
-                    {part, how.middle, how.guide_middle}, result);
-}
-
 ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const ImageValue guide = guide_of(call, plan, image);
+  const bool own_guide = !call.has("guide");
   if (!call.has("smoothing")) need_white(call, guide);
   const double white = guide.type.white;
   const double smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white;
   const Box box = box_of(call);
-  const double middle = middle_of(image), guide_middle = middle_of(guide), cells = box.cells();
-  if (bytes_of(image.type.cls) == 1 && bytes_of(guide.type.cls) == 1 && cells <= max_exact_cells) {
-    return guided_bytes(plan, image, guide, !call.has("guide"),
-                        {box, middle, guide_middle, smoothing})
-        .with_alpha(image.alpha);
-  }
-  const auto sum = [&](const ImageValue& x) { return box_sum(plan, x, box, Border::replicate); };
-  const auto product = [&](const ImageValue& x, const ImageValue& y) {
-    Result result = numbers;
-    result.channels = std::max(x.type.channels, y.type.channels);
-    return plan.point(bodies::product_of, {x, y}, {}, result);
+  const double middle = middle_of(image), guide_middle = middle_of(guide);
+  const double scaled = box.scaled_cells(), part = 1 / box.cells();
+  // Sums of products of bytes are whole numbers of at most 2^24.
+  const bool whole = bytes_of(image.type.cls) == 1 && bytes_of(guide.type.cls) == 1 &&
+                     box.cells() <= max_exact_cells;
+  const bool codes = is_integer(image.type.cls) && is_integer(guide.type.cls);
+  const auto sum = [&](const ImageValue& x) {
+    return box_sum(plan, x, box, Border::replicate, whole);
   };
-  const ImageValue p = plan.point(bodies::counted_from, {image}, {middle}, numbers);
+  Result coefficients = numbers, result = like(image);
+  coefficients.channels = result.channels = image.type.channels;
   const ImageValue g = plan.point(bodies::counted_from, {guide}, {guide_middle}, numbers);
-  const ImageValue sum_g = sum(g), sum_p = sum(p);
-  Result coefficients = numbers;
-  coefficients.channels = image.type.channels;
-  const ImageValue a = point_in_double(plan, bodies::guided_slope,
-                                       {sum_g, sum_p, sum(product(g, g)), sum(product(g, p))},
-                                       {cells, smoothing}, coefficients);
-  const ImageValue b =
-      point_in_double(plan, bodies::guided_offset, {sum_g, sum_p, a}, {cells}, coefficients);
-  Result result = like(image);
-  result.channels = image.type.channels;
-  return point_in_double(plan, bodies::guided_line, {guide, sum(b), sum(a)},
-                         {cells, middle, guide_middle}, result)
+  const ImageValue sum_g = sum(g);
+  const ImageValue sum_gg =
+      sum(plan.point(bodies::counted_squared, {guide}, {guide_middle}, numbers));
+  const std::vector<Arg> args{scaled, box.scale(), smoothing * scaled * scaled};
+  ImageValue sum_p = sum_g, a;
+  if (own_guide) {
+    a = plan.point(codes ? bodies::guided_slope_of_codes_of_itself : bodies::guided_slope_of_itself,
+                   {sum_g, sum_gg}, args, coefficients);
+  } else {
+    const ImageValue p = plan.point(bodies::counted_from, {image}, {middle}, numbers);
+    sum_p = sum(p);
+    const ImageValue sum_gp = sum(plan.point(bodies::product_of, {p, g}, {}, coefficients));
+    a = plan.point(codes ? bodies::guided_slope_of_codes : bodies::guided_slope,
+                   {sum_g, sum_p, sum_gg, sum_gp}, args, coefficients);
+  }
+  const ImageValue b = plan.point(bodies::guided_offset, {sum_g, sum_p, a}, {part}, coefficients);
+  const auto mean_sum = [&](const ImageValue& x) {
+    return box_sum(plan, x, box, Border::replicate);
+  };
+  return plan
+      .point(bodies::guided_line, {guide, mean_sum(b), mean_sum(a)}, {part, middle, guide_middle},
+             result)
       .with_alpha(image.alpha);
+}
+
+// The variance of what is under a box, by the sums of that. `whole`: sums are at most 2^24, which
+// is exact in float32.
+ImageValue box_variance(PlanBuilder& plan, const ImageValue& image, const ImageValue& sums, Box box,
+                        bool whole) {
+  const double cells = box.cells();
+  const auto sum_of = [&](const PointBody& body, std::vector<Arg> args) {
+    return box_sum(plan, plan.point(body, {image}, std::move(args), numbers), box, Border::constant,
+                   whole);
+  };
+  if (whole && bytes_of(image.type.cls) == 2) {
+    return plan.point(
+        bodies::box_variance_of_parts,
+        {sums, sum_of(bodies::high_part_of_square, {}), sum_of(bodies::low_part_of_square, {})},
+        {cells, 1 / (cells * cells)}, numbers);
+  }
+  const double scaled = box.scaled_cells();
+  return plan.point(bodies::box_variance, {sums, sum_of(bodies::counted_squared, {0.0})},
+                    {scaled, box.scale(), 1 / (scaled * scaled)}, numbers);
 }
 
 ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Box box = box_of(call);
-  const ImageValue squares = plan.point(bodies::counted_squared, {image}, {0.0}, numbers);
-  const bool whole = bytes_of(image.type.cls) == 1 && box.cells() <= 256;  // 2^24 at most
+  const double cells = box.cells();
+  const bool codes = is_integer(image.type.cls), whole = codes && cells <= max_exact_codes;
   const ImageValue sums = box_sum(plan, image, box, Border::constant, whole);
-  const ImageValue square_sums = box_sum(plan, squares, box, Border::constant, whole);
-  const ImageValue mean = point_in_double(plan, bodies::box_mean, {sums}, {box.cells()}, numbers);
-  const ImageValue variance =
-      point_in_double(plan, bodies::box_variance, {sums, square_sums}, {box.cells()}, numbers);
+  const ImageValue variance = box_variance(plan, image, sums, box, whole);
   Arg noise = 0.0;
   if (call.numbers("noise").empty()) {
     const MeasureValue total = plan.reduce({.kind = ReduceKind::sum}, variance, {});
@@ -236,7 +246,12 @@ ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
     need_white(call, image);
     noise = call.number("noise") * image.type.white * image.type.white;
   }
-  return point_in_double(plan, bodies::wiener2, {image, mean, variance}, {noise}, like(image));
+  if (codes) {
+    return plan.point(bodies::wiener2_of_codes, {image, sums, variance}, {noise, cells},
+                      like(image));
+  }
+  const ImageValue mean = plan.point(bodies::box_mean, {sums}, {cells}, numbers);
+  return plan.point(bodies::wiener2, {image, mean, variance}, {noise}, like(image));
 }
 
 const RegisterOperator imbilatfilt_operator{{
@@ -305,8 +320,9 @@ const RegisterOperator imguidedfilter_operator{{
     .details =
         "Means over boxes, the nearest pixel outside: a = (E[gp] - E[g] E[p]) / (E[g^2] - E[g]^2\n"
         "+ smoothing), b = E[p] - a E[g]; the result is E[a] g + E[b]. Each channel by itself, a\n"
-        "gray guide for all. Sums in float32 about the middle of the range (exact for uint8 up to\n"
-        "32x32, and the rest in float32 then), the rest in double.",
+        "gray guide for all. In float32, about the middle of the range (exact sums for uint8 up "
+        "to\n"
+        "32x32); what products of sums lose in rounding is added again.",
     .example = "imguidedfilter 9",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
     .matlab = "imguidedfilter(A,G) (there the covariance of all channels of a colour guide)",
@@ -326,10 +342,9 @@ const RegisterOperator wiener2_operator{{
                     .words = {"auto"},
                     .fallback = "auto"}},
     .classes = no_logical,
-    .details =
-        "Mean m and variance v = E[x^2] - m^2 over a box, zeros outside the image;\n"
-        "m + max(0, v - noise) / max(v, noise) (x - m), and m where both are 0. Sums in float32\n"
-        "(exact for uint8 up to 16x16), the rest in double; rounded and saturated.",
+    .details = "Mean m and variance v = E[x^2] - m^2 over a box, zeros outside the image;\n"
+               "m + max(0, v - noise) / max(v, noise) (x - m), and m where both are 0. In float32\n"
+               "(exact sums for integers up to 16x16); rounded and saturated.",
     .example = "wiener2 5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
     .matlab = "wiener2(A,[m n],noise) (same; where v and noise are 0 Octave has NaN)",

@@ -315,7 +315,7 @@ class StripWriter {
       const std::string made =
           from->kind != StripValue::Kind::plane
               ? "shared[" + table_of(value.node, *source) + " + " + pixel(*from) + "]"
-          : takes_less_than_a_table(to_.context(), value.node)
+          : takes_few_steps(to_.context(), value.node)
               ? point_value(to_, value.node,
                             [&](const Operand&) { return "FLOAT_OF_BYTE(" + code; })
               : "OF_BYTE(shared + " + table_of(value.node, *source) + ", " + code;

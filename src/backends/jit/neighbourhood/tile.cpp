@@ -34,10 +34,10 @@ constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-// The plane that row passes read: the image, or the bytes that points make it of on the way.
-Operand read_of(const KernelPlan& plan, const Operand& image) {
-  const bool on_the_way = !image.external && plan.form<Inlined>(image.index) != nullptr;
-  return on_the_way ? plan.node(image.index).codes.value() : image;
+// The plane that row passes read: the image, or what points make it of on the way.
+Operand read_of(const Builder& to, const KernelPlan& plan, const Operand& image) {
+  if (image.external || plan.form<Inlined>(image.index) == nullptr) return image;
+  return plan.node(image.index).codes.value_or(to.node(image.index).images[0]);
 }
 
 // Both passes of one node.
@@ -55,7 +55,7 @@ class PassesWriter {
         size_(size),
         passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
-        read_(read_of(plan, image_)),
+        read_(read_of(to, plan, image_)),
         value_(std::move(value)),
         takes_numbers_(!by_table && bytes_of(to.cls(read_)) == 1),
         first_vector_(first_vector),
@@ -631,9 +631,9 @@ std::string passes_together(const Writers& writers) {
 void add_writer(Builder& to, const KernelPlan& plan, int n, int inner, BlockParts& parts,
                 Writers& writers) {
   const TwoPasses& two = *plan.form<TwoPasses>(n);
-  const Operand image = to.node(inner).images[0], read = read_of(plan, image);
+  const Operand image = to.node(inner).images[0], read = read_of(to, plan, image);
   const bool made = read != image;
-  const bool by_table = made && !takes_less_than_a_table(to.context(), image.index);
+  const bool by_table = made && !takes_few_steps(to.context(), image.index);
   std::string value = "code";
   if (by_table) {
     value = parts.table_of(image.index, read) + "[code]";

@@ -79,12 +79,14 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
          rank->mask.count() >= min_histogram_cells;
 }
 
-bool fits_rank_network(const Tuning& tuning, const Rank& rank) {
+bool fits_rank_network(const Tuning& tuning, const Rank& rank, PixelClass cls) {
   const int cells = rank.mask.count(), side = std::max(rank.mask.width, rank.mask.height);
-  // Measured on NVIDIA's, which have the other ways to sort, too.
-  const int most = !tuning.sorted_tiles ? min_histogram_cells - 1
-                   : cells <= 2 * side  ? max_network_line
-                                        : max_network_cells;
+  // Measured on NVIDIA's, which have the other ways to sort, too. Histograms of bytes slide faster
+  // than a network orders many cells of few rows.
+  const bool line = cells <= 2 * side, slides = !line && bytes_of(cls) == 1;
+  const int most = !tuning.sorted_tiles || slides ? min_histogram_cells - 1
+                   : line                         ? max_network_line
+                                                  : max_network_cells;
   return tuning.fast && cells <= most;
 }
 

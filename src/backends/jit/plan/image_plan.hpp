@@ -19,7 +19,7 @@ bool fits_mask_runs(const KernelContext& of, int n);
 bool fits_rank_histogram(const KernelContext& of, int n);
 // Whether a rank filter that no block holds orders the few cells of its window by one network, a
 // pixel for itself.
-bool fits_rank_network(const Tuning& tuning, const Rank& rank);
+bool fits_rank_network(const Tuning& tuning, const Rank& rank, PixelClass cls);
 // Whether the columns of such a window's mask are few enough to be counted one by one, of bytes.
 bool takes_columns(const Mask& mask);
 // Whether it has a wide class and fits tiles of rank_tile_side whose values are sorted.

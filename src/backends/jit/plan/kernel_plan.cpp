@@ -304,16 +304,16 @@ class Chooser {
     if (chosen_.chains.contains(r) || chosen_.in_chains.contains(r)) return {};
     if (!is<Point>(r) || of_.node(r).images.size() < 2 || !add_mixed(r, mixed)) return {};
     Chosen with = chosen_;
-    // Those that others read too are planes, and beside sums of bytes all that are none.
-    const bool of_bytes =
-        std::ranges::any_of(mixed.separables, [&](int n) { return !points_of_bytes(n).empty(); });
+    // Those that others read too are planes, and beside sums of what is made on the way all others.
+    const bool on_the_way =
+        std::ranges::any_of(mixed.separables, [&](int n) { return !points_on_the_way(n).empty(); });
     std::erase_if(mixed.separables, [&](int n) {
       return !read_by_mixed(n, r, mixed) || chosen_.in_turn.contains(n) ||
-             (of_bytes && !sums_bytes(n));
+             (on_the_way && !sums_bytes(n) && points_on_the_way(n).empty());
     });
     for (const int n : mixed.separables) {
       with.in_turn.insert(n);
-      const std::vector<int> points = points_of_bytes(n);
+      const std::vector<int> points = points_on_the_way(n);
       with.on_the_way.insert(points.begin(), points.end());
     }
     for (const int n : mixed.points) {
@@ -354,9 +354,9 @@ class Chooser {
     }
   }
 
-  // The points before separable node n that are functions of one plane's bytes, and that nothing
-  // but row passes reads.
-  std::vector<int> points_of_bytes(int n) const {
+  // The points before separable node n that row passes make of one plane, and that nothing else
+  // reads: of its bytes, or one of a few steps.
+  std::vector<int> points_on_the_way(int n) const {
     std::vector<int> points;
     Operand image = of_.node(n).images[0];
     for (; !image.external && is<Point>(image.index);) {
@@ -368,11 +368,11 @@ class Chooser {
       points.push_back(image.index);
       image = images[0];
     }
-    return bytes_of(of_.cls(image)) == 1 ? points : std::vector<int>{};
+    const bool made = bytes_of(of_.cls(image)) == 1 ||
+                      (points.size() == 1 && takes_few_steps(of_, points.front()));
+    return made ? points : std::vector<int>{};
   }
-  bool sums_bytes(int n) const {
-    return bytes_of(of_.cls(of_.node(n).images[0])) == 1 || !points_of_bytes(n).empty();
-  }
+  bool sums_bytes(int n) const { return bytes_of(of_.cls(of_.node(n).images[0])) == 1; }
 
   // The stored node that nothing but node n's readers leads to; nothing where there are several, or
   // where pixels are measured.
@@ -647,7 +647,8 @@ class Chooser {
         return {std::move(*blocks), why};
       }
     }
-    if (const auto* rank = as<Rank>(of_.node(n)); rank && fits_rank_network(of_.tuning, *rank)) {
+    if (const auto* rank = as<Rank>(of_.node(n));
+        rank && fits_rank_network(of_.tuning, *rank, of_.node(n).cls)) {
       return {Pixels{}, "no block holds what it reads; a network orders the few cells"};
     }
     if (fits_rank_blocks(of_, n)) return {RankBlocks{}, "its window is too large for a tile"};

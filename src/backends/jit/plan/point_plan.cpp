@@ -129,8 +129,8 @@ bool passes_on(const KernelContext& of, int n) {
          names_in(point->body->input_names).front() == trees->result.name;
 }
 
-bool takes_less_than_a_table(const KernelContext& of, int n) {
-  constexpr int most = 4;
+bool takes_few_steps(const KernelContext& of, int n) {
+  constexpr int most_of_bytes = 4, most_of_others = 8;
   const Node& node = of.node(n);
   const auto* point = as<Point>(node);
   if (point == nullptr || point->body == nullptr || point->lookup || point->in_table ||
@@ -145,11 +145,13 @@ bool takes_less_than_a_table(const KernelContext& of, int n) {
     using Kind = BodyTree::Kind;
     if (part.kind == Kind::number || part.kind == Kind::name) return true;
     ++steps;
-    return (part.kind == Kind::sum || part.kind == Kind::difference ||
-            part.kind == Kind::product) &&
-           std::all_of(part.parts.begin(), part.parts.end(), simple);
+    const bool quick = part.kind == Kind::sum || part.kind == Kind::difference ||
+                       part.kind == Kind::product || part.kind == Kind::negative ||
+                       (part.kind == Kind::call && (part.name == "fma" || part.name == "floor"));
+    return quick && std::all_of(part.parts.begin(), part.parts.end(), simple);
   };
-  return simple(trees->result) && steps <= most;
+  const bool bytes = bytes_of(of.cls(node.images[0])) == 1;
+  return simple(trees->result) && steps <= (bytes ? most_of_bytes : most_of_others);
 }
 
 bool only_points(const KernelContext& of, const Planes& planes, const Operand& operand) {

@@ -11,9 +11,10 @@ namespace impipe::jit {
 bool made_here(const KernelContext& of, const Planes& planes, const Operand& operand);
 // Whether a point's pixel is its image's.
 bool passes_on(const KernelContext& of, int n);
-// Whether a point makes its pixel of its image's code, in floats, by so few sums and products that
-// a table of all codes in local memory takes longer.
-bool takes_less_than_a_table(const KernelContext& of, int n);
+// Whether a point makes its pixel of its image's, in floats, by so few sums and products that it is
+// made wherever it is read: of bytes a table of all codes in local memory takes longer, of others
+// a plane.
+bool takes_few_steps(const KernelContext& of, int n);
 // Whether nothing but points of planes makes them.
 bool only_points(const KernelContext& of, const Planes& planes, const Operand& operand);
 // Whether the points that make an operand take so long that a plane of their pixels costs less than

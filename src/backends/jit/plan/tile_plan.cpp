@@ -22,13 +22,15 @@ constexpr std::int64_t max_bytes_of_three = 72 * 1024;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-// What the row pass of a node reads where a tile makes several: a plane, or the bytes of one that
-// points make its pixels of, on the way to the window.
+// What the row pass of a node reads where a tile makes several: a plane, or one that points make
+// its pixels of on the way to the window: of its bytes, or in a few steps.
 std::optional<Operand> read_in_turn(const KernelContext& of, const Planes& planes, int n) {
   const Operand& image = of.node(n).images[0];
   if (!made_here(of, planes, image)) return image;
   const std::optional<Operand> codes = coded_by(of, planes, image);
-  return codes && planes.has(*codes) ? codes : std::nullopt;
+  if (codes && planes.has(*codes)) return codes;
+  return takes_few_steps(of, image.index) ? std::optional(of.node(image.index).images[0])
+                                          : std::nullopt;
 }
 
 // Long windows: rows of the row pass, at most, for one of the tile.
