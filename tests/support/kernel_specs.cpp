@@ -279,6 +279,8 @@ class Table {
     if (channels == 1) {
       add("rank of 29 cells" + of, {image(cls, channels)},
           {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
+      add("rank of 41 cells" + of, {image(cls, channels)},
+          {node(Rank{.mask = diamond(4), .rank = 9}, {input(0)}, outside, cls, channels)});
       // Few cells far apart.
       add("rank of a slanted line" + of, {image(cls, channels)},
           {node(Rank{.mask = diagonal(23), .rank = 9}, {input(0)}, outside, cls, channels)});

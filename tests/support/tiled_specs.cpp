@@ -32,6 +32,7 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
 })
 IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
+IMPIPE_POINT_BODY(tiled_part_of_square, (x), (scale), { return fma(floor(x * x * scale), real(3), -x); })
 IMPIPE_POINT_BODY(tiled_moderate, (x, y), (a, b),
                   { return quotient(y * a, y + b) + root(y) * quotient(abs(x), abs(x) * a + b); })
 IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
@@ -339,8 +340,23 @@ SpecCase sums_of_points(int width, int height, Border border, PixelClass cls, bo
   return c;
 }
 
+// The same of other classes, by points of a few steps that read the plane itself.
+SpecCase sums_of_parts(int width, int height, Border border, PixelClass cls, bool ones) {
+  SpecCase c = sums_of_points(width, height, border, cls, ones);
+  c.name = "parts: " + c.name;
+  const bool codes = cls == PixelClass::uint16;
+  for (std::size_t k = 0; k < 2; ++k) {
+    Node& node = c.spec.nodes[k];
+    node.primitive = Point{.body = &bodies::tiled_part_of_square};
+    node.images = {{true, 0}};
+    node.arguments = {{.value = (k == 0 ? 1 : 0.5) * (codes ? 0x1p-16 : 100)}};
+  }
+  return c;
+}
+
 // Sums of bytes and of their squares over rectangles, which a tile makes one after the other of
-// what it reads once: in any order, and by weights that are none of ones.
+// what it reads once: in any order, and by weights that are none of ones. The same of parts of the
+// squares of 16 bits and of floats.
 void add_sums_of_points(std::vector<SpecCase>& specs) {
   const std::pair<int, int> sides[] = {{9, 9}, {4, 6}, {1, 15}, {15, 2}, {5, 1}};
   int turn = 0;
@@ -348,6 +364,10 @@ void add_sums_of_points(std::vector<SpecCase>& specs) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const PixelClass cls = turn % 4 == 3 ? PixelClass::logical : PixelClass::uint8;
       const bool ones = turn++ % 3 != 2;
+      const bool exact = ones && turn % 2 == 0;  // of floats in any order
+      specs.push_back(
+          sums_of_parts(width, height, border,
+                        exact || turn % 4 > 1 ? PixelClass::uint16 : PixelClass::single, exact));
       SpecCase c = sums_of_points(width, height, border, cls, ones);
       specs.push_back(c);
       if (border == Border::constant || !ones || width == 1 || height == 1) continue;

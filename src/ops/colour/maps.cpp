@@ -7,17 +7,19 @@
 #include "ops/images.hpp"
 #include "ops/table.hpp"
 
-// jet of n colours for label k: ramps of q = ceil(n / 4) steps up, a level and ramps down; green
-// begins at `start`, red q later (shift -1) and blue q earlier (shift 1). background: of label 0.
-IMPIPE_POINT_BODY(jet_colour, (k), (labels, shift, background), {
-  const real q = ceil(labels / real(4));
-  const real four = labels - real(4) * floor(labels / real(4));
-  const real start = ceil(q / real(2)) - (four == real(1) ? real(1) : real(0));
+// jet of n colours: ramps of q = ceil(n / 4) steps up, a level and ramps down; green begins at
+// `start`.
+IMPIPE_SCALAR_BODY(jet_steps, {
+  const double labels = in[0], q = ceil(labels / 4.0);
+  out[0] = q;
+  out[1] = ceil(q / 2.0) - (labels - 4.0 * floor(labels / 4.0) == 1.0 ? 1.0 : 0.0);
+})
+// The colour of label k: red begins q later (shift -1) and blue q earlier (shift 1). background: of
+// label 0.
+IMPIPE_POINT_BODY(jet_colour, (k), (q, start, shift, background), {
   const real i = k - start + shift * q;
-  const real rising = i / q;
-  const real falling = (real(3) * q - i) / q;
-  const real ramp = max(min(min(rising, falling), real(1)), real(0));
-  return real(255) * (k == real(0) ? background : ramp);
+  const real step = max(min(min(i, real(3) * q - i), q), real(0));
+  return real(255) * (k == real(0) ? background : step / q);
 })
 IMPIPE_POINT_BODY(gray_colour, (k), (labels, background), {
   const real v = labels > real(1) ? (k - real(1)) / (labels - real(1)) : real(0);
@@ -73,13 +75,13 @@ ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
     }
     return joined_channels(plan, channels);
   }
-  const Arg labels = Arg::measured(most, 0);
   constexpr double shifts[] = {-1, 0, 1};
+  const bool jet = name == "jet";
+  const MeasureValue steps = jet ? plan.scalar(bodies::jet_steps, {most}, {}, 2, 1) : most;
   for (std::size_t c = 0; c < 3; ++c) {
-    const bool jet = name == "jet";
     const Point point{.body = jet ? &bodies::jet_colour : &bodies::gray_colour, .in_double = true};
-    std::vector<Arg> args{labels};
-    if (jet) args.emplace_back(shifts[c]);
+    std::vector<Arg> args{Arg::measured(steps, 0)};
+    if (jet) args.insert(args.end(), {Arg::measured(steps, 1), shifts[c]});
     args.emplace_back(background[c]);
     channels.push_back(plan.point(point, {image}, args, colour_codes));
   }
