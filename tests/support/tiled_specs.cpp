@@ -32,7 +32,8 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
 })
 IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
-IMPIPE_POINT_BODY(tiled_part_of_square, (x), (scale), { return fma(floor(x * x * scale), real(3), -x); })
+IMPIPE_POINT_BODY(tiled_part_of_square, (x), (scale),
+                  { return fma(floor(x * x * scale), real(3), -x); })
 IMPIPE_POINT_BODY(tiled_moderate, (x, y), (a, b),
                   { return quotient(y * a, y + b) + root(y) * quotient(abs(x), abs(x) * a + b); })
 IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
@@ -365,9 +366,9 @@ void add_sums_of_points(std::vector<SpecCase>& specs) {
       const PixelClass cls = turn % 4 == 3 ? PixelClass::logical : PixelClass::uint8;
       const bool ones = turn++ % 3 != 2;
       const bool exact = ones && turn % 2 == 0;  // of floats in any order
-      specs.push_back(
-          sums_of_parts(width, height, border,
-                        exact || turn % 4 > 1 ? PixelClass::uint16 : PixelClass::single, exact));
+      specs.push_back(sums_of_parts(width, height, border,
+                                    exact || turn % 4 > 1 ? PixelClass::uint16 : PixelClass::single,
+                                    exact));
       SpecCase c = sums_of_points(width, height, border, cls, ones);
       specs.push_back(c);
       if (border == Border::constant || !ones || width == 1 || height == 1) continue;
@@ -447,7 +448,8 @@ std::vector<SpecCase> many_weight_specs() {
 // Boxes of codes, whose sums floats hold or not: with a point behind them, mixed from channels, and
 // of all places that they reach, which no tile makes.
 void add_boxes(std::vector<SpecCase>& specs) {
-  const std::pair<int, int> sides[] = {{5, 5}, {4, 7}, {16, 31}, {45, 2}, {63, 63}, {33, 120}};
+  const std::pair<int, int> sides[] = {{5, 5},   {4, 7},    {16, 31}, {45, 2},
+                                       {63, 63}, {33, 120}, {70, 9}};
   const Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
                             Border::circular};
   int turn = 0;

@@ -61,6 +61,8 @@
 #define $load_four four[0] = from_row[4 * q];
 #define $pixel_of_four four[n]
 #define $all_taps 0       // whether all pixels of the window are taps of all of the work-item's
+#define $plain 1          // whether weights are 1, of whole numbers
+#define $once_for_all 0   // that, where all pixels of the window are taps of all
 #define $tap_count 7      // of a long window or column
 #define $weights ((GLOBAL const float*)$image)
 #define $edge_of_row 1.0f // pixel n, which may lie outside
@@ -261,6 +263,10 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
   for (int i = 0; i < $row_px; ++i) made[i] = 0.0f;
   if (x0 >= $first && x0 + $end <= $width) {
     GLOBAL const $pixel* const from_row = $row_from + x0 - $first;
+#if $plain
+    // Of whole numbers, whose sums have no order: what is a tap of all of them is added once.
+    float shared = 0.0f;
+#endif
     // -- part: quads_of_row
     // Four pixels at a time, each a tap of the pixels that it is near.
     $quad_unroll
@@ -271,14 +277,22 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
       for (int n = 0; n < 4; ++n) {
         const $code code = $pixel_of_four;
         const float v = $element;
+#if $once_for_all
+        shared += v;
+#else
         $unroll
         for (int i = 0; i < $row_px; ++i) {
           const int tap = 4 * q + n - $margin - i;
           if ($all_taps || (tap >= 0 && tap < $tap_count)) made[i] = fma($weights[tap], v, made[i]);
         }
+#endif
       }
     }
     // -- end
+#if $plain
+    $unroll
+    for (int i = 0; i < $row_px; ++i) made[i] += shared;
+#endif
   } else {
     $once
     for (int n = 0; n < $reach; ++n) {

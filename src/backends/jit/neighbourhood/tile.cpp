@@ -242,6 +242,7 @@ class PassesWriter {
                    {"end_quad", number(to)},
                    {"quad_unroll", all ? some_unrolled() : to_.unroll()},
                    {"all_taps", all ? "1" : "0"},
+                   {"once_for_all", all && passes_.any_order ? "1" : "0"},
                    {"tap_count", number(taps)},
                    {"margin", number(margin)},
                    {"weights", row_weights()},
@@ -255,6 +256,7 @@ class PassesWriter {
                  {"quads_of_row", quads(0, first, false) + quads(first, end, true) +
                                       quads(end, window_.width / 4, false)},
                  {"reach", number(size_.row_px + reach().left + reach().right)},
+                 {"plain", passes_.any_order ? "1" : "0"},
                  {"tap_count", number(taps)},
                  {"weights", row_weights()},
                  {"edge_of_row", to_.call(edge, "x0 + n - " + number(reach().left), "y")}});
