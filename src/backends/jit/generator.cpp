@@ -222,13 +222,7 @@ class Generator {
           [self, wanted](const LaunchContext& at) {
             return wanted && !wanted(at) ? Size{} : at.size_of(self);
           },
-          assigned(to.plane(self).pixel(), value), "",
-          is_map(to.node(n)) ? Builder::PixelOrder::patches : Builder::PixelOrder::rows);
-    }
-
-    static bool is_map(const Node& node) {
-      const auto* resample = as<Resample>(node);
-      return resample != nullptr && resample->kind != Resample::Kind::resize;
+          assigned(to.plane(self).pixel(), value));
     }
 
     // The same, with what it reads around in local memory.

@@ -7,6 +7,7 @@
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
+#include "core/placement.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -22,6 +23,30 @@ std::string type_of_four(PixelClass cls) {
   return bytes == 1 ? "uint" : bytes == 2 ? "uint2" : "uint4";
 }
 
+// A coordinate of places: the parameters of what it grows by in a row and in a column, and of the
+// rest.
+struct Coordinate {
+  const char *axis, *along, *down, *at, *origin;
+};
+// The functions `name`_row_x and `name`_at_x, or those of y.
+void write_place(Builder& to, int n, const std::string& name, const Coordinate& c) {
+  const std::string own = "params->" + Builder::name({false, n}) + "_";
+  const std::string kind =
+      is_plain_affine(std::get<Resample>(to.node(n).primitive)) ? "fused" : "viewed";
+  const auto write = [&](const std::string& what, const std::string& slope, const char* from) {
+    const std::string called = name + (what == "row" ? "_row_" : "_at_") + c.axis;
+    to.function(called,
+                filled(part(kernels::affine, kind + "_" + what), {{"row_x", called},
+                                                                  {"at_x", called},
+                                                                  {"slope", own + slope},
+                                                                  {"at", own + c.at},
+                                                                  {"from", own + from},
+                                                                  {"origin", own + c.origin}}));
+  };
+  write("row", c.down, "v0");
+  write("place", c.along, "u0");
+}
+
 }  // namespace
 
 void write_affine_tiles(Builder& to, int n) {
@@ -29,13 +54,18 @@ void write_affine_tiles(Builder& to, int n) {
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self) + "_value";
   write_resample(to, n, name);
-  const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
+  const Resample& resample = std::get<Resample>(node.primitive);
+  const bool nearest = resample.method == Resample::Method::nearest;
   const PlaneText in = to.plane(image), out = to.plane(self);
   const std::string each = to.unroll();
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
   const std::string own = "params->" + Builder::name(self) + "_";
+  write_place(to, n, name, {"x", "a", "b", "c", "x0"});
+  write_place(to, n, name, {"y", "d", "e", "f", "y0"});
+  // Beside the centres of the outer pixels is what stands outside.
+  const bool on_image = resample.beside == Resample::Beside::on_image;
   to.kernel(
       "store_" + Builder::name(self), items,
       filled(part(kernels::affine, "tiles"), {{"items", std::to_string(items)},
@@ -56,12 +86,17 @@ void write_affine_tiles(Builder& to, int n) {
                                               {"copy_rows", std::to_string(copy_rows)},
                                               {"a", own + "a"},
                                               {"b", own + "b"},
-                                              {"c", own + "c"},
                                               {"d", own + "d"},
                                               {"e", own + "e"},
-                                              {"f", own + "f"},
+                                              {"row_x", name + "_row_x"},
+                                              {"row_y", name + "_row_y"},
+                                              {"at_x", name + "_at_x"},
+                                              {"at_y", name + "_at_y"},
                                               {"half", nearest ? " + 0.5" : ""},
-                                              {"reach", nearest ? "0" : "1"},
+                                              {"low", nearest && on_image ? "0.5" : "0.0"},
+                                              {"reach", !nearest   ? "1.0"
+                                                        : on_image ? "0.5"
+                                                                   : "0.0"},
                                               {"each", each},
                                               {"once", to.tuning().unroll ? unroll_pragma(1) : ""},
                                               {"nearest", nearest ? "1" : "0"},

@@ -10,14 +10,21 @@
 #define $in_height 600
 #define $pixel uchar
 #define $stride 2700
-#define $a 1.0  // a pixel (x, y) is taken from (a x + b y + c, d x + e y + f)
+#define $row_x row_x_of  // what the row of a pixel gives of its place, and the place
+#define $row_y row_y_of
+#define $at_x at_x_of
+#define $at_y at_y_of
+#define $slope 0.1
+#define $at -3.0
+#define $from 10.5       // the output place that maps of any view count from
+#define $origin 11.5     // and that of the input
+#define $a 1.0  // of x along a row of the result, and along a column; of y
 #define $b 0.1
-#define $c -3.0
 #define $d -0.1
 #define $e 1.0
-#define $f 7.0
 #define $half
-#define $reach 1   // pixels of the image right of a place, or below it, that are read
+#define $low 0.0     // the least place that has all its pixels
+#define $reach 1.0   // how far from the image's end those with all pixels end
 #define $nearest 0
 #define $four uint      // of four pixels
 #define $copy_columns 52  // of the image, in local memory
@@ -30,6 +37,33 @@
 #define $out_stride $width
 #define $in_row $image + (long)py * $stride
 #define $out_row $result + (long)y * $width
+
+// -- part: fused_row
+// A coordinate of the places of a row of pixels, without what the column gives.
+FUNCTION double $row_x(PARAMS, const double row) { return fma($slope, row, $at); }
+// -- part: fused_place
+// The coordinate of a pixel's place: two fma together.
+FUNCTION double $at_x(PARAMS, const double column, const double along) {
+  return fma($slope, column, along);
+}
+// -- end
+#undef $row_x
+#undef $at_x
+#define $row_x row_y_of
+#define $at_x at_y_of
+// -- part: viewed_row
+// The same of a map from one view to another, each operation rounded by itself.
+FUNCTION double $row_x(PARAMS, const double row) { return $slope * (row - $from); }
+// -- part: viewed_place
+// The coordinate of a pixel's place, each operation rounded by itself.
+FUNCTION double $at_x(PARAMS, const double column, const double along) {
+  return $slope * (column - $from) + along + $at + $origin;
+}
+// -- end
+#undef $row_x
+#undef $at_x
+#define $row_x row_x_of
+#define $at_x at_x_of
 
 // -- part: tiles
 // A work-item makes four pixels of two rows each, side by side with seven others'.
@@ -44,10 +78,14 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const double begin_x = (double)tile_x, end_x = begin_x + ($across - 1.0);
   const double begin_y = (double)tile_y, end_y = begin_y + ($down - 1.0);
   // The map is monotonous in both directions: corners of the tile have the outermost places.
-  const double low_x = fma($a, $a < 0.0 ? end_x : begin_x, fma($b, $b < 0.0 ? end_y : begin_y, $c));
-  const double high_x = fma($a, $a < 0.0 ? begin_x : end_x, fma($b, $b < 0.0 ? begin_y : end_y, $c));
-  const double low_y = fma($d, $d < 0.0 ? end_x : begin_x, fma($e, $e < 0.0 ? end_y : begin_y, $f));
-  const double high_y = fma($d, $d < 0.0 ? begin_x : end_x, fma($e, $e < 0.0 ? begin_y : end_y, $f));
+  const double low_x = $at_x(ARGS, $a < 0.0 ? end_x : begin_x,
+                             $row_x(ARGS, $b < 0.0 ? end_y : begin_y));
+  const double high_x = $at_x(ARGS, $a < 0.0 ? begin_x : end_x,
+                              $row_x(ARGS, $b < 0.0 ? begin_y : end_y));
+  const double low_y = $at_y(ARGS, $d < 0.0 ? end_x : begin_x,
+                             $row_y(ARGS, $e < 0.0 ? end_y : begin_y));
+  const double high_y = $at_y(ARGS, $d < 0.0 ? begin_x : end_x,
+                              $row_y(ARGS, $e < 0.0 ? begin_y : end_y));
   if (low_x >= 0.0 && high_x < max_x && low_y >= 0.0 && high_y < max_y &&
       tile_x + $across <= $width && tile_y + $down <= $height) {
     const int left = (int)low_x / 4 * 4, top = (int)low_y;
@@ -76,11 +114,11 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
       $each
       for (int r = 0; r < 2; ++r, out += $down / 2 * $out_stride) {
         const double line = (double)(y0 + r * ($down / 2));
-        const double row_x = fma($b, line, $c), row_y = fma($e, line, $f);
+        const double row_x = $row_x(ARGS, line), row_y = $row_y(ARGS, line);
         $each
         for (int k = 0; k < 4; ++k) {
           const double column = from_column + 8.0 * k;
-          const double at_x = fma($a, column, row_x), at_y = fma($d, column, row_y);
+          const double at_x = $at_x(ARGS, column, row_x), at_y = $at_y(ARGS, column, row_y);
           double left_of, above;
           const int px = floor_inside(at_x, &left_of), py = floor_inside(at_y, &above);
           IN_LOCAL const $pixel* const from =
@@ -103,19 +141,21 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   for (int y = y0; y < y0 + $down && y < $height; y += $down / 2) {
     if (x0 >= $width) return;
     GLOBAL $pixel* const row = $out_row;
-    const double row_x = fma($b, (double)y, $c), row_y = fma($e, (double)y, $f);
+    const double row_x = $row_x(ARGS, (double)y), row_y = $row_y(ARGS, (double)y);
     // The map is monotonous along a row: the outer two of the four say where the others lie.
-    const double first_x = fma($a, from_column, row_x)$half;
-    const double first_y = fma($d, from_column, row_y)$half;
-    const double last_x = fma($a, from_column + 24.0, row_x)$half;
-    const double last_y = fma($d, from_column + 24.0, row_y)$half;
-    if (first_x >= 0.0 && first_x < max_x && last_x >= 0.0 && last_x < max_x && first_y >= 0.0 &&
-        first_y < max_y && last_y >= 0.0 && last_y < max_y && x0 + 24 < $width) {
+    const double first_x = $at_x(ARGS, from_column, row_x)$half;
+    const double first_y = $at_y(ARGS, from_column, row_y)$half;
+    const double last_x = $at_x(ARGS, from_column + 24.0, row_x)$half;
+    const double last_y = $at_y(ARGS, from_column + 24.0, row_y)$half;
+    if (first_x >= $low && first_x < max_x && last_x >= $low && last_x < max_x &&
+        first_y >= $low && first_y < max_y && last_y >= $low && last_y < max_y &&
+        x0 + 24 < $width) {
       $each
       for (int k = 0; k < 4; ++k) {
         const int x = x0 + 8 * k;
         const double column = from_column + 8.0 * k;
-        const double at_x = fma($a, column, row_x)$half, at_y = fma($d, column, row_y)$half;
+        const double at_x = $at_x(ARGS, column, row_x)$half;
+        const double at_y = $at_y(ARGS, column, row_y)$half;
         double left, top;
         const int px = floor_inside(at_x, &left), py = floor_inside(at_y, &top);
         GLOBAL const $pixel* const from = $in_row + px;

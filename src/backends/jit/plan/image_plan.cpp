@@ -136,7 +136,8 @@ bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {
 
 bool is_affine(const Node& node) {
   const auto* resample = as<Resample>(node);
-  return resample != nullptr && is_plain_affine(*resample);
+  return resample != nullptr && resample->kind == Resample::Kind::affine &&
+         resample->method != Resample::Method::bicubic;
 }
 
 bool is_nearest_resize(const Node& node) {

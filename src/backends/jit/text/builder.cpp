@@ -389,17 +389,14 @@ void Builder::repeat(int kernels, int most,
 void Builder::pixel_kernel(const std::string& name, const std::string& width,
                            const std::string& height,
                            std::function<Size(const LaunchContext&)> size, const std::string& text,
-                           const std::string& before, PixelOrder order) {
-  constexpr int across = 32, patch_rows = 4;
+                           const std::string& before) {
+  constexpr int across = 32;
   const int down = tuning_.group / across;
   const std::string d = std::to_string(down);
-  const bool patches = order == PixelOrder::patches && down % patch_rows == 0;
-  const std::string x = patches ? "ITEM / 32 % 4 * 8 + ITEM % 8" : "ITEM % 32";
-  const std::string y = patches ? "ITEM / 128 * 4 + ITEM / 8 % 4" : "ITEM / 32";
   const std::size_t comment = comment_length(text);
   kernel(name, across * down,
-         text.substr(0, comment) + before + declared("const int", "x", "GROUP_X * 32 + " + x) +
-             declared("const int", "y", "GROUP_Y * " + d + " + " + y) + "if (x >= " + width +
+         text.substr(0, comment) + before + declared("const int", "x", "GROUP_X * 32 + ITEM % 32") +
+             declared("const int", "y", "GROUP_Y * " + d + " + ITEM / 32") + "if (x >= " + width +
              " || y >= " + height + ") " + statement("return") + text.substr(comment),
          [size = std::move(size), down](const LaunchContext& at) {
            const Size s = size(at);

@@ -123,12 +123,10 @@ class Builder {
   void repeat(int kernels, int most,
               const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
   // One work-item a pixel of an image of that size: x and y are defined in `text`. `before`: what
-  // all work-items of a group do before that, 32 side by side. The pixels of 32 work-items lie in a
-  // row, or in a patch of 8x4: what they read of a picture that is turned then lies in few rows.
-  enum class PixelOrder { rows, patches };
+  // all work-items of a group do before that, 32 side by side.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
                     std::function<Size(const LaunchContext&)> size, const std::string& text,
-                    const std::string& before = "", PixelOrder order = PixelOrder::rows);
+                    const std::string& before = "");
 
   Program finish();
 
