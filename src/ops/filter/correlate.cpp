@@ -17,14 +17,30 @@ namespace {
 
 int anchor(int length) { return (length - 1) / 2; }
 
-// The cells where the kernel is not 0.
+// The cells where the kernel is not 0, without the lines of zeros around them and the anchor.
 Mask taps_of(const Matrix& kernel) {
-  Mask mask{.width = kernel.columns,
-            .height = kernel.rows,
-            .origin_x = anchor(kernel.columns),
-            .origin_y = anchor(kernel.rows),
+  const int x = anchor(kernel.columns), y = anchor(kernel.rows);
+  int left = x, right = x, up = y, down = y;
+  const auto at = [&](int row, int column) {
+    return kernel.values[static_cast<std::size_t>(row) * kernel.columns + column];
+  };
+  for (int row = 0; row < kernel.rows; ++row) {
+    for (int column = 0; column < kernel.columns; ++column) {
+      if (at(row, column) == 0) continue;
+      left = std::min(left, column), right = std::max(right, column);
+      up = std::min(up, row), down = std::max(down, row);
+    }
+  }
+  Mask mask{.width = right - left + 1,
+            .height = down - up + 1,
+            .origin_x = x - left,
+            .origin_y = y - up,
             .cells = {}};
-  for (const double weight : kernel.values) mask.cells.push_back(weight != 0 ? 1 : 0);
+  for (int row = up; row <= down; ++row) {
+    for (int column = left; column <= right; ++column) {
+      mask.cells.push_back(at(row, column) != 0 ? 1 : 0);
+    }
+  }
   return mask;
 }
 
