@@ -24,7 +24,8 @@ class ByteWeights {
 
  private:
   std::size_t place(int dx, int dy) const {
-    return static_cast<std::size_t>(dy * (2 * reach_ + 1) + dx);
+    return static_cast<std::size_t>(dy) * static_cast<std::size_t>(2 * reach_ + 1) +
+           static_cast<std::size_t>(dx);
   }
 
   int reach_ = 0;
