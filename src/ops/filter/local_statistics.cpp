@@ -10,22 +10,28 @@
 
 // Deviations are counted from a pixel of the window: squares of values far from 0 would drown what
 // they differ by.
-IMPIPE_STENCIL_BODY(deviation_3x3, (1, 1, 1, 1), (), {
-  const real x = at(0, 0);
-  const real nw = at(-1, -1) - x;
-  const real n = at(0, -1) - x;
-  const real ne = at(1, -1) - x;
-  const real w = at(-1, 0) - x;
-  const real e = at(1, 0) - x;
-  const real sw = at(-1, 1) - x;
-  const real s = at(0, 1) - x;
-  const real se = at(1, 1) - x;
-  const real m = (((nw + n) + (ne + w)) + ((e + sw) + (s + se))) / real(9);
-  const real left = (nw - m) * (nw - m) + (w - m) * (w - m) + (sw - m) * (sw - m);
-  const real middle = (n - m) * (n - m) + m * m + (s - m) * (s - m);
-  const real right = (ne - m) * (ne - m) + (e - m) * (e - m) + (se - m) * (se - m);
-  return sqrt((left + middle + right) / real(8));
-})
+#define IMPIPE_DEVIATION_BODY(NAME, MEAN, ROOT)                                       \
+  IMPIPE_STENCIL_BODY(NAME, (1, 1, 1, 1), (), {                                       \
+    const real x = at(0, 0);                                                          \
+    const real nw = at(-1, -1) - x;                                                   \
+    const real n = at(0, -1) - x;                                                     \
+    const real ne = at(1, -1) - x;                                                    \
+    const real w = at(-1, 0) - x;                                                     \
+    const real e = at(1, 0) - x;                                                      \
+    const real sw = at(-1, 1) - x;                                                    \
+    const real s = at(0, 1) - x;                                                      \
+    const real se = at(1, 1) - x;                                                     \
+    const real sum = ((nw + n) + (ne + w)) + ((e + sw) + (s + se));                   \
+    const real m = MEAN;                                                              \
+    const real left = (nw - m) * (nw - m) + (w - m) * (w - m) + (sw - m) * (sw - m);  \
+    const real middle = (n - m) * (n - m) + m * m + (s - m) * (s - m);                \
+    const real right = (ne - m) * (ne - m) + (e - m) * (e - m) + (se - m) * (se - m); \
+    const real squares = left + middle + right;                                       \
+    return ROOT;                                                                      \
+  })
+IMPIPE_DEVIATION_BODY(deviation_3x3, sum / real(9), sqrt(squares / real(8)))
+// Of codes, whose differences are moderate.
+IMPIPE_DEVIATION_BODY(deviation_of_codes_3x3, quotient(sum, real(9)), root(squares* real(0.125)))
 // The deviation by sums of whole numbers, without a rounding of differences that are small: what a
 // product loses is added again. part: 1 / (values (values - 1)).
 IMPIPE_POINT_BODY(offset_code, (x), (middle), { return x - middle; })
@@ -68,8 +74,9 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
   const Mask mask = element_argument(call, "domain");
   const Result result{.cls = PixelClass::single, .white = image.type.white};
   if (mask.full() && mask.width == 3 && mask.height == 3) {
-    return plan.stencil({.body = &bodies::deviation_3x3, .border = Border::symmetric}, image, {},
-                        result);
+    const StencilBody& body =
+        is_integer(image.type.cls) ? bodies::deviation_of_codes_3x3 : bodies::deviation_3x3;
+    return plan.stencil({.body = &body, .border = Border::symmetric}, image, {}, result);
   }
   const int cells = mask.count();
   const auto [least, most] = std::minmax(mask.width, mask.height);
