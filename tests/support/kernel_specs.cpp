@@ -265,6 +265,9 @@ class Table {
       add("extremum disk" + of, {image(cls, channels)},
           {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls,
                 channels)});
+      add("extremum of nine rows" + of, {image(cls, channels)},
+          {node(Extremum{.largest = channels == 1, .mask = diamond(4)}, {input(0)}, {}, cls,
+                channels)});
     }
   }
 

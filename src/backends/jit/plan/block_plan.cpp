@@ -46,6 +46,7 @@ constexpr int max_ordered_bytes = 37, max_ordered = 41, max_ordered_halves = 29;
 constexpr std::int64_t max_cells_a_weight = 8;
 constexpr std::int64_t max_asked = 110 * 1024;  // of local memory: two groups share a processor
 constexpr int tall_rows = 16, low_rows = 8;     // of packed blocks
+constexpr int max_tall_runs = 7;                // of a mask that tall ones are made for
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
@@ -290,8 +291,9 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }
   if (parts.packed) {
-    // A rank filter keeps its window beside its lists.
-    const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
+    // A rank filter keeps its window beside its lists, and runs of many rows are registers too.
+    const bool low = parts.ranked > 9 || !parts.limited || parts.runs > max_tall_runs;
+    const int tallest = low ? low_rows : tall_rows;
     for (BlockSize size :
          {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
       if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
