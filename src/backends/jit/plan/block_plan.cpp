@@ -147,6 +147,7 @@ struct Parts {
   int steps = 0;         // most of another body
   std::set<int> seen;    // nodes
   int runs = 0;          // most runs of an extremum
+  bool ragged = false;   // an extremum is of no rectangle, or of another one than those before it
   bool lines = false;    // of one whose rows have hardly more than a cell each
   int around_count = 0;
   std::set<int> coded;                    // points of one image's codes
@@ -207,6 +208,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   if (const auto* e = as<Extremum>(node)) {
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
     parts.lines = parts.lines || (is_sparse(e->mask) && parts.runs <= max_runs);
+    parts.ragged = parts.ragged || !e->mask.full() || (parts.around_count > 1 && *f != parts.reach);
   }
   if (const auto* stencil = as<Stencil>(node)) collect_body(*stencil, parts);
   parts.tile = pays_tile(of, node);
@@ -291,14 +293,15 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }
   if (parts.packed) {
-    // A rank filter keeps its window beside its lists, and runs of many rows are registers too.
-    const bool low = parts.ranked > 9 || !parts.limited || parts.runs > max_tall_runs;
+    // Runs of many rows are registers, those of several extrema too, and a rank filter keeps its
+    // window beside its lists.
+    const bool many = parts.runs > max_tall_runs || (parts.around_count > 1 && parts.ragged);
+    const bool low = many || parts.ranked > 9 || !parts.limited;
     const int tallest = low ? low_rows : tall_rows;
     for (BlockSize size :
          {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
       if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
-      // The runs of many rows take registers.
-      if (parts.runs > 5) size.groups = 3;
+      if (parts.runs > 5 && !(many && size.py == low_rows)) size.groups = 3;
       // One makes its points while others order theirs.
       if (parts.made) size.groups = 5;
       return size;
