@@ -263,11 +263,8 @@ class Table {
     }
     if (channels == 3 || cls == PixelClass::uint8) {
       add("extremum disk" + of, {image(cls, channels)},
-          {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls,
-                channels)});
-      add("extremum of nine rows" + of, {image(cls, channels)},
-          {node(Extremum{.largest = channels == 1, .mask = diamond(4)}, {input(0)}, {}, cls,
-                channels)});
+          {node(Extremum{.largest = channels == 1, .mask = disk(channels == 1 ? 4 : 3)}, {input(0)},
+                {}, cls, channels)});
     }
   }
 
@@ -282,8 +279,10 @@ class Table {
     if (channels == 1) {
       add("rank of 29 cells" + of, {image(cls, channels)},
           {node(Rank{.mask = disk(3), .rank = 20}, {input(0)}, outside, cls, channels)});
-      add("rank of 41 cells" + of, {image(cls, channels)},
-          {node(Rank{.mask = diamond(4), .rank = 9}, {input(0)}, outside, cls, channels)});
+      if (cls == PixelClass::uint8) {
+        add("rank of 41 cells" + of, {image(cls, channels)},
+            {node(Rank{.mask = diamond(4), .rank = 9}, {input(0)}, outside, cls, channels)});
+      }
       // Few cells far apart.
       add("rank of a slanted line" + of, {image(cls, channels)},
           {node(Rank{.mask = diagonal(23), .rank = 9}, {input(0)}, outside, cls, channels)});

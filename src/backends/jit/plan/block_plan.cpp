@@ -2,6 +2,7 @@
 #include "backends/jit/plan/block_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/jit/program/byte_sums.hpp"
 #include "backends/jit/program/quotients.hpp"
@@ -267,6 +268,25 @@ BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
   return size;
 }
 
+// The largest block of packed codes whose window registers hold, if there is room for it.
+std::optional<BlockSize> packed_size(const Parts& parts,
+                                     const std::function<bool(const BlockSize&)>& has_room) {
+  // Runs of many rows are registers, those of several extrema too, and a rank filter keeps its
+  // window beside its lists.
+  const bool many = parts.runs > max_tall_runs || (parts.around_count > 1 && parts.ragged);
+  const bool low = many || parts.ranked > 9 || !parts.limited;
+  const int tallest = low ? low_rows : tall_rows;
+  for (BlockSize size :
+       {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
+    if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
+    if (parts.runs > 5 && !(many && size.py == low_rows)) size.groups = 3;
+    // One makes its points while others order theirs.
+    if (parts.made) size.groups = 5;
+    return size;
+  }
+  return std::nullopt;
+}
+
 // The largest block whose window registers hold, and local memory what points make; nothing when
 // there is none.
 std::optional<BlockSize> block_size(const KernelContext& of, const Planes& planes,
@@ -293,19 +313,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }
   if (parts.packed) {
-    // Runs of many rows are registers, those of several extrema too, and a rank filter keeps its
-    // window beside its lists.
-    const bool many = parts.runs > max_tall_runs || (parts.around_count > 1 && parts.ragged);
-    const bool low = many || parts.ranked > 9 || !parts.limited;
-    const int tallest = low ? low_rows : tall_rows;
-    for (BlockSize size :
-         {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
-      if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
-      if (parts.runs > 5 && !(many && size.py == low_rows)) size.groups = 3;
-      // One makes its points while others order theirs.
-      if (parts.made) size.groups = 5;
-      return size;
-    }
+    if (const auto size = packed_size(parts, has_room)) return size;
   }
   const int r = std::max({f.left, f.right, f.up, f.down});
   std::vector<BlockSize> sizes = {{4, 8}, {8, 4}, {4, 4}, {8, 2}, {4, 2}, {8, 1}, {4, 1}};
