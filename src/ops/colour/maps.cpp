@@ -19,7 +19,9 @@ IMPIPE_SCALAR_BODY(jet_steps, {
 IMPIPE_POINT_BODY(jet_colour, (k), (q, start, shift, background), {
   const real i = k - start + shift * q;
   const real step = max(min(min(i, real(3) * q - i), q), real(0));
-  return real(255) * (k == real(0) ? background : step / q);
+  // GPUs take a long way to a quotient of 0.
+  const real ramp = (step > real(0) ? step : q) / q;
+  return real(255) * (k == real(0) ? background : step > real(0) ? ramp : real(0));
 })
 IMPIPE_POINT_BODY(gray_colour, (k), (labels, background), {
   const real v = labels > real(1) ? (k - real(1)) / (labels - real(1)) : real(0);
