@@ -391,7 +391,7 @@ class Ends(WatchTest):
         """A watch that computes the first of some files, for more than half a second each."""
         for i in range(files):
             self.old(f"in/{i}.png", ramp(side, side))
-        steps = " | ".join(["medfilt2 15"] * 100)
+        steps = " | ".join(["medfilt2 15"] * 240)
         run = self.watch("-o", "out", "--no-fuse", "-j", 1, "--backend", "cpu", "--summary", "s",
                          *arguments, pipeline=steps)
         self.wait(run, lambda: self.cpu_seconds(run) > 0.2)
@@ -414,7 +414,7 @@ class Ends(WatchTest):
             self.assertEqual(self.pixels(f"out/{name}").shape, (600, 600))
 
     def test_a_second_signal_ends_at_once(self):
-        run = self.start_long(files=1, side=3000)  # some twelve seconds, were it not ended
+        run = self.start_long(files=1, side=3000)  # some seconds, were it not ended
         while run.poll() is None:  # two that come together may be one
             run.terminate()
             time.sleep(0.2)
