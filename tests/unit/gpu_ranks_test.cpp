@@ -1,6 +1,7 @@
 // Medians of large windows on a GPU have the CPU's bits on contents that take their search over
 // most codes at once: edges between far values, few values, ramps. So have ranks of bytes under
-// masks that slide by the ends of their columns.
+// masks that slide by the ends of their columns, and of all classes under masks whose windows are
+// put in order together.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -75,7 +76,7 @@ void compare_medians(const Backend& backend) {
   const std::unique_ptr<Device> device = device_of(backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  for (const int side : {6, 7, 15, 16, 31, 48}) {
+  for (const int side : {6, 7, 9, 10, 15, 16, 31, 48}) {
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       const SpecCase spec = median_case(side, cls);
       Comparison comparison(spec, *cpu, *device);
@@ -122,10 +123,38 @@ void compare_masks(const Backend& backend) {
   }
 }
 
+// Flat, tall and round ones, and a line whose windows share nothing.
+void compare_shared(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  for (const Mask& mask : {rectangle(31, 3), rectangle(3, 20), disk(4), diagonal(21)}) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+      SpecCase spec = median_case(5, cls);
+      Rank& rank = std::get<Rank>(spec.spec.nodes[0].primitive);
+      rank = {.mask = mask,
+              .rank = mask.count() / 3,
+              .average = mask.width == 3,
+              .border = Border::symmetric};
+      Comparison comparison(spec, *cpu, *device);
+      for (std::size_t i = 0; i < contents.size(); ++i) {
+        for (const Size size : {Size{150, 101}, Size{7, 5}}) {
+          EXPECT_EQ(comparison.difference({drawn(cls, size, contents[i], false)}), "")
+              << mask.width << "x" << mask.height << " " << name_of(cls) << " of content " << i
+              << ", " << size.width << " wide";
+        }
+      }
+    }
+  }
+}
+
 TEST(OpenClMedians, HaveTheBitsOfTheCpu) { compare_medians(opencl_backend); }
 TEST(CudaMedians, HaveTheBitsOfTheCpu) { compare_medians(cuda_backend); }
 TEST(OpenClMedians, UnderMasksHaveTheBitsOfTheCpu) { compare_masks(opencl_backend); }
 TEST(CudaMedians, UnderMasksHaveTheBitsOfTheCpu) { compare_masks(cuda_backend); }
+TEST(OpenClMedians, OfSharedWindowsHaveTheBitsOfTheCpu) { compare_shared(opencl_backend); }
+TEST(CudaMedians, OfSharedWindowsHaveTheBitsOfTheCpu) { compare_shared(cuda_backend); }
 
 }  // namespace
 }  // namespace impipe::testing

@@ -8,17 +8,12 @@
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/networks.hpp"
 #include "backends/jit/text/text.hpp"
+#include "backends/jit/text/window_ranks.hpp"
 
 namespace impipe::jit {
 namespace {
 
 using Wires = std::vector<int>;
-
-std::set<int> needed_ranks(const Rank& rank) {
-  std::set<int> needed = {rank.rank};
-  if (rank.average) needed.insert(rank.rank + 1);
-  return needed;
-}
 
 std::string wire(int i) { return "t[" + number(i) + "]"; }
 
@@ -57,9 +52,8 @@ struct Merge {
 
 // Ranks of windows of `wide` columns of `tall` pixels, for pairs of outputs. Two neighbouring
 // outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window are merged once
-// for all outputs; four to six wide, these lists and the column that is left of an even number are
-// merged for two outputs; seven wide, two lists for four outputs, and these with a third for two.
-// Each output then selects from what it shares and from its own column.
+// for all outputs; four or five wide, these lists and the column that is left of four are merged
+// for two outputs. Each output then selects from what it shares and from its own column.
 class ColumnRanks {
  public:
   ColumnRanks(const Block& block, const Rank& rank, const Order& order, std::string own)
@@ -79,12 +73,10 @@ class ColumnRanks {
         if (term.first >= 0) needed_.insert(term.first);
       }
     }
-    first_ = std::max(0, *needed_.begin() - 2 * tall_);
-    middle_ = std::min(4 * tall_ - 1, *needed_.rbegin()) - first_ + 1;
   }
 
   std::string text(const Window& w, const std::string& result) const {
-    return sorted_columns(w) + pairs() + (wide_ == 7 ? quads() : "") + outputs(result);
+    return sorted_columns(w) + pairs() + outputs(result);
   }
 
  private:
@@ -145,31 +137,6 @@ class ColumnRanks {
     return merged("merged_" + own_, "q", pairs_, pair, values, 2 * tall_ * pairs_, results);
   }
 
-  // The values of the pairs `first` and `second` on wires.
-  std::string two_pairs(const std::string& first, const std::string& second) const {
-    std::string values;
-    for (int k = 0; k < 4 * tall_; ++k) {
-      values += assigned(wire(k), in_pair(k % (2 * tall_), k < 2 * tall_ ? first : second));
-    }
-    return values;
-  }
-
-  std::string in_quad(int k, const std::string& four) const {
-    return "quads_" + own_ + "[" + number(k) + " * " + number(px_ / 4) + " + " + four + "]";
-  }
-
-  // Two pairs for four outputs. `middle` of their values have as many others below and above them
-  // that a rank of what two outputs share can be one of them.
-  std::string quads() const {
-    const Merge quad({2 * tall_, 2 * tall_}, range(first_, middle_), order_.sort);
-    std::string results;
-    for (int k = 0; k < middle_; ++k) {
-      results += assigned(in_quad(k, "four"), quad.of_rank(first_ + k));
-    }
-    return merged("quads_" + own_, "four", px_ / 4, quad, two_pairs("2 * four + 1", "2 * four + 2"),
-                  middle_ * (px_ / 4), results);
-  }
-
   // What two outputs share, merged where that is not there yet; and the text of its ranks.
   std::string shared(std::function<std::string(int)>& share) const {
     if (wide_ == 3) {
@@ -177,27 +144,12 @@ class ColumnRanks {
       return "";
     }
     std::string values;
-    std::set<int> ranks = needed_;
-    std::vector<int> lists = {2 * tall_};
-    int below = 0;
-    if (wide_ == 7) {
+    std::vector<int> lists;
+    for (int q = 0; q < (wide_ - 1) / 2; ++q) {
       for (int k = 0; k < 2 * tall_; ++k) {
-        values += assigned(wire(k), in_pair(k, "two + two % 2 * 2"));
+        values += assigned(wire(2 * tall_ * q + k), in_pair(k, "(two + " + number(q) + ")"));
       }
-      for (int k = 0; k < middle_; ++k) {
-        values += assigned(wire(2 * tall_ + k), in_quad(k, "two / 2"));
-      }
-      lists.push_back(middle_);
-      below = first_;  // of the values that are not among them, all below what is needed
-      ranks.clear();
-      for (const int k : needed_) ranks.insert(k - below);
-    } else {
-      for (int q = 0; q < (wide_ - 1) / 2; ++q) {
-        for (int k = 0; k < 2 * tall_; ++k) {
-          values += assigned(wire(2 * tall_ * q + k), in_pair(k, "(two + " + number(q) + ")"));
-        }
-      }
-      lists.resize(static_cast<std::size_t>((wide_ - 1) / 2), 2 * tall_);
+      lists.push_back(2 * tall_);
     }
     if (wide_ % 2 == 0) {
       for (int k = 0; k < tall_; ++k) {
@@ -207,8 +159,8 @@ class ColumnRanks {
       }
       lists.push_back(tall_);
     }
-    const Merge merge(lists, ranks, order_.sort);
-    share = [merge, below](int k) { return merge.of_rank(k - below); };
+    const Merge merge(lists, needed_, order_.sort);
+    share = [merge](int k) { return merge.of_rank(k); };
     return filled(part(kernels::block, "merged_for_two"), {{"type", order_.type},
                                                            {"wires", number(merge.count)},
                                                            {"wire_values", values},
@@ -256,38 +208,39 @@ class ColumnRanks {
   int tall_, wide_, columns_, pairs_;
   std::vector<RankTerm> terms_[2];
   std::set<int> needed_;  // ranks of what two outputs share
-  int first_, middle_;    // of quads
 };
 
-// By one network a window.
-std::string ranks_apart(const Block& block, const Rank& rank, const Window& w, const Order& order,
-                        const std::string& result) {
-  const Mask& mask = rank.mask;
-  const auto value = [](int k) { return "s[" + number(k) + "]"; };
-  std::string values;
-  int k = 0;
-  for (int y = 0; y < mask.height; ++y) {
-    for (int x = 0; x < mask.width; ++x) {
-      if (!mask.at(x, y)) continue;
-      values += assigned(
-          value(k++),
-          w.array + "[" + w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "]");
-    }
+// By what the windows of a row share.
+std::string shared_ranks(const Block& block, const Rank& rank, const Window& w, const Order& order,
+                         const std::string& result) {
+  const WindowRanks ranks(rank, block.size.px);
+  const std::vector<WindowRanks::Value>& values = ranks.values();
+  using enum WindowRanks::Value::Of;
+  const auto text_of = [&](int i) {
+    const WindowRanks::Value& value = values[static_cast<std::size_t>(i)];
+    return value.of != cell ? "v" + number(i)
+                            : w.array + "[(r + " + number(value.b) + ") * " + number(w.width) +
+                                  " + " + number(w.first - rank.mask.origin_x + value.a) + "]";
+  };
+  std::string steps, results;
+  for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+    const WindowRanks::Value& value = values[static_cast<std::size_t>(i)];
+    if (value.of == cell || !ranks.is_needed(i)) continue;
+    steps += declared("const " + order.type, "v" + number(i),
+                      (value.of == smaller ? order.smaller : order.larger) + "(" +
+                          text_of(value.a) + ", " + text_of(value.b) + ")");
   }
-  const std::string of_ranks = order.of_one_zero(
-      rank.average ? order.mean + "(" + value(rank.rank) + ", " + value(rank.rank + 1) + ")"
-                   : value(rank.rank));
-  return filled(
-      part(kernels::block, "ranks_apart"),
-      {{"unroll", block.to.unroll()},
-       {"px", number(block.size.px)},
-       {"type", order.type},
-       {"values", number(mask.count())},
-       {"window_values", values},
-       {"network", network_text(pruned(sort_network(mask.count()).steps, needed_ranks(rank)),
-                                order.sort, value)},
-       {"result", result},
-       {"of_values", of_ranks}});
+  for (int i = 0; i < block.size.px; ++i) {
+    const std::vector<int>& found = ranks.of_window(i);
+    const std::string value =
+        rank.average ? order.mean + "(" + text_of(found[0]) + ", " + text_of(found[1]) + ")"
+                     : text_of(found[0]);
+    results += filled(
+        part(kernels::block, "rank_of_window"),
+        {{"k_of_window", number(i)}, {"result", result}, {"of_window", order.of_one_zero(value)}});
+  }
+  return filled(part(kernels::block, "shared_ranks"),
+                {{"steps_of_ranks", steps}, {"ranks_of_windows", results}});
 }
 
 }  // namespace
@@ -301,10 +254,9 @@ std::string outside_rank(Builder& to, int n, const Rank& rank) {
 
 std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
                          const std::string& result, const std::string& own) {
-  const bool columns =
-      takes_sorted_columns(rank.mask) && block.size.px % (rank.mask.width == 7 ? 4 : 2) == 0;
-  return columns ? ColumnRanks(block, rank, order, own).text(w, result)
-                 : ranks_apart(block, rank, w, order, result);
+  return takes_sorted_columns(rank.mask) && block.size.px % 2 == 0
+             ? ColumnRanks(block, rank, order, own).text(w, result)
+             : shared_ranks(block, rank, w, order, result);
 }
 
 MadeRow ranked_row(const Block& block, int n, const std::string& name) {

@@ -235,11 +235,12 @@
 #define $output 1
 #define $result result[k]
 #define $of_ranks merged[two]
-#define $values 9
-#define $window_values s[0] = window[i];
+#define $k_of_window 3
+#define $steps_of_ranks const float v1 = larger_float(window[0], window[1]);
+#define $ranks_of_windows result[0] = v1;
 #define $ranks key_$own[0] = r;
 #define $ranks_of_window $name[0] = (uchar)r;
-#define $of_values s[4]
+#define $of_window window[k]
 #define $make_both both[0] = (float)r;
 
 FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
@@ -1233,17 +1234,22 @@ FUNCTION int ranks(const int r) {
     for (int k = 0; k < $px; ++k) $name[k] = one_zero(single_of_signed_key(key_$own[k]));
     // -- end
   }
-  // -- part: ranks_apart
-  // A network for each window.
-  $unroll
-  for (int i = 0; i < $px; ++i) {
-    const int k = i;
-    $type s[$values];
-    $window_values
-    $network
-    $result = $of_values;
+  // -- part: shared_ranks
+  // Ranks of windows side by side; what they share is ordered once.
+  {
+    $steps_of_ranks
+    $ranks_of_windows
   }
   // -- end
+  {
+    // -- part: rank_of_window
+    // Of one of them.
+    {
+      const int k = $k_of_window;
+      $result = $of_window;
+    }
+    // -- end
+  }
   {
     // -- part: sorted_columns
     // Columns, each sorted.

@@ -2,6 +2,7 @@
 #include "backends/jit/plan/block_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "backends/jit/program/byte_sums.hpp"
@@ -24,9 +25,6 @@ constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = 
 constexpr BlockSize packed_line_size{.px = 4, .py = 8, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
-// Of sorted columns of more than max_ranked cells.
-constexpr BlockSize ranked_size{.px = 4, .py = 4, .groups = 2};
-constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups = 3};
 // Of a body that goes over its window by itself: pixels it reads for a block, whose text is written
 // out. Longer texts leave a processor's cache of instructions.
 constexpr std::int64_t max_written_out = 128;
@@ -38,14 +36,19 @@ constexpr int max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
 constexpr int max_ranked = 25;
-// Cells that one network orders where the compiler's registers are known to hold them: measured at
-// 29, 37, 41 and 45 cells beside the search that others take (docs/decisions/0070). Compilers of
-// OpenCL keep packed codes in memory before.
-constexpr int max_ordered_bytes = 37, max_ordered = 41, max_ordered_halves = 29;
+// Cells that are put in order in registers, unless they lie in few rows or columns: the histograms
+// and sorted tiles that others take don't cost much more for more cells. Of bytes they cost half
+// as much again where the filter means two ranks.
+constexpr int max_ordered_bytes = 64, max_mean_bytes = 100, max_ordered = 121, max_flat_side = 4;
+// Cells of windows that registers hold, by the groups that share a processor.
+constexpr std::pair<int, int> max_cells_by_groups[] = {{4, 92}, {3, 150}, {2, 208}};
+// Of a window, whether they are read or not: compilers give up on longer arrays.
+constexpr int max_window_text = 2304;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
 constexpr std::int64_t max_cells_a_weight = 8;
 constexpr std::int64_t max_asked = 110 * 1024;  // of local memory: two groups share a processor
+constexpr int groups_beside_points = 5;         // one makes its points while others order theirs
 constexpr int tall_rows = 16, low_rows = 8;     // of packed blocks
 constexpr int max_tall_runs = 7;                // of a mask that tall ones are made for
 
@@ -53,15 +56,53 @@ bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
 }
 
+// Cells that a block reads of the windows of a mask, each in a register: of packed codes a cell is
+// one of two rows.
+int cells_of(const Mask& mask, const BlockSize& size) {
+  const int rows = size.packed ? size.py / 2 : size.py;
+  const auto is_read = [&](int x, int y) {
+    for (int i = std::max(0, x - mask.width + 1); i <= std::min(x, size.px - 1); ++i) {
+      for (int r = std::max(0, y - mask.height + 1); r <= std::min(y, rows - 1); ++r) {
+        if (mask.at(x - i, y - r)) return true;
+      }
+    }
+    return false;
+  };
+  int cells = 0;
+  for (int y = 0; y < mask.height + rows - 1; ++y) {
+    for (int x = 0; x < mask.width + size.px - 1; ++x) cells += is_read(x, y) ? 1 : 0;
+  }
+  return cells;
+}
+
+// The block whose registers hold the windows of a mask that are put in order together. Windows side
+// by side share the most, those of a line at an angle nothing.
+std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
+                                        const std::function<bool(const BlockSize&)>& has_room) {
+  const int least = packed ? 2 : 1;
+  for (const int px : is_sparse(mask) ? std::array{4, 8} : std::array{8, 4}) {
+    for (const auto& [groups, most] : max_cells_by_groups) {
+      const bool tall = groups == BlockSize{}.groups;
+      for (const int py : {8, 4, 2, 1}) {
+        const BlockSize size{.px = px, .py = py, .packed = packed, .groups = groups};
+        if (py < least || (py > least && !tall) || px * py > 32 * least) continue;
+        const int all = (mask.width + px - 1) * (mask.height + py / least - 1);
+        if (all <= max_window_text && cells_of(mask, size) <= most && has_room(size)) return size;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // Whether registers hold what orders the cells of a rank filter's window.
 bool can_be_ordered(const KernelContext& of, const Node& node) {
-  const Mask& mask = std::get<Rank>(node.primitive).mask;
-  if (mask.count() <= max_ranked || takes_sorted_columns(mask)) return true;
+  const Rank& rank = std::get<Rank>(node.primitive);
+  const Mask& mask = rank.mask;
+  if (mask.count() <= max_ranked) return true;
   const int bytes = bytes_of(of.cls(node.images[0]));
-  if (of.dialect != Dialect::cuda && bytes < 4) {
-    return bytes == 2 && mask.count() <= max_ordered_halves;
-  }
-  return mask.count() <= (bytes == 1 ? max_ordered_bytes : max_ordered);
+  const int most = bytes > 1 ? max_ordered : rank.average ? max_mean_bytes : max_ordered_bytes;
+  if (mask.count() > most && std::min(mask.width, mask.height) > max_flat_side) return false;
+  return size_for_ranks(mask, bytes < 4, [](const BlockSize&) { return true; }).has_value();
 }
 
 const PackedSum packed_byte{"", 255, 0};
@@ -139,17 +180,17 @@ struct Parts {
   int stored_bytes = 1;  // of the widest class in memory
   Footprint reach;       // of all neighbourhoods
   bool around = false;
-  bool packed = true;    // every neighbourhood is of codes that can be packed
-  int packed_bytes = 1;  // the widest of those
-  bool limited = true;   // the registers of a kernel can be
-  int ranked = 0;        // most cells of a rank filter
-  bool columns = false;  // one of many cells sorts its columns
-  bool loops = false;    // a body goes over its window by itself
-  int steps = 0;         // most of another body
-  std::set<int> seen;    // nodes
-  int runs = 0;          // most runs of an extremum
-  bool ragged = false;   // an extremum is of no rectangle, or of another one than those before it
-  bool lines = false;    // of one whose rows have hardly more than a cell each
+  bool packed = true;             // every neighbourhood is of codes that can be packed
+  int packed_bytes = 1;           // the widest of those
+  bool limited = true;            // the registers of a kernel can be
+  int ranked = 0;                 // most cells of a rank filter
+  const Mask* network = nullptr;  // its mask, where its windows go by one network
+  bool loops = false;             // a body goes over its window by itself
+  int steps = 0;                  // most of another body
+  std::set<int> seen;             // nodes
+  int runs = 0;                   // most runs of an extremum
+  bool ragged = false;  // an extremum is of no rectangle, or of another one than those before it
+  bool lines = false;   // of one whose rows have hardly more than a cell each
   int around_count = 0;
   std::set<int> coded;                    // points of one image's codes
   std::int64_t after = 0;                 // bytes of those for points after all neighbourhoods
@@ -219,7 +260,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   parts.packed_bytes = std::max(parts.packed_bytes, bytes_of(of.cls(image)));
   if (const auto* rank = as<Rank>(node)) {
     parts.ranked = std::max(parts.ranked, rank->mask.count());
-    parts.columns = parts.columns || orders_keys(rank->mask);
+    parts.network = takes_sorted_columns(rank->mask) ? nullptr : &rank->mask;
   }
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
@@ -280,8 +321,7 @@ std::optional<BlockSize> packed_size(const Parts& parts,
        {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
     if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
     if (parts.runs > 5 && !(many && size.py == low_rows)) size.groups = 3;
-    // One makes its points while others order theirs.
-    if (parts.made) size.groups = 5;
+    if (parts.made) size.groups = groups_beside_points;
     return size;
   }
   return std::nullopt;
@@ -309,8 +349,10 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return packed ? packed_tile_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
-  if (parts.packed && parts.columns) {
-    return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
+  if (parts.network != nullptr && parts.around_count == 1 && parts.ranked > 9) {
+    std::optional<BlockSize> size = size_for_ranks(*parts.network, parts.packed, has_room);
+    if (size && parts.packed && parts.made) size->groups = groups_beside_points;
+    return size;
   }
   if (parts.packed) {
     if (const auto size = packed_size(parts, has_room)) return size;
@@ -327,8 +369,6 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), parts.steps > max_steps ? small_size : BlockSize{8, 8});
-  else if (parts.columns)
-    sizes = {ranked_size};
   const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
   const int cells = (f.left + 1 + f.right) * (f.up + 1 + f.down);
   for (const BlockSize size : sizes) {
@@ -492,7 +532,8 @@ bool is_line_of_bytes(const Node& node) {
 }
 
 bool takes_sorted_columns(const Mask& mask) {
-  return mask.full() && mask.width >= 3 && mask.width <= 7 && mask.height >= 2 && mask.height <= 7;
+  return mask.full() && mask.width >= 3 && mask.width <= 5 && mask.height >= 2 &&
+         mask.height <= 7 && mask.count() <= max_ranked;
 }
 
 bool rolls_rows(const Stencil& stencil) {
@@ -500,9 +541,7 @@ bool rolls_rows(const Stencil& stencil) {
          stencil.taps.count() > max_taps;
 }
 
-bool orders_keys(const Mask& mask) {
-  return mask.count() > max_ranked && takes_sorted_columns(mask);
-}
+bool orders_keys(const Mask& mask) { return mask.count() > max_ranked && !is_sparse(mask); }
 
 bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);
