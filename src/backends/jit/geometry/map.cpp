@@ -37,8 +37,7 @@ class MapText {
           filled(part(kernels::resample, "nearest"),
                  {{"width", width_}, {"height", height_}, {"fill", fill()}, {"nearest", pixel}});
     } else if (resample_.method == Method::bicubic) {
-      text += filled(part(kernels::map, "bicubic"),
-                     {{"pixel", pixel(name, "px + column", "py + row")}, {"value", value}});
+      text += bicubic(name, value);
     } else {
       text += filled(part(kernels::resample, "bilinear"), {{"width", width_},
                                                            {"height", height_},
@@ -96,6 +95,22 @@ class MapText {
     const std::string more = cubic ? "0.5" : "0.0";
     return "at_x >= -" + more + " && at_x <= (double)" + width_ + " - 1.0 + " + more +
            " && at_y >= -" + more + " && at_y <= (double)" + height_ + " - 1.0 + " + more;
+  }
+
+  // Columns and rows that are read for a pixel are found once for all sixteen.
+  std::string bicubic(const std::string& name, const std::string& value) {
+    const std::string rule(name_of(Border::symmetric));
+    const auto at = [&](const char* place, const std::string& size) {
+      return on_image() ? rule + "(" + place + " - 1 + k, " + size + ")" : std::string("0");
+    };
+    const std::string pixel_text =
+        on_image() ? "(float)" + to_.value(node_.images[0], "columns[column + 1]", "rows[row + 1]")
+                   : pixel(name, "px + column", "py + row");
+    return filled(part(kernels::map, "bicubic"), {{"by_rule", on_image() ? "1" : "0"},
+                                                  {"column_at", at("px", width_)},
+                                                  {"row_at", at("py", height_)},
+                                                  {"pixel", pixel_text},
+                                                  {"value", value}});
   }
 
   // The image's pixel, by the rule for places outside.

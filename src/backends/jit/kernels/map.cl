@@ -18,6 +18,9 @@
 #define $h 0.002
 #define $i 1.0
 #define $pixel (float)(px + column + py + row)
+#define $by_rule 1       // whether a rule says which pixels are read outside the image
+#define $column_at px - 1 + k
+#define $row_at py - 1 + k
 #define $projective 1
 FUNCTION uchar mapped(const int x, const int y) {
   // -- part: place
@@ -50,6 +53,13 @@ FUNCTION uchar mapped(const int x, const int y) {
     weights[k + 2] = (1.5f * u - 2.5f) * u * u + 1.0f;
     weights[k + 3] = ((-0.5f * behind + 2.5f) * behind - 4.0f) * behind + 2.0f;
   }
+#if $by_rule
+  int columns[4], rows[4];
+  for (int k = 0; k < 4; ++k) {
+    columns[k] = $column_at;
+    rows[k] = $row_at;
+  }
+#endif
   float sum = 0.0f;
   for (int row = -1; row <= 2; ++row) {
     float line = 0.0f;
