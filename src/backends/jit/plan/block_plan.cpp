@@ -36,12 +36,14 @@ constexpr int max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
 constexpr int max_ranked = 25;
-// Cells that are put in order in registers, unless they lie in few rows or columns: the histograms
-// and sorted tiles that others take don't cost much more for more cells. Of bytes they cost half
-// as much again where the filter means two ranks.
-constexpr int max_ordered_bytes = 64, max_mean_bytes = 100, max_ordered = 121, max_flat_side = 4;
+// Cells that are put in order in registers. The histograms and sorted tiles that others take cost
+// more for wide windows, not for tall ones, so that flat windows may have any number of cells.
+constexpr int max_ordered_bytes = 64, max_ordered_halves = 169, max_ordered = 144;
+constexpr int max_mean_bytes = 100;  // two histograms' ranks for each pixel cost half as much again
+// Columns, and cells of windows of bytes that have no more; rows of flat windows.
+constexpr int max_narrow = 4, max_narrow_bytes = 36, max_flat = 6;
 // Cells of windows that registers hold, by the groups that share a processor.
-constexpr std::pair<int, int> max_cells_by_groups[] = {{4, 92}, {3, 150}, {2, 208}};
+constexpr std::pair<int, int> max_cells_by_groups[] = {{4, 92}, {3, 150}, {2, 210}};
 // Of a window, whether they are read or not: compilers give up on longer arrays.
 constexpr int max_window_text = 2304;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
@@ -100,8 +102,15 @@ bool can_be_ordered(const KernelContext& of, const Node& node) {
   const Mask& mask = rank.mask;
   if (mask.count() <= max_ranked) return true;
   const int bytes = bytes_of(of.cls(node.images[0]));
-  const int most = bytes > 1 ? max_ordered : rank.average ? max_mean_bytes : max_ordered_bytes;
-  if (mask.count() > most && std::min(mask.width, mask.height) > max_flat_side) return false;
+  int most = bytes == 4 ? max_ordered : max_ordered_halves;
+  if (bytes == 1) {
+    most = mask.width < 3             ? max_ranked
+           : mask.width <= max_narrow ? max_narrow_bytes
+           : rank.average             ? max_mean_bytes
+                                      : max_ordered_bytes;
+  }
+  const bool flat = mask.height <= max_flat && mask.width > max_narrow;
+  if (mask.count() > most && !flat) return false;
   return size_for_ranks(mask, bytes < 4, [](const BlockSize&) { return true; }).has_value();
 }
 

@@ -22,7 +22,7 @@ constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
 // Cells that a network orders for a pixel by itself: of any window that no block holds, and of one
 // that has hardly more of them than its longer side.
-constexpr int max_network_cells = 41, max_network_line = 63;
+constexpr int max_network_cells = 41, max_network_line = 63, max_narrow_columns = 4;
 // A side of windows of which a sorted tile has enough results.
 constexpr int max_tiled_window = 55;
 // Windows beyond which joined blocks cost less, as measured on one H100: of wide classes; of bytes,
@@ -82,8 +82,9 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
 bool fits_rank_network(const Tuning& tuning, const Rank& rank, PixelClass cls) {
   const int cells = rank.mask.count(), side = std::max(rank.mask.width, rank.mask.height);
   // Measured on NVIDIA's, which have the other ways to sort, too. Histograms of bytes slide faster
-  // than a network orders many cells of few rows.
-  const bool line = cells <= 2 * side, slides = !line && bytes_of(cls) == 1;
+  // than a network orders many cells of few rows, or of few columns.
+  const bool line = cells <= 2 * side,
+             slides = bytes_of(cls) == 1 && (!line || rank.mask.width <= max_narrow_columns);
   const int most = !tuning.sorted_tiles || slides ? min_histogram_cells - 1
                    : line                         ? max_network_line
                                                   : max_network_cells;
