@@ -3,6 +3,7 @@
 
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/rank_windows.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

@@ -2,9 +2,9 @@
 #include "backends/jit/plan/block_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
+#include "backends/jit/plan/rank_windows.hpp"
 #include "backends/jit/program/byte_sums.hpp"
 #include "backends/jit/program/quotients.hpp"
 #include "backends/jit/program/ramp.hpp"
@@ -35,83 +35,17 @@ constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
-constexpr int max_ranked = 25;
-// Cells that are put in order in registers. The histograms and sorted tiles that others take cost
-// more for wide windows, not for tall ones, so that flat windows may have any number of cells.
-constexpr int max_ordered_bytes = 64, max_ordered_halves = 169, max_ordered = 144;
-constexpr int max_mean_bytes = 100;  // two histograms' ranks for each pixel cost half as much again
-// Columns, and cells of windows of bytes that have no more; rows of flat windows.
-constexpr int max_narrow = 4, max_narrow_bytes = 36, max_flat = 6;
-// Cells of windows that registers hold, by the groups that share a processor.
-constexpr std::pair<int, int> max_cells_by_groups[] = {{4, 92}, {3, 150}, {2, 210}};
-// Of a window, whether they are read or not: compilers give up on longer arrays.
-constexpr int max_window_text = 2304;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
 constexpr std::int64_t max_cells_a_weight = 8;
 constexpr std::int64_t max_asked = 110 * 1024;  // of local memory: two groups share a processor
-constexpr int groups_beside_points = 5;         // one makes its points while others order theirs
-constexpr int tall_rows = 16, low_rows = 8;     // of packed blocks
-constexpr int max_tall_runs = 7;                // of a mask that tall ones are made for
+constexpr int few_ranked = 9;  // cells of windows that leave most registers to what is made of them
+constexpr int groups_beside_points = 5;      // one makes its points while others order theirs
+constexpr int tall_rows = 16, low_rows = 8;  // of packed blocks
+constexpr int max_tall_runs = 7;             // of a mask that tall ones are made for
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
-}
-
-// Cells that a block reads of the windows of a mask, each in a register: of packed codes a cell is
-// one of two rows.
-int cells_of(const Mask& mask, const BlockSize& size) {
-  const int rows = size.packed ? size.py / 2 : size.py;
-  const auto is_read = [&](int x, int y) {
-    for (int i = std::max(0, x - mask.width + 1); i <= std::min(x, size.px - 1); ++i) {
-      for (int r = std::max(0, y - mask.height + 1); r <= std::min(y, rows - 1); ++r) {
-        if (mask.at(x - i, y - r)) return true;
-      }
-    }
-    return false;
-  };
-  int cells = 0;
-  for (int y = 0; y < mask.height + rows - 1; ++y) {
-    for (int x = 0; x < mask.width + size.px - 1; ++x) cells += is_read(x, y) ? 1 : 0;
-  }
-  return cells;
-}
-
-// The block whose registers hold the windows of a mask that are put in order together. Windows side
-// by side share the most, those of a line at an angle nothing.
-std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
-                                        const std::function<bool(const BlockSize&)>& has_room) {
-  const int least = packed ? 2 : 1;
-  for (const int px : is_sparse(mask) ? std::array{4, 8} : std::array{8, 4}) {
-    for (const auto& [groups, most] : max_cells_by_groups) {
-      const bool tall = groups == BlockSize{}.groups;
-      for (const int py : {8, 4, 2, 1}) {
-        const BlockSize size{.px = px, .py = py, .packed = packed, .groups = groups};
-        if (py < least || (py > least && !tall) || px * py > 32 * least) continue;
-        const int all = (mask.width + px - 1) * (mask.height + py / least - 1);
-        if (all <= max_window_text && cells_of(mask, size) <= most && has_room(size)) return size;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-// Whether registers hold what orders the cells of a rank filter's window.
-bool can_be_ordered(const KernelContext& of, const Node& node) {
-  const Rank& rank = std::get<Rank>(node.primitive);
-  const Mask& mask = rank.mask;
-  if (mask.count() <= max_ranked) return true;
-  const int bytes = bytes_of(of.cls(node.images[0]));
-  int most = bytes == 4 ? max_ordered : max_ordered_halves;
-  if (bytes == 1) {
-    most = mask.width < 3             ? max_ranked
-           : mask.width <= max_narrow ? max_narrow_bytes
-           : rank.average             ? max_mean_bytes
-                                      : max_ordered_bytes;
-  }
-  const bool flat = mask.height <= max_flat && mask.width > max_narrow;
-  if (mask.count() > most && !flat) return false;
-  return size_for_ranks(mask, bytes < 4, [](const BlockSize&) { return true; }).has_value();
 }
 
 const PackedSum packed_byte{"", 255, 0};
@@ -173,8 +107,8 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->offsets || !can_be_ordered(of, node) || f.left < 0 || f.right < 0 || f.up < 0 ||
-        f.down < 0) {
+    if (r->offsets || !can_be_ordered(*r, bytes_of(of.cls(node.images[0]))) || f.left < 0 ||
+        f.right < 0 || f.up < 0 || f.down < 0) {
       return std::nullopt;
     }
     return f;
@@ -324,7 +258,7 @@ std::optional<BlockSize> packed_size(const Parts& parts,
   // Runs of many rows are registers, those of several extrema too, and a rank filter keeps its
   // window beside its lists.
   const bool many = parts.runs > max_tall_runs || (parts.around_count > 1 && parts.ragged);
-  const bool low = many || parts.ranked > 9 || !parts.limited;
+  const bool low = many || parts.ranked > few_ranked || !parts.limited;
   const int tallest = low ? low_rows : tall_rows;
   for (BlockSize size :
        {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
@@ -358,7 +292,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return packed ? packed_tile_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
-  if (parts.network != nullptr && parts.around_count == 1 && parts.ranked > 9) {
+  if (parts.network != nullptr && parts.around_count == 1 && parts.ranked > few_ranked) {
     std::optional<BlockSize> size = size_for_ranks(*parts.network, parts.packed, has_room);
     if (size && parts.packed && parts.made) size->groups = groups_beside_points;
     return size;
@@ -540,17 +474,10 @@ bool is_line_of_bytes(const Node& node) {
   return is_sparse(mask) && std::max(mask.width, mask.height) <= max_line_side;
 }
 
-bool takes_sorted_columns(const Mask& mask) {
-  return mask.full() && mask.width >= 3 && mask.width <= 5 && mask.height >= 2 &&
-         mask.height <= 7 && mask.count() <= max_ranked;
-}
-
 bool rolls_rows(const Stencil& stencil) {
   return stencil.body == nullptr && stencil.expression == nullptr &&
          stencil.taps.count() > max_taps;
 }
-
-bool orders_keys(const Mask& mask) { return mask.count() > max_ranked && !is_sparse(mask); }
 
 bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);

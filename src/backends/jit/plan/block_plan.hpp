@@ -30,14 +30,10 @@ bool is_line_of_bytes(const Node& node);
 // The sides up to which tiles of bytes take such masks.
 inline constexpr int max_sparse_side = 28;
 
-// Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
-bool takes_sorted_columns(const Mask& mask);
 // Whether the rows of a weighted sum's mask are a loop: its weights are too many to be unrolled.
 bool rolls_rows(const Stencil& stencil);
 // Vectors of four that hold a row of such a mask's weights.
 inline int weight_vectors(const Mask& mask) { return (mask.width + 3) / 4; }
-// Whether floats are ordered by their keys.
-bool orders_keys(const Mask& mask);
 
 // The pixels of a work-item, and how it holds their halo.
 struct BlockSize {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "backends/jit/plan/block_plan.hpp"
+#include "backends/jit/plan/rank_windows.hpp"
 #include "core/placement.hpp"
 
 namespace impipe::jit {
@@ -22,7 +23,7 @@ constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
 // Cells that a network orders for a pixel by itself: of any window that no block holds, and of one
 // that has hardly more of them than its longer side.
-constexpr int max_network_cells = 41, max_network_line = 63, max_narrow_columns = 4;
+constexpr int max_network_cells = 41, max_network_line = 63;
 // A side of windows of which a sorted tile has enough results.
 constexpr int max_tiled_window = 55;
 // Windows beyond which joined blocks cost less, as measured on one H100: of wide classes; of bytes,
