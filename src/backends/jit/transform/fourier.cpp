@@ -22,9 +22,10 @@ std::vector<double> factors_of_stages(int side) {
   const std::span<const float> factors = fourier_factors(side);
   std::vector<double> out;
   for (int span = side == 512 ? 8 : 2; span < side; span *= 8) {
-    for (int i = 1; i < eight; ++i) {
-      for (int at = 0; at < span; ++at) {
-        const auto k = static_cast<std::size_t>(i * at * (side / eight / span));
+    const auto apart = static_cast<std::size_t>(side / eight / span);
+    for (std::size_t i = 1; i < eight; ++i) {
+      for (std::size_t at = 0; at < static_cast<std::size_t>(span); ++at) {
+        const std::size_t k = i * at * apart;
         out.insert(out.end(), {factors[2 * k], factors[2 * k + 1]});
       }
     }
