@@ -43,6 +43,16 @@ class Devices(ProgramTest):
             self.assertIn("nan.npy: compute: watershed: the image has NaN\n", run.err)
             np.testing.assert_equal(np.load(self.path("out/good.npy")), [[1, 0, 2]])
 
+    def test_groups_share_no_local_memory(self):
+        # Kernels of NVIDIA's row that hand local memory to functions, on several threads.
+        for pipeline in ("noise 256 | im2uint16 | medfilt2 15",
+                         "noise 256 | im2uint16 | ordfilt2 60 disk,8"):
+            wanted = self.impipe(pipeline, "-n", "--hash", "--backend", "cpu").out
+            for _ in range(3):
+                run = self.impipe(pipeline, "-n", "--hash", "--backend", "opencl",
+                                  env={"IMPIPE_VENDOR": "nvidia"})
+                self.assertEqual(run.out, wanted)
+
     def test_all_devices_of_a_backend(self):
         if len(self.usable) < 2:
             self.skipTest("PoCL shows one device only")

@@ -95,8 +95,6 @@ bool fits_rank_network(const Tuning& tuning, const Rank& rank, PixelClass cls) {
 bool takes_columns(const Mask& mask) { return columns_of(mask).size() <= max_rank_columns; }
 
 bool fits_rank_tiles(const KernelContext& of, int n) {
-  // PoCL 3.1 makes wrong values of these kernels with several threads (none with one), for a reason
-  // that is not known; Oclgrind finds no race in them.
   if (!of.tuning.sorted_tiles || !fits_rank_histogram(of, n)) return false;
   const Mask& mask = as<Rank>(of.node(n))->mask;
   // Histograms of bytes slide faster, but where many single pixels enter and leave.
