@@ -75,7 +75,8 @@ clean() { rm -rf blurred reports; }
 break_one() { mv renders/2/shot.0021.png . && echo 'no picture' >renders/2/shot.0021.png; }
 repair_one() { mv shot.0021.png renders/2/shot.0021.png; }
 # Characters that shells, make and parallel would like to take for themselves.
-hard="map 'min(x, 0.5*white)' | map \"white - x\" | imgaussfilt 1"
+hard="map 'min(x, 0.5*white)' | map \"white - x\"
+  | imgaussfilt 1"
 
 say 'The bundle'
 expect 0 run_block unpack

@@ -8,9 +8,9 @@
 # to see both, and REPORTS, under the names given here.
 #
 # A task that Slurm starts again, because its node died or somebody took it away, does what earlier
-# tries left. Each try writes REPORTS/JOB/part-PART.try-TRY.json (--summary) and .jsonl (--errors);
-# --report adds up the last try of each part: it prints one object, writes it to job.json beside
-# them and the inputs that failed to failed.jsonl, and exits with 1 when a part is missing.
+# tries left. Each try writes REPORTS/JOB/part-PART.try-TRY.pipeline, .json (--summary) and .jsonl
+# (--errors); --report adds up the last try of each part: it prints one object, writes it to job.json
+# beside them and the inputs that failed to failed.jsonl, and exits with 1 when a part is missing.
 #
 # sbatch --array=3 --export=ALL,PARTS=8 does the third of eight parts once more. IMPIPE names the
 # program where it is not on PATH. A task exits as impipe does: 0 all done, 1 some files failed.
@@ -79,9 +79,11 @@ pipeline=$1 input=$2 output=$3 reports=$4/$SLURM_ARRAY_JOB_ID
 shift 4
 mkdir -p "$reports"
 try=$reports/part-$SLURM_ARRAY_TASK_ID.try-${SLURM_RESTART_COUNT:-0}
+# In a file no text is taken for an option or a command.
+printf '%s\n' "$pipeline" >"$try.pipeline"
 # Where Slurm binds no processors, as without task/affinity and cgroups, impipe would take them all.
 [ -z "${SLURM_CPUS_PER_TASK:-}" ] || export IMPIPE_THREADS="$SLURM_CPUS_PER_TASK"
 # In place of this shell: what Slurm sends before it kills ends impipe in order.
-exec "${IMPIPE:-impipe}" "$pipeline" "$input" -r -o "$output" -u \
+exec "${IMPIPE:-impipe}" -f "$try.pipeline" "$input" -r -o "$output" -u \
   --shard "$SLURM_ARRAY_TASK_ID/${PARTS:-$SLURM_ARRAY_TASK_COUNT}" \
   --summary "$try.json" --errors "$try.jsonl" "$@"

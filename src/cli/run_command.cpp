@@ -38,7 +38,7 @@ struct RunFlags {
               pages, max_pixels, memory, cls, progress = "auto", profile, frames, timeout, channels,
               parts, idle;
   int threads = 0;
-  bool no_fuse = false, no_header = false, verbose = false, quiet = false;
+  bool no_fuse = false, no_header = false, no_sync = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
   std::string compare, fps, matrix, compression = "default";
   std::string errors, trace, summary;
@@ -146,6 +146,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
        "Skip outputs and saves that this pipeline made of these inputs, and that are newer")
       ->group("Outputs");
   flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist")->group("Outputs");
+  flag(app, "--no-sync", f.no_sync,
+       "Do not wait until results are on the disk: a power cut may empty them, and originals")
+      ->group("Outputs");
   flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");
   flag(app, "--no-header", f.no_header, "Print no header line above measurements")
       ->group("Outputs");
@@ -287,6 +290,7 @@ engine::RunOptions options_of(RunFlags& f) {
   read_codec(f.codec, run);
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
+  run.sync = !f.no_sync;
   const std::string page = profile_page_of(f.profile);
   if (!page.empty()) run.other_files.push_back({"--profile", page, true});
   if (!f.trace.empty()) run.other_files.push_back({"--trace", f.trace, true});
@@ -491,7 +495,8 @@ void add_run(CommandSet& commands) {
       "Templates: {dir} folder, {stem} name without extension, {name} with it, {ext} of the "
       "result,\n"
       "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page "
-      "or frame,\n{{ a brace.\n"
+      "or frame,\n{{ a brace. Results stay below what -o begins with: in 'out/{dir}' that of ../a "
+      "is a.\n"
       "Streams: frames of a Y4M (.y4m, or ffmpeg's yuv4mpegpipe on stdin) are pages, read as they "
       "come.\n"
       "-o - and -o NAME.y4m write such a stream, of pictures too; --format raw writes samples "

@@ -28,6 +28,7 @@ extern "C" void handle(int signal) {
 
 void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;

@@ -4,7 +4,8 @@
 
 namespace impipe::cli {
 
-// Also ignores SIGPIPE: a closed stdout is an error of `write`.
+// Also ignores SIGPIPE and SIGXFSZ: a closed stdout, or a file larger than the limit (ulimit -f),
+// is an error of `write`.
 void install_signal_handlers();
 // While true, the first signal only asks for a stop; else it ends the program at once.
 void let_running_work_end(bool let);

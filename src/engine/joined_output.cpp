@@ -38,7 +38,8 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
 }
 
 void JoinedOutput::end(const PictureSettings& settings) {
-  if (file_) file_->commit(is_whole_ ? std::string_view(settings.maker) : "incomplete");
+  const std::string_view maker = is_whole_ ? std::string_view(settings.maker) : "incomplete";
+  if (file_) file_->commit(maker, settings.disks.get());
   file_.reset();
   output_.reset();
   is_whole_ = true;

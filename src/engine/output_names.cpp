@@ -11,6 +11,7 @@
 #include "engine/batch/object_text.hpp"
 #include "engine/sandbox.hpp"
 #include "io/atomic_file.hpp"
+#include "io/result_bounds.hpp"
 #include "io/written_names.hpp"
 
 namespace impipe::engine {
@@ -166,6 +167,67 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
   }
 }
+
+// Throws Error (usage) for a result that would lie outside of the folder that its -o or `save`
+// begins with: there nothing is replaced that the user has not named.
+class Bounds {
+ public:
+  Bounds(std::span<const io::Input> inputs, const std::vector<Picture>& pictures,
+         const io::OutputTarget* target)
+      : inputs_(inputs), pictures_(pictures), target_(target) {}
+
+  void check() {
+    for (size_t i = 0; i < pictures_.size(); ++i) {
+      check_outputs(i);
+      check_saves(i);
+    }
+  }
+
+ private:
+  void check_outputs(size_t i) {
+    const Picture& picture = pictures_[i];
+    if (target_ == nullptr || picture.failure) return;
+    std::string root, origin;
+    if (target_->name) {
+      root = target_->name->root(io::fields_of(inputs_[i], "", i));
+      origin = "-o '" + target_->name->text() + "'";
+    } else if (target_->kind == Kind::folder) {
+      root = (target_->folder / "").string();
+      origin = "-o '" + target_->folder.string() + "'";
+    } else {
+      return;
+    }
+    check(i, picture.output, root, origin);
+    if (!picture.pages) return;
+    for (const std::string& page : picture.pages->outputs) check(i, page, root, origin);
+  }
+
+  void check_saves(size_t i) {
+    const Picture& picture = pictures_[i];
+    if (!picture.saves) return;
+    for (size_t k = 0; k < picture.saves->size(); ++k) {
+      const std::string& text = picture.program->plan.saves[k].name_template;
+      const std::string root =
+          io::NameTemplate::parse(text, "save").root(io::fields_of(inputs_[i], "", i));
+      check(i, (*picture.saves)[k].string(), root, "save '" + text + "'");
+    }
+  }
+
+  void check(size_t i, const std::string& path, const std::string& root,
+             const std::string& origin) {
+    if (path.empty() || path == "-") return;
+    const std::string why = bounds_.why_outside(path, root);
+    if (why.empty()) return;
+    throw Error(origin + " would write the result of '" + pictures_[i].path + "' to '" + path +
+                "', outside of " + (root.empty() ? "this folder" : "'" + root + "'") + ": " + why +
+                "; give a name that begins with the folder it is to be in");
+  }
+
+  std::span<const io::Input> inputs_;
+  const std::vector<Picture>& pictures_;
+  const io::OutputTarget* target_;
+  io::ResultBounds bounds_;
+};
 
 // Finds collisions among all that a run writes and reads.
 class Guard {
@@ -362,6 +424,7 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   }
   name_saves(inputs, pictures, task);
   name_pages(inputs, pictures, extensions, task);
+  Bounds(inputs, pictures, task.target).check();
   Guard(inputs, pictures, task).check();
   return note;
 }

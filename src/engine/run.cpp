@@ -163,7 +163,7 @@ class FilesRun {
     timeline.add({.kind = Slice::Kind::finish, .begin = timeline.last_end(), .end = now});
     Profile profile = make_profile(batch, settings_, options_, work_.pictures);
     profile.wall = now - timeline.start();
-    if (!threads_hang()) add_limits(profile, *settings_.lanes);
+    if (!threads_hang() && !state_.lanes->is_compiling()) add_limits(profile, *settings_.lanes);
     end_.measuring = steady_seconds() - now;
     end_.profile = std::move(profile);
   }
@@ -209,17 +209,24 @@ bool is_on_gpu(const RunState& state) noexcept {
   return state.lanes && (state.lanes->is_opening() || state.lanes->has_gpu());
 }
 
+// Whether a run that is to stop would have to wait for a compiler.
+bool is_left_compiling(const RunState& state, const RunOptions& options) {
+  return options.stop() && state.lanes && state.lanes->is_compiling();
+}
+
 // Threads that hang may still use it: then it stays. So does what a GPU holds when the process
-// ends: the system takes it back in less time than its driver does piece by piece.
+// ends: the system takes it back in less time than its driver does piece by piece. Nor is a
+// compiler waited for after a signal.
 struct RunStateDeleter {
-  bool process_ends = false;
+  const RunOptions& options;
   void operator()(RunState* state) const {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     constexpr bool may_stay = false;
 #else
     constexpr bool may_stay = true;
 #endif
-    const bool stays = may_stay && process_ends && is_on_gpu(*state);
+    const bool stays = options.process_ends &&
+                       ((may_stay && is_on_gpu(*state)) || is_left_compiling(*state, options));
     if (!threads_hang() && !stays) {
       delete state;
       return;
@@ -240,7 +247,7 @@ bool must_end_at_once() noexcept { return something_stays || threads_hang(); }
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
   map_large_buffers();
   const std::unique_ptr<RunState, RunStateDeleter> state(new RunState(std::move(pipeline)),
-                                                         {options.process_ends});
+                                                         {options});
   try {
     if (!options.watch.empty()) return watch_folder(*state, options, progress);
     return FilesRun(*state, options, progress).run();

@@ -79,6 +79,7 @@ struct RunOptions {
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;
+  bool sync = true;  // results are on the disk before they are reported as done
   bool hash = false;
 
   int threads = 1;
@@ -107,8 +108,9 @@ struct RunEnd {
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed
   std::optional<Profile> profile;
-  double measuring = 0;        // seconds that a profile's limits took, after the run
-  std::optional<Error> error;  // why a watch ended before its time
+  double measuring = 0;  // seconds that a profile's limits took, after the run
+  std::optional<Error>
+      error;  // why a watch ended before its time, or what came to light at the end
 };
 
 // Throws Error for whatever makes the whole run impossible; a file's own trouble is reported. A

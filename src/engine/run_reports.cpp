@@ -157,6 +157,12 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
   end.clipped_values += std::exchange(clipped_values_, 0);
   end.clipped_files += std::exchange(clipped_files_, 0);
   before_ += static_cast<std::int64_t>(work_.pictures.size());
+  try {
+    if (settings_.disks) settings_.disks->sync();
+  } catch (const Error& error) {
+    end.error = error;
+    end.stopped = true;
+  }
 }
 
 void Reports::pass_on_warnings() {

@@ -37,7 +37,7 @@ class Reports {
   bool is_over() const { return is_over_; }
   // Now and then.
   void tick();
-  // Adds what the batch did. Another may follow.
+  // Waits until the results are on their disks, and adds what the batch did. Another may follow.
   void finish(const BatchEnd& batch, int threads, RunEnd& end);
 
  private:

@@ -175,6 +175,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.cls = options.cls;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
+  if (options.sync) settings.disks = std::make_unique<io::UnsyncedDisks>();
   settings.maker = maker_of(options, pipeline);
   settings.pipeline_files = files_of(pipeline);
   for (const auto& file : settings.pipeline_files) {

@@ -1,6 +1,7 @@
 // What a run over files, or over what comes into a folder, is made of.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,9 +30,10 @@ struct RunState {
   ImageInfos infos;
   std::optional<Lanes> lanes;
   std::optional<Timeline> timeline;
-  std::optional<RunOptions> asked, begun;  // of a watch, see WatchRun
-  RunEnd end;                              // of a watch, so far
-  std::vector<WorkList> hung;              // of a watch: those with files that hang
+  std::optional<RunOptions> asked, begun;     // of a watch, see WatchRun
+  std::atomic<bool> leaves_compiler = false;  // of a watch that ends while kernels are compiled
+  RunEnd end;                                 // of a watch, so far
+  std::vector<WorkList> hung;                 // of a watch: those with files that hang
 };
 
 // The first picture that has a program, or null.

@@ -144,7 +144,11 @@ class WatchRun {
 RunEnd watch_folder(RunState& state, const RunOptions& options, Progress& progress) {
   // Threads that hang may still use it.
   state.asked = state.begun = options;
-  state.begun->stop = [] { return false; };
+  // What is begun comes to its end, but for a compiler nobody waits.
+  state.begun->stop = [&state, stop = options.stop] {
+    if (stop() && state.lanes && state.lanes->is_compiling()) state.leaves_compiler = true;
+    return state.leaves_compiler.load();
+  };
   WatchRun(state, progress).run();
   return std::move(state.end);
 }

@@ -24,6 +24,7 @@
 
 #include "core/error.hpp"
 #include "io/file_stamp.hpp"
+#include "io/unsynced_disks.hpp"
 
 namespace impipe::io {
 namespace {
@@ -101,6 +102,16 @@ int write_all(int file, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(done));
   }
   return 0;
+}
+
+// What the attribute holds. A power cut may leave it on a file that is empty or shorter.
+std::string note_of(std::string_view maker, std::int64_t size) {
+  return std::string(maker) + "+" + std::to_string(size);
+}
+
+bool is_there(const fs::path& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0;
 }
 
 // A descriptor and its end.
@@ -211,10 +222,15 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::note_maker(std::string_view maker) const {
-  fsetxattr(file_, maker_attribute, maker.data(), maker.size(), 0);  // without it -u goes by time
+  const std::string note = note_of(maker, stamp_of(file_).size);
+  fsetxattr(file_, maker_attribute, note.data(), note.size(), 0);  // without it -u goes by time
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(UnsyncedDisks* disks) {
+  if (disks != nullptr) {
+    if (is_there(target_) && fdatasync(file_) != 0) fail_with(errno);
+    disks->add(file_, target_);
+  }
   // Some file systems tell of a full disk or quota only at a close: that of a second descriptor,
   // since the lock has to last until the file has its own name.
   const int second = dup(file_);
@@ -237,7 +253,8 @@ bool is_written_into(const fs::path& target) {
   return !S_ISREG(status.st_mode) || target.native().starts_with("/proc/");
 }
 
-void write_file(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker) {
+void write_file(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker,
+                UnsyncedDisks* disks) {
   if (is_written_into(target)) {
     const OpenFile file(open_to_write_into(target));
     const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
@@ -249,7 +266,7 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes, std::s
   AtomicFile file(target);
   file.write(bytes);
   if (!maker.empty()) file.note_maker(maker);
-  file.commit();
+  file.commit(disks);
 }
 
 GrowingFile::GrowingFile(fs::path target) : target_(std::move(target)) {
@@ -269,10 +286,10 @@ void GrowingFile::write(std::span<const std::byte> bytes) {
   if (const int error = write_all(into_, bytes); error != 0) fail_write(target_.string(), error);
 }
 
-void GrowingFile::commit(std::string_view maker) {
+void GrowingFile::commit(std::string_view maker, UnsyncedDisks* disks) {
   if (!file_) return;
   if (!maker.empty()) file_->note_maker(maker);
-  file_->commit();
+  file_->commit(disks);
 }
 
 void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name) {
@@ -302,7 +319,7 @@ int sweep_stale_temporaries(const fs::path& folder) {
 bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
                    std::string_view maker) {
   const FileStamp made = stamp_of(output);
-  if (made == FileStamp{}) return false;
+  if (made.size <= 0) return false;  // not there, or emptied by a power cut
   std::vector<FileStamp> sources;
   for (const fs::path& input : inputs) sources.push_back(stamp_of(input));
   const std::string wanted = made_note(maker, sources);
@@ -312,7 +329,7 @@ bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
   if (tells) {
     const std::string_view note(noted, static_cast<size_t>(std::max<ssize_t>(length, 0)));
     // The maker alone: results of many files, one after the other. Times tell of those.
-    if (note != wanted && note != maker) return false;
+    if (note != note_of(wanted, made.size) && note != note_of(maker, made.size)) return false;
   }
   return std::none_of(sources.begin(), sources.end(), [&](const FileStamp& source) {
     return std::pair(source.seconds, source.nanoseconds) >

@@ -11,6 +11,8 @@
 
 namespace impipe::io {
 
+class UnsyncedDisks;
+
 // One file being written; used by one thread. Unless committed, the destructor removes it. While it
 // is written it is locked, which tells `sweep_stale_temporaries` that somebody is at it.
 class AtomicFile {
@@ -23,10 +25,11 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  // Notes in an extended attribute what made the file, where its file system has any.
+  // Notes in an extended attribute what made the file, and its size, where its file system has any.
   void note_maker(std::string_view maker) const;
-  // Closes the file and gives it its name, in place of whatever had it.
-  void commit();
+  // Closes the file and gives it its name, in place of whatever had it. With `disks`, to which the
+  // file's is added, what it replaces is there until it is on the disk; null: see --no-sync.
+  void commit(UnsyncedDisks* disks = nullptr);
   const std::filesystem::path& temporary() const { return temporary_; }
   // Of the temporary file, until the commit.
   int descriptor() const { return file_; }
@@ -46,9 +49,10 @@ class AtomicFile {
 // Whether what is there is written into instead of replaced: a pipe, a device, or a name that the
 // system gives an open file, such as /dev/stdout.
 bool is_written_into(const std::filesystem::path& target);
-// Whole or not at all, but for what is written into. maker: a note of made_note.
+// Whole or not at all, but for what is written into. maker: a note of made_note. disks: see
+// AtomicFile::commit, here and below.
 void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes,
-                std::string_view maker = "");
+                std::string_view maker = "", UnsyncedDisks* disks = nullptr);
 // A file that is written bit by bit: whole or not at all, but for what is written into. Used by one
 // thread.
 class GrowingFile {
@@ -61,7 +65,7 @@ class GrowingFile {
   const std::filesystem::path& target() const { return target_; }
   void write(std::span<const std::byte> bytes);
   // Gives it its name. maker: see is_up_to_date; empty: unknown.
-  void commit(std::string_view maker);
+  void commit(std::string_view maker, UnsyncedDisks* disks = nullptr);
 
  private:
   std::filesystem::path target_;
@@ -74,7 +78,8 @@ inline constexpr const char* maker_attribute = "user.impipe.made";
 // Gives an existing file other content, whole or not at all. It keeps its mode, owner, group and
 // extended attributes (access control lists among them); a symbolic link stays one, and the file
 // that it leads to is replaced.
-void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  UnsyncedDisks* disks = nullptr);
 // Why replace_file would not do for this file, as "it has 2 names (hard links), …"; empty when it
 // would.
 std::string why_not_replaceable(const std::filesystem::path& path);
@@ -92,9 +97,9 @@ int sweep_stale_temporaries(const std::filesystem::path& folder);
 // ".impipe-…-….tmp"; such files are no inputs.
 bool is_temporary_name(std::string_view name);
 
-// For -u: `output` exists, is not older than any of the inputs that exist, and has no note that
-// something else than `maker` made it, or of other states of the inputs (made_note). A note of the
-// maker alone, as results of many files have, tells nothing of inputs.
+// For -u: `output` is not empty, is not older than any of the inputs that exist, and has no note
+// that something else than `maker` made it, with another size, or of other states of the inputs
+// (made_note). A note of the maker alone, as results of many files have, tells nothing of inputs.
 bool is_up_to_date(const std::filesystem::path& output,
                    std::span<const std::filesystem::path> inputs, std::string_view maker = "");
 

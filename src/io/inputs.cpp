@@ -111,6 +111,13 @@ fs::path fixed_folder(const std::string& pattern) {
   return slash == fixed.npos ? fs::path() : fs::path(fixed.substr(0, slash + 1));
 }
 
+// Where a file lies below another folder that has its name: with the folders of a name that goes
+// downward alone, else in that folder itself.
+fs::path mirrored(const fs::path& name) {
+  const fs::path normal = name.lexically_normal();
+  return normal.is_relative() && *normal.begin() != ".." ? normal : name.filename();
+}
+
 void add_glob(Collector& collector, InputList& list, const std::string& pattern) {
   glob_t matches = {};
   std::vector<std::string> names;
@@ -130,7 +137,9 @@ void add_glob(Collector& collector, InputList& list, const std::string& pattern)
       collector.add_folder(name);
     } else {
       collector.add(
-          {.path = name, .relative = fs::path(name).lexically_relative(root.empty() ? "." : root)});
+          {.path = name,
+           .relative = mirrored(name.starts_with(root.native()) ? name.substr(root.native().size())
+                                                                : name)});
     }
   }
 }
@@ -260,11 +269,7 @@ void add_names(InputList& list, std::span<const std::string> names) {
   const InputOptions options;
   Collector collector(list, options);
   for (const std::string& name : names) {
-    const fs::path path(name);
-    const fs::path normal = path.lexically_normal();
-    const bool keeps_folders = path.is_relative() && !normal.native().starts_with("..");
-    collector.add(
-        {.path = path, .relative = keeps_folders ? normal : path.filename(), .named = true});
+    collector.add({.path = name, .relative = mirrored(name), .named = true});
   }
 }
 

@@ -50,6 +50,15 @@ std::string first_without_collision(std::span<const Input> inputs,
   return {};
 }
 
+// Where `folder` lies when it is put below another one.
+std::string below_another(const fs::path& folder) {
+  fs::path out;
+  for (const fs::path& part : folder.lexically_normal().relative_path()) {
+    if (!part.empty() && part != "..") out /= part;
+  }
+  return out.empty() ? "." : out.string();
+}
+
 // A literal piece of a template.
 std::string escaped(std::string_view text) {
   std::string out;
@@ -66,11 +75,7 @@ std::string advice(std::span<const Input> inputs, std::span<const std::string> e
   std::vector<std::string> candidates;
   if (target.kind == OutputTarget::Kind::folder) {
     const std::string folder = escaped((target.folder / "").string());
-    const bool inside = std::none_of(inputs.begin(), inputs.end(), [](const Input& input) {
-      const fs::path dir = input.path.lexically_normal();
-      return dir.is_absolute() || dir.native().starts_with("..");
-    });
-    if (inside) candidates.push_back(folder + "{dir}/{stem}.{ext}");
+    candidates.push_back(folder + "{dir}/{stem}.{ext}");
     candidates.push_back(folder + "{name}.{ext}");
     candidates.push_back(folder + "{index:05}_{stem}.{ext}");
   } else {
@@ -277,6 +282,17 @@ NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin)
   return out;
 }
 
+std::string NameTemplate::root(const NameFields& fields) const {
+  NameTemplate beginning;
+  for (const Part& part : parts_) {
+    const bool is_first = beginning.parts_.empty();
+    if (part.field != Field::none && !(part.field == Field::dir && is_first)) break;
+    beginning.parts_.push_back(part);
+  }
+  const std::string text = beginning.expand(fields);
+  return text.substr(0, text.rfind('/') + 1);
+}
+
 std::string NameTemplate::expand(const NameFields& fields) const {
   std::string out;
   for (const Part& part : parts_) {
@@ -284,7 +300,8 @@ std::string NameTemplate::expand(const NameFields& fields) const {
       case Field::none: out += part.literal; break;
       case Field::dir: {
         const fs::path folder = fields.input.parent_path();
-        out += folder.empty() ? "." : folder.string();
+        const bool is_first = &part == &parts_.front();
+        out += folder.empty() ? "." : is_first ? folder.string() : below_another(folder);
         break;
       }
       case Field::stem: out += fields.input.stem().string(); break;

@@ -29,8 +29,13 @@ class NameTemplate {
   // Throws Error with a caret for an unknown field or a lone brace. `origin` names the option.
   static NameTemplate parse(std::string_view text, std::string_view origin = "-o");
 
-  // Throws Error when {frame} is asked for and the input is none.
+  // Throws Error when {frame} is asked for and the input is none. A {dir} at the beginning is the
+  // folder of the input; behind other text it is that folder below another one, without a "/" or
+  // ".." in front: "a" of "../a/x.png", "data/a" of "/data/a/x.png".
   std::string expand(const NameFields& fields) const;
+  // The folder that names begin with, with a '/' at its end, or empty: of what stands before the
+  // first field, a {dir} at the beginning included.
+  std::string root(const NameFields& fields) const;
   // Whether different inputs can get different names.
   bool has_fields() const;
   bool has_page() const;  // whether pages of one input get different names

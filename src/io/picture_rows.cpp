@@ -141,11 +141,11 @@ void RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
   state_->sink->write(ready);
 }
 
-void RowsFile::commit(std::string_view maker) {
+void RowsFile::commit(std::string_view maker, UnsyncedDisks* disks) {
   state_->sink->finish();
   state_->sink.reset();
   if (!maker.empty()) state_->file.note_maker(maker);
-  state_->file.commit();
+  state_->file.commit(disks);
 }
 
 struct RowsJpeg::State {

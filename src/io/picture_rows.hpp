@@ -13,6 +13,8 @@
 
 namespace impipe::io {
 
+class UnsyncedDisks;
+
 // A file that is being read; used by one thread at a time. Errors carry the reason alone.
 class PictureRows {
  public:
@@ -55,8 +57,8 @@ class RowsFile {
   ~RowsFile();
   // The next rows. Adds to `clipped` the values that were saturated.
   void write(const HostImage& rows, std::int64_t& clipped);
-  // maker: see is_up_to_date.
-  void commit(std::string_view maker);
+  // maker: see is_up_to_date. disks: see AtomicFile::commit.
+  void commit(std::string_view maker, UnsyncedDisks* disks);
 
  private:
   struct State;

@@ -92,7 +92,7 @@ std::string why_not_replaceable(const fs::path& path) {
   return {};
 }
 
-void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
+void replace_file(const fs::path& path, std::span<const std::byte> bytes, UnsyncedDisks* disks) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   // Something may have happened to it since the run began.
@@ -104,7 +104,7 @@ void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
   AtomicFile file(real, private_mode);
   file.write(bytes);
   copy_rights(real, file.descriptor());
-  file.commit();
+  file.commit(disks);
 }
 
 }  // namespace impipe::io

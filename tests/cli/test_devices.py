@@ -1,16 +1,18 @@
 """Runs on OpenCL devices; PoCL stands in for GPUs, twice if need be."""
 import json
 import os
+import signal
+import time
 import unittest
 
 import numpy as np
 
-from program import ProgramTest, colour, ramp
+from program import RUN_TIMEOUT, ProgramTest, colour, ramp
 
 TWO = {"POCL_DEVICES": "pthread pthread"}
 
 
-class Devices(ProgramTest):
+class OpenCLTest(ProgramTest):
     def setUp(self):
         super().setUp()
         said = json.loads(self.impipe("devices", "--json", env=TWO).out)
@@ -21,6 +23,8 @@ class Devices(ProgramTest):
         for i in range(12):
             self.picture(f"in/{i:02}.png", (colour if i % 3 == 0 else ramp)(30 + i % 4, 50, i))
 
+
+class Devices(OpenCLTest):
     def hashes(self, *arguments, **settings):
         return self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "-j", 2, *arguments,
                            **settings).out
@@ -177,6 +181,50 @@ class Devices(ProgramTest):
 
     def hashes_error(self, *arguments, code=2):
         return self.impipe("imcomplement", "in", "--hash", *arguments, code=code).err
+
+
+class Interrupted(OpenCLTest):
+    """A signal while kernels are compiled, which takes PoCL seconds for a large median."""
+
+    def start_compiling(self, *arguments):
+        env = {"IMPIPE_CACHE_DIR": self.path("kernels"), "POCL_CACHE_DIR": self.path("pocl")}
+        run = self.start("medfilt2 7", *arguments, "-o", "out", "--device", "opencl", "--progress",
+                         "json", "--summary", "s", env=env)
+        self.addCleanup(run.kill)
+        self.assertIn(b'"event":"begin"', run.stderr.readline())  # behind the probe of the device
+        return run
+
+    def assert_ends_before_the_compiler(self, run, number):
+        kernels = [name for name in self.tree("kernels") if name.endswith(".kernel")]
+        run.send_signal(number)
+        _, err = run.communicate(timeout=RUN_TIMEOUT)
+        self.assertEqual(run.returncode, 128 + number, err)
+        self.assertIn(f"impipe: stopped by {number.name}: 0 of 12 files are done\n", err.decode())
+        # One that is compiled is kept for the next run.
+        self.assertEqual([name for name in self.tree("kernels") if not name.endswith(".verdict")],
+                         kernels)
+        self.assertEqual(self.tree("out"), [])
+        with open(self.path("s"), encoding="utf-8") as file:
+            told = json.load(file)
+        self.assertEqual([told[key] for key in ("exit", "done", "failed")], [128 + number, 0, 0])
+
+    def test_a_run(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                run = self.start_compiling("in", "--errors", "e")
+                self.assert_ends_before_the_compiler(run, number)
+                self.assertEqual(os.path.getsize(self.path("e")), 0)
+
+    def test_a_watch(self):
+        for name in self.tree("in"):
+            os.utime(self.path("in", name), (1e9, 1e9))
+        run = self.start_compiling("--watch", "in")
+        before = self.tree("pocl")
+        end = time.monotonic() + RUN_TIMEOUT
+        while self.tree("pocl") == before:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        self.assert_ends_before_the_compiler(run, signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
 import numpy as np
 
-from program import PROGRAM, ROOT, ProgramTest, ramp
+from program import PROGRAM, ROOT, RUN_TIMEOUT, ProgramTest, ramp
 
 
 class Shards(ProgramTest):
@@ -309,6 +310,91 @@ class Manual(ProgramTest):
         self.assertEqual(sorted(self.tree("inverted")), names)
 
 
+class HostileTexts(ProgramTest):
+    """Texts that the tools which start parts would run, or change: each makes a marker where it is
+    run by a shell, perl or make, and is a pipeline, which is to be done as it stands."""
+    TEXTS = ["imcomplement | save 'm{{.}}{{= `touch ran1`; system(q(touch ran2)) =}}{{}}{{#}}{{%}}{stem}.png'",
+             "imcomplement | save '$(touch ran3)$$(shell touch ran4)${{HOME}}$(shell touch ran5)_{stem}.png'",
+             "imcomplement | save \"`touch ran6`'; touch ran7; '%s%d%%#IFRAME#_{stem}.png\"",
+             "imcomplement\n  | save 'a;touch ran8;_{stem}.png'\n#'\n\n  | fliplr\n",
+             "imcomplement'\r\ntouch ran9\ntouch ran10 #", "--help", "ops", "-f"]
+
+    def setUp(self):
+        super().setUp()
+        for i in range(4):
+            self.picture(f"in/{i}.png", ramp(6, 5, i))
+        # Names get no special treatment either.
+        self.names = {"INPUT": "in", "OUTPUT": "o'$(touch ran11)", "REPORTS": "reports"}
+
+    def run_tool(self, command, env=None):
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                              timeout=RUN_TIMEOUT,
+                              env={**self.environment(), "IMPIPE": PROGRAM, **(env or {})})
+
+    def check(self, start):
+        """start: runs a text in two parts and returns what the tool did."""
+        for text in self.TEXTS:
+            with self.subTest(text):
+                self.write("text", text)
+                alone = self.impipe("-f", "text", "in", "-o", "alone", code=None)
+                saves = self.take_saves()
+                run = start(text)
+                self.assertEqual(run.returncode == 0, alone.code == 0, run.stderr + run.stdout)
+                self.assertEqual(self.take_saves(), saves)
+                self.assertEqual([name for name in self.tree()
+                                  if re.search(r"(^|/)ran\d+$", name)], [])
+                if alone.code == 0:
+                    self.assertEqual(self.tree(self.names["OUTPUT"]), self.tree("in"))
+                for name in ("alone", self.names["OUTPUT"], self.names["REPORTS"]):
+                    shutil.rmtree(self.path(name), ignore_errors=True)
+
+    def take_saves(self):
+        names = [name for name in os.listdir(self.folder) if name.endswith(".png")]
+        for name in names:
+            os.remove(self.path(name))
+        return sorted(names)
+
+    def script(self, name, text, *more, env=None):
+        return self.run_tool(["sh", os.path.join(ROOT, "packaging", name), "2", text,
+                              *self.names.values(), *more], env)
+
+    def test_parallel(self):
+        self.names["REPORTS"] = "rep {.} {= `touch ran12` =}"
+        self.check(lambda text: self.script("parallel/parts.sh", text, "-j", "2"))
+
+    def test_make(self):
+        self.check(lambda text: self.run_tool(
+            ["make", "-f", os.path.join(ROOT, "packaging/make/Makefile"), "PARTS=2",
+             f"IMPIPE={PROGRAM}", f"PIPELINE={text}",
+             *(f"{key}={value}" for key, value in self.names.items())]))
+
+    def test_opencue(self):
+        # What cuecmd 1.37 does in a frame: a line of the file, by a shell.
+        cuecmd = self.write("cuecmd", "#!/usr/bin/env python3\nimport subprocess, sys\n"
+                                      "with open(sys.argv[1], encoding='utf-8') as file:\n"
+                                      "    lines = [line.strip() for line in file if line.strip()]\n"
+                                      "sys.exit(any([subprocess.run(line, shell=True).returncode\n"
+                                      "              for line in lines]))\n")
+        os.chmod(cuecmd, 0o755)
+        self.check(lambda text: self.script("opencue/submit.sh", text, env={"CUECMD": cuecmd}))
+        self.names["OUTPUT"] = "a\ntouch ran13"
+        run = self.script("opencue/submit.sh", "imcomplement", env={"CUECMD": cuecmd})
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "submit.sh: names with line breaks cannot stand in cuecmd's file\n"))
+
+    def test_slurm(self):
+        numbers = {"JOB_ID": 7, "TASK_COUNT": 2, "TASK_MIN": 1, "TASK_MAX": 2}
+
+        def both(text):
+            for part in (1, 2):
+                run = self.run_tool(
+                    ["sh", os.path.join(ROOT, "scripts/farm/slurm.sh"), text, *self.names.values()],
+                    {"SLURM_ARRAY_TASK_ID": str(part), **{f"SLURM_ARRAY_{key}": str(value)
+                                                          for key, value in numbers.items()}})
+            return run
+        self.check(both)
+
+
 class Billion(ProgramTest):
     """The commands of docs/scale.md, for ten pictures."""
     def blocks(self):
@@ -323,7 +409,8 @@ class Billion(ProgramTest):
         names = sorted(self.tree("data/in"))
         self.write("data/in/01/bad.jpg", "broken")
         self.write("data/nodes", ":\n")  # this machine
-        for folder in ("lists", "node", "data/out"):
+        self.write("lists/pipeline.txt", "imgaussfilt 1\n")
+        for folder in ("node", "data/out"):
             os.makedirs(self.path(folder))
         here = {"/data": self.path("data"), "/lists": self.path("lists"),
                 "PIPELINE": "'imgaussfilt 1'", "-l 10000": "-l 3", "000007": "000002",
@@ -336,7 +423,7 @@ class Billion(ProgramTest):
                 block = block.replace(name, value)
             run = Manual.shell(self, f"cd {self.path('data')}; {block}")
             if block.startswith("cd "):  # the third list has three of the ten files, in any order
-                self.assertEqual(len(self.tree("lists")), 6, run.stderr)
+                self.assertEqual(len(self.tree("lists")), 7, run.stderr)
                 self.assertLessEqual(len(self.tree("data/out")), 3)
                 continue
             self.assertEqual(run.returncode, code, run.stderr)

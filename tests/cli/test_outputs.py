@@ -107,6 +107,112 @@ class Collisions(WithShell):
                      "apart")
 
 
+class Bounds(WithShell):
+    """Nothing is written outside of what -o, or a `save`, begins with."""
+
+    def setUp(self):
+        super().setUp()
+        self.picture("a/x.png")
+        self.picture("a/s/y.png", ramp(seed=1))
+        # What is here belongs to others; the runs are in "work", where "out/../a" is another's, too.
+        self.write("work/a/x.tif", "somebody's")
+        self.others = self.snapshot()
+        self.folder = self.path("work")
+        self.addCleanup(setattr, self, "folder", os.path.dirname(self.folder))
+
+    def assert_others_are_untouched(self):
+        for name, content in self.others.items():
+            with open(self.path("..", name), "rb") as file:
+                self.assertEqual(file.read(), content)
+        self.assertEqual(sorted(os.listdir(self.path(".."))), ["a", "work"])
+
+    def test_the_folder_of_an_input_lies_below_what_precedes_it(self):
+        above, absolute = os.path.join("..", "a"), os.path.abspath(self.path("..", "a"))
+        here = absolute[1:]
+        for number, (inputs, template, expected) in enumerate([
+                ([above, "-r"], "{dir}/{stem}.tif", ["a/s/y.tif", "a/x.tif"]),
+                ([above, "-r"], "img_{dir}/{stem}.tif", ["img_a/s/y.tif", "img_a/x.tif"]),
+                (["../work/../a/s/../x.png"], "{dir}/{name}", ["a/x.png"]),
+                ([absolute + "/s"], "{dir}/{name}", [f"{here}/s/y.png"]),
+                (["../*/s/*.png"], "{stem}/{dir}/{name}", ["y/a/s/y.png"]),
+                (["--files-from", "list"], "{dir}/{index}.png",
+                 sorted([f"{here}/1.png", "a/s/2.png"]))]):
+            with self.subTest(inputs, template=template):
+                self.write("list", f"{absolute}/x.png\n../a/s/y.png\n")
+                self.impipe("fliplr", *inputs, "-o", f"out{number}/{template}")
+                self.assertEqual(self.tree(f"out{number}"), expected)
+        self.impipe("fliplr | save 'saves/{dir}/{name}'", above, "-r", "-o", "out")
+        self.assertEqual(self.tree("saves"), ["a/s/y.png", "a/x.png"])
+        self.assert_others_are_untouched()
+
+    def test_two_folders_that_become_one(self):
+        self.picture("a/x.png")
+        self.refused(["fliplr", "a/x.png", "../a", "-o", "out/{dir}/{stem}.tif"],
+                     "two inputs would be written to 'out/a/x.tif': 'a/x.png' and '../a/x.png'; "
+                     "-o 'out/{dir}/{index:05}_{stem}.tif' keeps them apart")
+
+    def test_names_that_go_up(self):
+        self.picture("...png", format="PNG")  # whose stem is ".."
+        why = "it goes up by '..'; give a name that begins with the folder it is to be in"
+        for template, result, root in (
+                ("out/{stem}/{index}.png", "out/../1.png", "'out/'"),
+                ("{stem}/{index}.png", "../1.png", "this folder"),
+                ("out/{index}/../../../{name}", "out/1/../../../...png", "'out/'")):
+            with self.subTest(template):
+                self.refused(["fliplr", "...png", "-o", template],
+                             f"-o '{template}' would write the result of '...png' to '{result}', "
+                             f"outside of {root}: {why}")
+                self.refused([f"save '{template}' | fliplr", "...png", "-o", "o.png"],
+                             f"save '{template}' would write the result of '...png' to "
+                             f"'{result}', outside of {root}: {why}")
+        self.assert_others_are_untouched()
+
+    def test_a_pattern_that_goes_up_and_down(self):
+        self.picture("b/x.png")
+        os.mkdir(self.path("c"))
+        self.impipe("fliplr", "c/../*/../b/*.png", "-o", "out")
+        self.assertEqual(self.tree("out"), ["b/x.png"])
+        self.impipe("fliplr", "*/../../a/s/*.png", "-o", "out2")
+        self.assertEqual(self.tree("out2"), ["y.png"])
+        self.assert_others_are_untouched()
+
+    def test_symbolic_links_on_the_way(self):
+        os.makedirs(self.path("out"))
+        os.symlink("../../a", self.path("out/a"))
+        os.symlink("out", self.path("link"))
+        real = os.path.realpath(self.path("../a"))
+        why = (f"'out/a' leads to '{real}'; give a name that begins with the folder it is to be in")
+        self.refused(["fliplr", "../a", "-o", "out/{dir}/{stem}.tif"],
+                     "-o 'out/{dir}/{stem}.tif' would write the result of '../a/x.png' to "
+                     f"'out/a/x.tif', outside of 'out/': {why}")
+        self.picture("in/a/x.png")
+        self.refused(["fliplr", "in", "-r", "-o", "out"],
+                     f"-o 'out' would write the result of 'in/a/x.png' to 'out/a/x.png', outside "
+                     f"of 'out/': {why}")
+        # One that the user names, and one that stays inside.
+        self.impipe("fliplr", "in/a", "-o", "link/b/{stem}.png")
+        os.symlink("b", self.path("out/c"))
+        self.impipe("flipud", "in/a", "-o", "link/c/{name}")
+        self.assertEqual(self.tree("out"), ["b/x.png"])
+        self.assert_others_are_untouched()
+
+    def test_beside_the_inputs_is_what_the_user_says(self):
+        self.impipe("fliplr", "../a/s", "-o", "{dir}/../flipped/{name}")
+        self.impipe("fliplr", "../a", "../a/s", "-o", "{dir}/{stem}_flipped.png")
+        self.assertEqual(sorted(set(self.tree("..")) - set(self.others)),
+                         ["a/flipped/y.png", "a/s/y_flipped.png", "a/x_flipped.png"])
+
+    def test_with_shards_and_while_watching(self):
+        os.makedirs(self.path("out/1"))
+        os.symlink("../../../a", self.path("out/1/b"))
+        self.picture("in/b/x.png")
+        for arguments in (["in", "-r", "--shard", "1/1"], ["in", "-r", "-n"]):
+            self.impipe("fliplr", *arguments, "-o", "out/1", code=2)
+        run = self.impipe("fliplr", "--watch", "in", "-r", "-o", "out/1", "--idle", "0.5", code=1)
+        self.assertRegex(run.err, "in/b/x.png: plan: -o 'out/1' would write .*, outside of 'out/1/'")
+        self.assert_others_are_untouched()
+
+
 class OldExtensions(WithShell):
     def test_a_folder_with_both_formats_is_done(self):
         self.picture("in/x.jpg", ramp(seed=1))

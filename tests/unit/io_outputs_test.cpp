@@ -49,6 +49,34 @@ TEST(NameTemplate, Fields) {
   EXPECT_FALSE(NameTemplate::parse("{{x}}.{ext}").has_fields());
 }
 
+TEST(NameTemplate, FoldersBelowOthers) {
+  struct Row {
+    const char *input, *text, *expected, *root;
+  };
+  const Row rows[] = {
+      {"a/b/x.png", "out/{dir}/{name}", "out/a/b/x.png", "out/"},
+      {"../a/x.png", "out/{dir}/{name}", "out/a/x.png", "out/"},
+      {"../../x.png", "out/{dir}/{name}", "out/./x.png", "out/"},
+      {"a/../../b/./x.png", "out/{dir}/{name}", "out/b/x.png", "out/"},
+      {"/data/a/x.png", "out/{dir}/{name}", "out/data/a/x.png", "out/"},
+      {"/x.png", "out_{dir}/{name}", "out_./x.png", ""},
+      {"../a/x.png", "../o/i_{stem}/{dir}/{name}", "../o/i_x/a/x.png", "../o/"},
+      {"x.png", "/{index}/{dir}/{name}", "/1/./x.png", "/"},
+      // A {dir} at the beginning is where the input lies.
+      {"../a/x.png", "{dir}/{name}", "../a/x.png", "../a/"},
+      {"/data/a/x.png", "{dir}/../b/{stem}/{dir}", "/data/a/../b/x/data/a", "/data/a/../b/"},
+      {"../a/x.png", "{dir}_b/{name}", "../a_b/x.png", "../a_b/"},
+      {"../a/x.png", "{dir}_{name}", "../a_x.png", "../"},
+      {"x.png", "{dir}/{name}", "./x.png", "./"},
+  };
+  for (const Row& row : rows) {
+    const NameTemplate name = NameTemplate::parse(row.text);
+    const NameFields fields{.input = row.input, .extension = "png"};
+    EXPECT_EQ(name.expand(fields), row.expected) << row.text;
+    EXPECT_EQ(name.root(fields), row.root) << row.text;
+  }
+}
+
 TEST(NameTemplate, ErrorsShowThePlace) {
   const std::pair<const char*, const char*> rows[] = {
       {"out/{stm}.png",
@@ -137,7 +165,7 @@ TEST(PlanOutputs, CollisionsNameBothInputsAndATemplate) {
   const std::vector<Input> above{input("/p/a.png"), input("/q/a.png")};
   EXPECT_EQ(error_of([&] { plan_outputs(above, extensions, parse_target("out")); }),
             "two inputs would be written to 'out/a.png': '/p/a.png' and '/q/a.png'; "
-            "-o 'out/{index:05}_{stem}.{ext}' keeps them apart");
+            "-o 'out/{dir}/{stem}.{ext}' keeps them apart");
   // The same stem in two formats, when a template makes both PNG.
   const std::vector<Input> formats{input("a.jpg"), input("a.tif")};
   EXPECT_EQ(error_of([&] { plan_outputs(formats, extensions, parse_target("out/{stem}.png")); }),

@@ -263,7 +263,7 @@ void PictureWork::decode() {
 }
 
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
-  const auto decoder = material.coded ? session.jpeg_decoder().kernel() : nullptr;
+  const auto decoder = material.coded ? session.jpeg_decoder().kernel(stop()) : nullptr;
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program =
       session.program(material.image.type, picture_.partner_types(), material.read.by > 1);
@@ -271,13 +271,12 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
                      {.timed = settings_.timeline != nullptr,
                       .kernels_first = !session.device().is_gpu,
-                      .stop = [this] { return is_over(); },
+                      .stop = stop(),
                       .jpeg_decoder = decoder,
                       .jpeg_encoder = encoder_of(session),
-                      .coded_output =
-                          [this](size_t, const ImageType& type, Size size) {
-                            return io::coded_output(type, size, metadata_, settings_.encode);
-                          }});
+                      .coded_output = [this](size_t, const ImageType& type, Size size) {
+                        return io::coded_output(type, size, metadata_, settings_.encode);
+                      }});
 }
 
 bool PictureWork::encodes_jpeg() const {
@@ -290,7 +289,7 @@ std::shared_ptr<const Kernel> PictureWork::encoder_of(Session& session) const {
   if (!encodes_jpeg()) return nullptr;
   switch (settings_.jpeg_codec) {
     case JpegCodec::cpu: return nullptr;
-    case JpegCodec::device: return session.jpeg_encoder().kernel();
+    case JpegCodec::device: return session.jpeg_encoder().kernel(stop());
     case JpegCodec::automatic:
       return session.device().is_gpu ? session.jpeg_encoder().kernel_in_time() : nullptr;
   }
@@ -302,7 +301,9 @@ bool PictureWork::keeps_coded() const {
   if (shrink_of(*picture_.info) != 1) return false;
   Session& first = settings_.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
-  if (settings_.jpeg_codec == JpegCodec::device) return first.jpeg_decoder().kernel() != nullptr;
+  if (settings_.jpeg_codec == JpegCodec::device) {
+    return first.jpeg_decoder().kernel(stop()) != nullptr;
+  }
   return first.device().is_gpu && first.jpeg_decoder().kernel_in_time() != nullptr;
 }
 
@@ -409,7 +410,7 @@ void PictureWork::compute_image(int lane) {
 }
 
 std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
-  if (material_.coded && turn.session.jpeg_decoder().kernel() == nullptr) {
+  if (material_.coded && turn.session.jpeg_decoder().kernel(stop()) == nullptr) {
     decode_on_host();
     result_.decoded_on_device = false;
   }
@@ -513,19 +514,18 @@ std::vector<const FileWork*> PictureWork::compute_stack(int lane,
   const auto picture = [&](size_t i) { return static_cast<PictureWork*>(files[i]); };
   std::vector<Material> materials;
   for (size_t i = 0; i < files.size(); ++i) materials.push_back(picture(i)->material_);
-  const auto decoder = material_.coded ? turn.session.jpeg_decoder().kernel() : nullptr;
-  std::vector<Outcome> outcomes = execute_stack(
-      *turn.session.stacked(program), std::move(materials), turn.queue,
-      [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
-      {.timed = settings_.timeline != nullptr,
-       .kernels_first = !turn.session.device().is_gpu,
-       .stop = [this] { return is_over(); },
-       .jpeg_decoder = decoder,
-       .jpeg_encoder = encoder_of(turn.session),
-       .coded_output =
-           [&](size_t i, const ImageType& type, Size size) {
-             return io::coded_output(type, size, picture(i)->metadata_, settings_.encode);
-           }});
+  const auto decoder = material_.coded ? turn.session.jpeg_decoder().kernel(stop()) : nullptr;
+  std::vector<Outcome> outcomes =
+      execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
+                    [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
+                    {.timed = settings_.timeline != nullptr,
+                     .kernels_first = !turn.session.device().is_gpu,
+                     .stop = stop(),
+                     .jpeg_decoder = decoder,
+                     .jpeg_encoder = encoder_of(turn.session),
+                     .coded_output = [&](size_t i, const ImageType& type, Size size) {
+                       return io::coded_output(type, size, picture(i)->metadata_, settings_.encode);
+                     }});
   std::vector<const FileWork*> left;
   for (size_t i = 0; i < files.size(); ++i) {
     PictureWork& one = *picture(i);
@@ -586,9 +586,9 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   }
   if (settings_.dry_run) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
-    io::replace_file(path, bytes);
+    io::replace_file(path, bytes, settings_.disks.get());
   } else {
-    io::write_file(path, bytes, io::made_note(settings_.maker, stamps_));
+    io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
   }
   if (result_.encoded_on_device) keep_bytes(std::move(bytes));
 }

@@ -21,6 +21,7 @@
 #include "io/inputs.hpp"
 #include "io/outputs.hpp"
 #include "io/picture_rows.hpp"
+#include "io/unsynced_disks.hpp"
 
 namespace impipe::engine {
 
@@ -105,6 +106,7 @@ struct PictureSettings {
   std::string maker;  // of the results: what a later run with -u compares
   std::vector<std::filesystem::path> pipeline_files;  // that the pipeline reads: @kernel.txt
   std::vector<io::FileStamp> pipeline_stamps;         // of these, when they were read
+  std::unique_ptr<io::UnsyncedDisks> disks;           // that results go to; null: --no-sync
   bool no_clobber = false;
   bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
@@ -156,6 +158,9 @@ class PictureWork : public FileWork {
  private:
   // Whether the run stops, or this file has had its time.
   bool is_over() const { return is_late() || (settings_.stop && settings_.stop()); }
+  std::function<bool()> stop() const {
+    return [this] { return is_over(); };
+  }
   // Throws Error when the file has had its time.
   void check_time() const;
   // Whether -u and --no-clobber let this file be written.

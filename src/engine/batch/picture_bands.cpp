@@ -229,7 +229,7 @@ std::unique_ptr<PictureWork::BandTarget> PictureWork::make_band_target() {
 }
 
 void PictureWork::finish_bands(BandTarget& target) {
-  if (target.tiff) return target.tiff->commit(settings_.maker);
+  if (target.tiff) return target.tiff->commit(settings_.maker, settings_.disks.get());
   if (!target.jpeg) return;
   io::Encoded encoded = target.jpeg->finish();
   result_.clipped += encoded.clipped;

@@ -124,6 +124,12 @@ void Lanes::check_kernels() {
   visit_all([](const OnDevice& on) { on.session->check_kernels(); });
 }
 
+bool Lanes::is_compiling() const {
+  bool is = is_opening();
+  visit_all([&](const OnDevice& on) { is = is || on.session->is_compiling(); });
+  return is;
+}
+
 Lanes::Turn Lanes::take() {
   const auto load = [](const OnDevice& on) { return std::pair(on.working, on.given); };
   std::unique_lock lock(mutex_);

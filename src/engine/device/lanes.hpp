@@ -66,6 +66,8 @@ class Lanes {
 
   // See Session.
   void check_kernels();
+  // Whether a kernel is being compiled, or a device opened.
+  bool is_compiling() const;
 
   // A device and the thread's queue on it, until it goes.
   class Turn {

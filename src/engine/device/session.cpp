@@ -84,10 +84,7 @@ void Session::check_kernels() {
   std::vector<PendingKernel> ready;
   {
     std::lock_guard lock(kernels_mutex_);
-    const auto first =
-        std::partition(compiling_.begin(), compiling_.end(), [](const PendingKernel& kernel) {
-          return kernel.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
-        });
+    const auto first = std::partition(compiling_.begin(), compiling_.end(), engine::is_compiling);
     try {
       ready.assign(first, compiling_.end());
     } catch (const std::bad_alloc&) {
@@ -102,6 +99,12 @@ void Session::check_kernels() {
     } catch (const std::bad_alloc&) {  // it fails the files that are in need of it
     }
   }
+}
+
+bool Session::is_compiling() {
+  std::lock_guard lock(kernels_mutex_);
+  return std::any_of(compiling_.begin(), compiling_.end(), engine::is_compiling) ||
+         decoder_.is_compiling() || encoder_.is_compiling();
 }
 
 void Session::wait_for_kernels() {
@@ -189,8 +192,14 @@ const PendingKernel& CodecKernel::made() {
     } catch (const std::system_error&) {  // no thread for it
       kernel_ = std::async(std::launch::deferred, make).share();
     }
+    is_begun_ = true;
   });
   return kernel_;
+}
+
+std::shared_ptr<const Kernel> CodecKernel::kernel(const std::function<bool()>& stop) {
+  wait_for(made(), stop);
+  return kernel_.get();
 }
 
 std::shared_ptr<const Kernel> CodecKernel::kernel_in_time() {

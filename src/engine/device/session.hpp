@@ -1,6 +1,7 @@
 // A session: one pipeline on one device, with the kernels and programs made so far.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -88,18 +89,21 @@ struct SessionOptions {
 class CodecKernel {
  public:
   explicit CodecKernel(std::function<std::unique_ptr<Kernel>()> make) : make_(std::move(make)) {}
-  std::shared_ptr<const Kernel> kernel() { return made().get(); }
+  // Waits for it. Throws Error (file_failed) when `stop` returns true before it is there.
+  std::shared_ptr<const Kernel> kernel(const std::function<bool()>& stop = [] { return false; });
   // Null also where it is not there in time: one that the disk cache has is, one that has to be
   // compiled is not.
   std::shared_ptr<const Kernel> kernel_in_time();
   // From now on it is being made.
   void begin() { made(); }
+  bool is_compiling() const noexcept { return is_begun_ && engine::is_compiling(kernel_); }
 
  private:
   const PendingKernel& made();
 
   std::function<std::unique_ptr<Kernel>()> make_;
   std::once_flag once_;
+  std::atomic<bool> is_begun_ = false;
   PendingKernel kernel_;
   std::chrono::steady_clock::time_point begun_;
 };
@@ -127,6 +131,8 @@ class Session {
   // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which
   // is a matter of each image.
   void check_kernels();
+  // Whether a kernel is being compiled, so that the session cannot be destroyed without a wait.
+  bool is_compiling();
   // Waits for all kernels; then the same.
   void wait_for_kernels();
   // Images of so many bytes each that the program may do together, at least 1.

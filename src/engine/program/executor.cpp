@@ -69,6 +69,7 @@ class Execution {
   void run_steps() {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
+      wait_for_kernel(s);
       if (options_.timed) {
         run_timed(s);
       } else {
@@ -82,7 +83,7 @@ class Execution {
   void wait_for_kernel(size_t step) {
     constexpr double ready = 1e-5;  // seconds that it takes to find it so
     const double start = steady_seconds();
-    program_.kernels[step].wait();
+    wait_for(program_.kernels[step], options_.stop);
     const double end = steady_seconds();
     if (end - start > ready) {
       outcomes_.front().kernel_waits.push_back({.begin = start, .end = end});
@@ -91,7 +92,6 @@ class Execution {
 
   void run_timed(size_t step) {
     Outcome& outcome = outcomes_.front();
-    wait_for_kernel(step);
     const std::int64_t launches = queue_.launches();
     queue_.note_as(static_cast<int>(step));
     launch_step(program_, step, sizes_, values_, queue_, static_cast<int>(count_), read_);

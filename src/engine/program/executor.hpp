@@ -78,7 +78,7 @@ struct ExecuteOptions {
   // Waits for all kernels before the first step: where they are compiled by the processor that is
   // to run them, they would only take each other's time.
   bool kernels_first = false;
-  // Asked between steps; true ends the work with an Error.
+  // Asked between steps and while a kernel compiles; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
   // Of what is coded: Device::prepare_jpeg_decoder's.
   std::shared_ptr<const Kernel> jpeg_decoder = nullptr;

@@ -2,6 +2,7 @@
 #include "engine/program/program.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <set>
 
@@ -197,6 +198,18 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
     program.sized.push_back(take_sized_arguments(program.plan, step, program.planes.back()));
   }
   return program;
+}
+
+bool is_compiling(const PendingKernel& kernel) noexcept {
+  return kernel.valid() && kernel.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+}
+
+void wait_for(const PendingKernel& kernel, const std::function<bool()>& stop) {
+  constexpr std::chrono::milliseconds interval{50};
+  while (kernel.wait_for(interval) == std::future_status::timeout) {
+    if (stop()) throw Error("stopped", ExitCode::file_failed);
+  }
+  kernel.wait();  // a deferred one is compiled here
 }
 
 std::vector<Size> sizes_of(const Program& program, Size input,

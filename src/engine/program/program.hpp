@@ -1,6 +1,7 @@
 // A Program: a plan made ready to run on a device, and what it needs for images of given sizes.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -25,6 +26,11 @@ struct SizedArgument {
 
 // A kernel that may still be compiling; `get` waits for it and throws what went wrong.
 using PendingKernel = std::shared_future<std::shared_ptr<const Kernel>>;
+bool is_compiling(const PendingKernel& kernel) noexcept;
+// Waits until it is compiled or has failed to be. Throws Error (file_failed) as soon as `stop`,
+// which is asked several times a second, returns true: a compiler cannot be interrupted, but left
+// behind.
+void wait_for(const PendingKernel& kernel, const std::function<bool()>& stop);
 
 struct Program {
   Plan lowered;                        // one primitive a step: what sizes and errors are told from
