@@ -50,8 +50,8 @@ class Campaign:
 
     def run(self, path, first, fill):
         """The lines of one process, its exit status and what it said."""
-        settings = {**os.environ, "MALLOC_PERTURB_": str(fill), "IMPIPE_CODEC": os.path.abspath(
-                        os.path.join(self.options.build, "src", "io")),
+        settings = {**os.environ, "MALLOC_PERTURB_": str(fill), "IMPIPE_TEST_FILL": str(fill),
+                    "IMPIPE_CODEC": os.path.abspath(os.path.join(self.options.build, "src", "io")),
                     "ASAN_OPTIONS": f"max_malloc_fill_size=1073741824:malloc_fill_byte={fill}:"
                                     f"hard_rss_limit_mb={self.options.memory}:detect_leaks=0:"
                                     "detect_container_overflow=0:allocator_may_return_null=1",

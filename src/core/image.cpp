@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "core/plane_bytes.hpp"
+#include "core/test_fill.hpp"
 
 namespace impipe {
 namespace {
@@ -157,6 +158,7 @@ Planes new_planes(PixelClass cls, int channels, Size size) {
                     std::to_string(total >> 20) + " MiB",
                 ExitCode::file_failed);
   }
+  fill_for_test(memory, static_cast<std::size_t>(total));
   const std::shared_ptr<std::byte> block(memory,
                                          [total](std::byte* p) { allocator().give(p, total); });
   for (Plane& plane : planes) {

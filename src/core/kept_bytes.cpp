@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/test_fill.hpp"
+
 namespace impipe {
 namespace {
 
@@ -62,6 +64,7 @@ std::vector<std::byte> kept_bytes(std::size_t size) {
   std::vector<std::byte> bytes = all_kept().take(size);
   if (bytes.capacity() < size) bytes.reserve(with_some_more(size));
   bytes.resize(size);
+  fill_for_test(bytes.data(), size);
   return bytes;
 }
 

@@ -122,7 +122,9 @@ MetadataRead read_camera_metadata(std::span<const std::byte> file) {
   const ByteSource source(file);
   try {
     const TiffOrder order = tiff_order(source);
-    TiffDirectory directory = read_fields(source, order, order.first, is_of_photograph);
+    TiffDirectory directory =
+        read_fields(source, order, order.first, is_of_photograph, max_metadata);
+    for (const int tag : directory.beyond) out.lose(beyond_limit("field " + std::to_string(tag)));
     if (directory.damaged) out.lose("EXIF fields that cannot be read");
     if (const TiffField* packet = field_of(directory.fields, xmp_packet)) {
       out.metadata.xmp = upright_xmp(packet->value);

@@ -17,6 +17,7 @@
 #include <new>
 #include <thread>
 
+#include "io/boxes.hpp"
 #include "io/camera_raw.hpp"
 #include "io/dpx.hpp"
 #include "io/exr_layout.hpp"
@@ -122,6 +123,11 @@ ImageInfo probe_by_module(const ByteSource& source, std::span<const std::byte> m
   ImageInfo info = from_module([&] { return module.probe(memory, page); });
   info.format = format;
   if (format == Format::jp2) info.orientation = jp2_orientation(source);
+  if (format == Format::jxl && big_at(source.read_some(0, 4), 0, 4) == 12) {
+    visit_boxes(source, 0, source.size(), [&](const Box& box) {
+      if (box.kind == "brob") info.metadata_bytes = max_metadata;
+    });
+  }
   return info;
 }
 
@@ -249,6 +255,11 @@ void decode_exr(std::span<const std::byte> file, bool with_attributes, Decoded& 
   out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
   ExrStorage storage = exr_layout(ByteSource(bytes), 0, out.info.named).storage;
   if (!with_attributes) storage.attributes.clear();
+  MetadataRead read;
+  std::erase_if(storage.attributes, [&](const ExrAttribute& attribute) {
+    return !read.takes(attribute.value.size(), "EXR attribute '" + attribute.name + "'");
+  });
+  out.lost.insert(out.lost.end(), read.lost.begin(), read.lost.end());
   if (!storage.carried.empty()) {
     storage.carried.file = part ? part : std::make_shared<const Bytes>(file.begin(), file.end());
   }
@@ -456,7 +467,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = decode_hdr(bytes);
   } else if (format == Format::dpx) {
     out.image = decode_dpx(bytes);
-    if (options.metadata) out.metadata.dpx = dpx_storage(bytes);
+    if (options.metadata) out.metadata.dpx = dpx_storage(bytes, out.lost);
   } else if (format == Format::y4m) {
     DecodedFrame frame = decode_y4m(bytes, options.page.value_or(0), options.matrix);
     out.image = std::move(frame.image);

@@ -50,6 +50,7 @@ struct ImageInfo {
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;
+  std::int64_t metadata_bytes = 0;  // that compressed metadata may become, at most
   int carried = 0;           // channels of an EXR beside the picture, which are kept as they are
   double carried_bytes = 0;  // of their samples
   // Of an EXR of several parts: those that hold pictures, from 0, and what each part is called.

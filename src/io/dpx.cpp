@@ -112,9 +112,11 @@ class SampleRow {
   }
 
  private:
-  // Of 10 bits, three to a word: the first is the highest.
+  // Of 10 bits, three to a word: the first is the highest, but the lowest in a gray element.
   int shift_of(std::size_t i) const {
-    return 20 - 10 * static_cast<int>(i % 3) + (header_.packing == 1 ? 2 : 0);
+    const int slot = static_cast<int>(i % 3);
+    const bool gray = stored_channels(header_.info.type) == 1;
+    return 10 * (gray ? slot : 2 - slot) + (header_.packing == 1 ? 2 : 0);
   }
   std::uint32_t half(const std::byte* at) const {
     const auto byte = [&](int i) { return std::to_integer<std::uint32_t>(at[i]); };
@@ -241,11 +243,14 @@ HostImage decode_dpx(std::span<const std::byte> bytes) {
   return image;
 }
 
-std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes) {
+std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes, Lost& lost) {
   const ByteSource source(bytes);
   const DpxHeader header = dpx_header(source);
+  const bool fits = header.data <= max_metadata;
+  if (!fits) lost.push_back(beyond_limit("its user's data"));
   return std::make_shared<const DpxStorage>(
-      DpxStorage{source.read(0, header.data), header.big_endian, header.bits, header.packing});
+      DpxStorage{source.read(0, fits ? header.data : header_bytes), header.big_endian, header.bits,
+                 header.packing});
 }
 
 void name_losses(const DpxStorage& storage, std::vector<std::string>& lost) {

@@ -29,7 +29,9 @@ struct DpxStorage {
   bool big_endian = true;
   int bits = 10, packing = 1;
 };
-std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes);
+// Adds to `lost` what is left out of a header of more than max_metadata bytes.
+std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes,
+                                              std::vector<std::string>& lost);
 // Names what files of other formats do not say.
 void name_losses(const DpxStorage& storage, std::vector<std::string>& lost);
 

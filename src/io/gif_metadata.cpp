@@ -11,15 +11,16 @@ namespace {
 constexpr std::uint64_t comment = 0xfe, application = 0xff, plain_text = 0x01, control = 0xf9;
 constexpr size_t name_bytes = 11;  // an application's, its code included
 
-// The content of the sub-blocks that begin at `at`.
-std::string joined(const ByteSource& source, std::int64_t at) {
+// The content of the sub-blocks that begin at `at`; of much more than `most` bytes the beginning.
+std::string joined(const ByteSource& source, std::int64_t at, std::uint64_t most) {
   std::string out;
-  for (;;) {
+  while (out.size() <= most) {
     const std::uint64_t length = big_at(source.read_some(at, 1), 0, 1);
     if (length == 0) return out;
     out += source.read_some(at + 1, static_cast<std::int64_t>(length));
     at += 1 + static_cast<std::int64_t>(length);
   }
+  return out;
 }
 
 class Reader {
@@ -44,7 +45,8 @@ class Reader {
 
   void take(std::uint64_t label, std::int64_t at) {
     if (label == comment) {
-      out_.metadata.comments.push_back(joined(source_, at));
+      std::string text = joined(source_, at, out_.room);
+      if (out_.takes(text.size(), "a comment")) out_.metadata.comments.push_back(std::move(text));
     } else if (label == plain_text) {
       lose("a text drawn over its frames");
     } else if (label == application) {
@@ -68,10 +70,12 @@ class Reader {
       // The packet itself, whose bytes pass for sub-blocks, and a magic tail that ends any of them.
       constexpr std::int64_t tail = 258;  // bytes, with the one that ends the blocks
       const std::int64_t end = behind_gif_blocks(source_, data);
+      if (!out_.takes(static_cast<std::uint64_t>(end - data), "XMP")) return;
       m.xmp = upright_xmp(source_.read_some(data, end - data - tail));
       if (m.xmp.empty()) lose("XMP that cannot be read");
     } else if (name == "ICCRGBG1012" && m.icc.empty()) {
-      m.icc = bytes_of_text(joined(source_, data));
+      const std::string profile = joined(source_, data, out_.room);
+      if (out_.takes(profile.size(), "ICC profile")) m.icc = bytes_of_text(profile);
     } else {
       lose("block of '" + name.substr(0, name.find_last_not_of('\0') + 1) + "'");
     }

@@ -94,19 +94,28 @@ std::string depth_text(int bits, bool is_float) {
 
 namespace {
 
-// More than any text that says how a picture is to be turned.
+constexpr std::int64_t deflate_ratio = 1032;  // at most
+// More than all texts that say how a picture is to be turned.
 constexpr std::int64_t max_text = 16 << 20;  // bytes
 
-// Hears what a text chunk of a PNG says of the orientation.
+// Whether the chunk of text or a profile whose data begin at `at` is compressed.
+bool is_deflated(const ByteSource& source, const std::string& kind, std::int64_t at) {
+  if (kind != "iTXt") return kind == "zTXt" || kind == "iCCP";
+  const std::string head = source.read_some(at, 81);
+  return big_at(head, head.find('\0') + 1, 1) == 1;
+}
+
+// Hears what a text chunk of a PNG says of the orientation. `room`: the bytes that such texts may
+// still have.
 void hear_png_text(const ByteSource& source, const std::string& kind, std::int64_t at,
-                   std::int64_t length, SaidOrientation& said) {
+                   std::int64_t length, std::int64_t& room, SaidOrientation& said) {
   // A keyword has at most 79 characters and a zero.
   const std::string head = source.read_some(at, std::min<std::int64_t>(length, 80));
   const std::string keyword = head.substr(0, head.find('\0'));
   const bool xmp = keyword == "XML:com.adobe.xmp";
   const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
                    keyword == "Raw profile type xmp";
-  if ((!xmp && !raw) || length > max_text) return;
+  if ((!xmp && !raw) || length > room) return;
   std::string text = source.read_some(at, length);
   size_t begin = keyword.size() + 1;
   bool packed = kind == "zTXt";
@@ -118,7 +127,9 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   }
   if (begin > text.size()) return;
   text.erase(0, begin);
-  if (packed) text = codec_module(Format::png).inflate(text, max_text);
+  if (packed) text = codec_module(Format::png).inflate(text, room);
+  room -= std::min(room, static_cast<std::int64_t>(text.size()));
+  if (room == 0) return;
   if (xmp) {
     said.hear_xmp(text);
   } else {
@@ -143,6 +154,7 @@ ImageInfo png_header(const ByteSource& source) {
   // Of an animation: its frames, and whether the first of them is the picture itself.
   bool animated = false, pixels_seen = false, picture_is_frame = false;
   int frames = 0;
+  std::int64_t text_room = max_text, packed_metadata = 0;
   for (std::int64_t at = 33; at + 12 <= source.size();) {
     const std::string chunk = source.read(at, 8);
     const auto length = static_cast<std::int64_t>(big_at(chunk, 0, 4));
@@ -150,8 +162,9 @@ ImageInfo png_header(const ByteSource& source) {
     if (kind == "tRNS") transparency = true;
     if (kind == "eXIf") said.hear_exif(source.read_some(at + 8, length));
     if (kind == "tEXt" || kind == "zTXt" || kind == "iTXt") {
-      hear_png_text(source, kind, at + 8, length, said);
+      hear_png_text(source, kind, at + 8, length, text_room, said);
     }
+    if (is_deflated(source, kind, at + 8)) packed_metadata += length;
     if (kind == "acTL" && !pixels_seen) animated = true;
     if (kind == "fcTL") {
       ++frames;
@@ -172,9 +185,11 @@ ImageInfo png_header(const ByteSource& source) {
   info.detail = depth_text(bits) + (colour == 3 ? " palette" : "") +
                 (big_at(head, 28, 1) != 0 ? ", interlaced" : "");
   const int samples = colour == 2 ? 3 : colour == 6 ? 4 : colour == 4 ? 2 : 1;
-  info.min_bytes = whole_bytes(static_cast<double>(info.stored.width) * bits * samples / 8 *
-                               static_cast<double>(info.stored.height) / 1032);
+  info.min_bytes =
+      whole_bytes(static_cast<double>(info.stored.width) * bits * samples / 8 *
+                  static_cast<double>(info.stored.height) / static_cast<double>(deflate_ratio));
   info.min_why = "deflate packs at most 1032:1";
+  info.metadata_bytes = std::min(deflate_ratio * packed_metadata, max_metadata);
   return info;
 }
 

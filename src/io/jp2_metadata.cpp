@@ -69,6 +69,9 @@ class Reader {
 
  private:
   void lose(const std::string& name) { out_.lose(name); }
+  bool takes(const Box& box) {
+    return out_.takes(static_cast<std::uint64_t>(box.end - box.begin), "box '" + box.kind + "'");
+  }
 
   void take(const Box& box) {
     // How the file is laid out, and empty room.
@@ -94,6 +97,7 @@ class Reader {
   void take_uuid(const Box& box) {
     Metadata& m = out_.metadata;
     const std::string id = source_.read_some(box.begin, id_bytes);
+    if (!takes(box)) return;
     std::string content = content_of(source_, {box.kind, box.begin + id_bytes, box.end});
     if (is_exif_id(id)) {
       std::string block = exif_block(std::move(content));
@@ -119,7 +123,7 @@ class Reader {
     constexpr std::int64_t head_bytes = 3;
     const std::uint64_t kind = big_at(source_.read_some(box.begin, 1), 0, 1);
     if ((kind != 2 && kind != 3) || !out_.metadata.icc.empty()) return;
-    if (box.end - box.begin <= head_bytes) return;
+    if (box.end - box.begin <= head_bytes || !takes(box)) return;
     out_.metadata.icc =
         bytes_of_text(content_of(source_, {box.kind, box.begin + head_bytes, box.end}));
   }
@@ -151,6 +155,7 @@ class Reader {
   void take_comment(std::uint64_t kind, const Box& where) {
     constexpr std::uint64_t latin = 1;
     std::string text = content_of(source_, where);
+    if (!out_.takes(text.size(), "a comment")) return;
     if (kind != latin) return lose("a comment that is no text");
     // Which program wrote the file says nothing of the picture.
     for (const char* writer : {"Created by OpenJPEG", "Kakadu-", "Creator: JasPer"}) {

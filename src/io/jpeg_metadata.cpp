@@ -80,6 +80,7 @@ class Reader {
     const size_t scans = visit_segments(file, [&](int marker, std::string_view body,
                                                   std::string_view segment) {
       if (marker == comment) {
+        if (!out_.takes(body.size(), "a comment")) return;
         out_.metadata.comments.emplace_back(body.substr(0, body.find_last_not_of('\0') + 1));
       } else if (marker == app0) {
         take_jfif(body);
@@ -133,6 +134,7 @@ class Reader {
 
   void take_segment(int marker, std::string_view body, std::string_view segment) {
     Metadata& m = out_.metadata;
+    if (!out_.takes(body.size(), name_of_segment(marker, body))) return;
     if (marker == app1 && body.starts_with("Exif\0"sv)) {
       std::string block(body.substr(std::min(exif_name.size(), body.size())));
       if (!is_exif(block)) return lose("EXIF that cannot be read");

@@ -126,10 +126,25 @@ struct Metadata {
   }
 };
 
+// Bytes, uncompressed, of all metadata that are taken from one file.
+inline constexpr std::int64_t max_metadata = std::int64_t{64} << 20;
+// The name in messages of what is left out for that.
+inline std::string beyond_limit(const std::string& name) {
+  return name + " (beyond 64 MiB of metadata)";
+}
+
 // What reading made of a file's metadata.
 struct MetadataRead {
   Metadata metadata;
-  std::vector<std::string> lost;  // what there is and cannot be carried: "a second EXIF block"
+  std::vector<std::string> lost;      // what there is and cannot be carried: "a second EXIF block"
+  std::uint64_t room = max_metadata;  // bytes that may still be taken
+  // Whether so many bytes more are within the limit, and then counts them; else their name is lost.
+  bool takes(std::uint64_t bytes, const std::string& name) {
+    const bool fits = bytes <= room;
+    if (fits) room -= bytes;
+    if (!fits) lose(beyond_limit(name));
+    return fits;
+  }
   // Adds a name, once, if it is one; so many that nobody reads them end in "more".
   void lose(const std::string& name) {
     constexpr std::size_t most = 16;

@@ -17,12 +17,11 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::int64_t max_text = 64 << 20;  // bytes of a compressed text or profile
-constexpr size_t after_header = 33;          // the signature and IHDR
+constexpr size_t after_header = 33;  // the signature and IHDR
 constexpr std::string_view xmp_keyword = "XML:com.adobe.xmp", raw_profile = "Raw profile type ";
 
-std::string inflated(std::string_view packed) {
-  return codec_module(Format::png).inflate(packed, max_text);
+std::string inflated(std::string_view packed, std::uint64_t most) {
+  return codec_module(Format::png).inflate(packed, static_cast<std::int64_t>(most));
 }
 
 // Calls visit(kind, data, whole chunk) for the chunks after IHDR.
@@ -42,19 +41,21 @@ void visit_chunks(std::string_view file, Visit visit) {
 struct Text {
   std::string keyword, text;
   bool plain = true;  // no language, no translated keyword
+  bool packed = false;
 };
 
-// The keyword and text of a tEXt, zTXt or iTXt chunk; no keyword when it is damaged.
-Text text_of_chunk(std::string_view kind, std::string_view data) {
+// The keyword and text of a tEXt, zTXt or iTXt chunk; no keyword when it is damaged. Of a text of
+// more than `most` bytes the first most + 1.
+Text text_of_chunk(std::string_view kind, std::string_view data, std::uint64_t most) {
   const size_t end = data.find('\0');
   if (end == data.npos) return {};
   Text out{.keyword = std::string(data.substr(0, end)), .text = {}};
   std::string_view rest = data.substr(end + 1);
-  bool packed = kind == "zTXt";
-  if (packed) rest.remove_prefix(std::min<size_t>(1, rest.size()));
+  out.packed = kind == "zTXt";
+  if (out.packed) rest.remove_prefix(std::min<size_t>(1, rest.size()));
   if (kind == "iTXt") {
     if (rest.size() < 2) return {};
-    packed = rest[0] == 1;
+    out.packed = rest[0] == 1;
     rest.remove_prefix(2);
     for (int n = 0; n < 2; ++n) {
       const size_t stop = rest.find('\0');
@@ -63,8 +64,8 @@ Text text_of_chunk(std::string_view kind, std::string_view data) {
       rest.remove_prefix(stop + 1);
     }
   }
-  out.text = packed ? inflated(rest) : std::string(rest);
-  if (packed && out.text.empty() && rest.size() > 8) out.keyword.clear();
+  out.text = out.packed ? inflated(rest, most) : std::string(rest.substr(0, most + 1));
+  if (out.packed && out.text.empty() && rest.size() > 8) out.keyword.clear();
   return out;
 }
 
@@ -94,6 +95,7 @@ class Reader {
  private:
   void take_exif(std::string_view block) {
     if (block.starts_with("Exif\0\0"sv)) block.remove_prefix(6);
+    if (!out_.takes(block.size(), "EXIF")) return;
     if (!is_exif(block)) return out_.lost.push_back("EXIF that cannot be read");
     if (!out_.metadata.exif.empty()) {
       return out_.lost.push_back("a second EXIF block");
@@ -101,10 +103,22 @@ class Reader {
     out_.metadata.exif = bytes_of_text(upright_exif(std::string(block)));
   }
 
+  // Counts what was inflated; what is too long takes all room, so that many of them take no longer
+  // than one.
+  bool takes_inflated(const std::string& text, const std::string& name) {
+    const bool fits = out_.takes(text.size(), name);
+    if (!fits) out_.room = 0;
+    return fits;
+  }
+
   void take_text(std::string_view kind, std::string_view data, std::string_view chunk) {
-    Text text = text_of_chunk(kind, data);
+    Text text = text_of_chunk(kind, data, out_.room);
     Metadata& m = out_.metadata;
     if (text.keyword.empty()) return out_.lost.push_back("a text that cannot be read");
+    const std::string name = "text '" + text.keyword + "'";
+    if (!(text.packed ? takes_inflated(text.text, name) : out_.takes(text.text.size(), name))) {
+      return;
+    }
     if (text.keyword == xmp_keyword) {
       if (m.xmp.empty()) m.xmp = upright_xmp(std::move(text.text));
     } else if (text.keyword.starts_with(raw_profile)) {
@@ -112,7 +126,7 @@ class Reader {
     } else if (text.keyword == "Comment" && text.plain) {
       m.comments.push_back(std::move(text.text));
     } else {
-      m.pieces.push_back({"text '" + text.keyword + "'", std::string(chunk)});
+      m.pieces.push_back({name, std::string(chunk)});
     }
   }
 
@@ -143,8 +157,10 @@ class Reader {
   void take_profile(std::string_view data) {
     const size_t end = data.find('\0');
     std::string profile;
-    if (end != data.npos && end + 2 <= data.size()) profile = inflated(data.substr(end + 2));
+    if (end != data.npos && end + 2 <= data.size())
+      profile = inflated(data.substr(end + 2), out_.room);
     if (profile.empty()) return out_.lost.push_back("an ICC profile that cannot be read");
+    if (!takes_inflated(profile, "ICC profile")) return;
     out_.metadata.icc = bytes_of_text(profile);
     if (end > 0) out_.metadata.icc_name = data.substr(0, end);
   }
@@ -162,11 +178,12 @@ class Reader {
   }
 
   void take_other(std::string_view kind, std::string_view data, std::string_view chunk) {
-    const std::string bytes(data);
+    const std::string bytes(data.substr(0, 64));
     if (const size_t wanted = bytes_of_kind(kind); wanted > 0 && data.size() != wanted) {
       return out_.lost.push_back("chunk " + std::string(kind) + " that cannot be read");
     }
     const auto keep = [&](std::string name) {
+      if (!out_.takes(chunk.size(), "chunk " + std::string(kind))) return;
       out_.metadata.pieces.push_back({std::move(name), std::string(chunk)});
     };
     if (kind == "pHYs") {

@@ -19,8 +19,8 @@ bool names_directory(std::uint16_t tag) {
 class FieldReader {
  public:
   FieldReader(const ByteSource& source, const TiffOrder& order,
-              const std::function<bool(std::uint16_t)>& wanted)
-      : source_(source), order_(order), wanted_(wanted), left_(source.size()) {}
+              const std::function<bool(std::uint16_t)>& wanted, std::int64_t most)
+      : source_(source), order_(order), wanted_(wanted), left_(source.size()), room_(most) {}
 
   // `depth` of EXIF's own directories is 1 or 2.
   TiffDirectory read(std::uint64_t at, int depth) {
@@ -63,6 +63,11 @@ class FieldReader {
       return;
     }
     const std::uint64_t bytes = field.count * item;
+    if (bytes > static_cast<std::uint64_t>(room_)) {
+      out.beyond.push_back(field.tag);
+      return;
+    }
+    room_ -= static_cast<std::int64_t>(bytes);
     if (bytes <= inside) {
       field.value = entries.substr(value_at, bytes);
     } else {
@@ -79,6 +84,7 @@ class FieldReader {
       try {
         TiffDirectory child = read(number_of(field, order_), depth + 1);
         out.damaged = out.damaged || child.damaged;
+        out.beyond.insert(out.beyond.end(), child.beyond.begin(), child.beyond.end());
         field.children = std::move(child.fields);
       } catch (const Error& error) {
         if (error.may_pass()) throw;
@@ -93,6 +99,7 @@ class FieldReader {
   const TiffOrder& order_;
   const std::function<bool(std::uint16_t)>& wanted_;
   std::int64_t left_;  // bytes of values that a sound file may still have
+  std::int64_t room_;  // and that may still be read
 };
 
 void append_number(std::string& out, std::uint64_t value, int bytes, bool big_endian) {
@@ -165,8 +172,8 @@ double rational_of(const TiffField& field, const TiffOrder& order) {
 }
 
 TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
-                          const std::function<bool(std::uint16_t tag)>& wanted) {
-  return FieldReader(source, order, wanted).read(at, 0);
+                          const std::function<bool(std::uint16_t tag)>& wanted, std::int64_t most) {
+  return FieldReader(source, order, wanted, most).read(at, 0);
 }
 
 void put_number(std::string& structure, size_t at, std::uint64_t value, int bytes,

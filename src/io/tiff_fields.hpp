@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,14 @@ double rational_of(const TiffField& field, const TiffOrder& order);
 struct TiffDirectory {
   TiffFields fields;
   std::uint64_t next = 0;
-  bool damaged = false;  // some field's value lies outside the file, and is left out
+  bool damaged = false;               // some field's value lies outside the file, and is left out
+  std::vector<std::uint16_t> beyond;  // tags of fields that are left out for `most`
 };
 // The fields that are wanted, of the directory that begins at `at`; EXIF's and GPS's directories as
-// their children. Throws Error when there is no directory.
+// their children. most: bytes of values in all. Throws Error when there is no directory.
 TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
-                          const std::function<bool(std::uint16_t tag)>& wanted);
+                          const std::function<bool(std::uint16_t tag)>& wanted,
+                          std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 // Appends a directory, its children's first, to a structure; returns where it begins. Values that
 // do not fit into the structure's offsets are an Error.

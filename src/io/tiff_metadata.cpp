@@ -113,15 +113,18 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
   TiffDirectory directory;
   try {
     directory = read_fields(
-        source, order, static_cast<std::uint64_t>(header.directory), [](std::uint16_t tag) {
+        source, order, static_cast<std::uint64_t>(header.directory),
+        [](std::uint16_t tag) {
           return !is_structure_tag(tag) || tag == xmp_packet || tag == iptc || tag == photoshop ||
                  tag == icc_profile || tag == transfer_function;
-        });
+        },
+        max_metadata);
   } catch (const Error&) {
     directory.damaged = true;
   }
   TiffFields& fields = directory.fields;
   if (directory.damaged) out.lost.push_back("fields that cannot be read");
+  for (const int tag : directory.beyond) out.lose(beyond_limit("field " + std::to_string(tag)));
   if (!taken(fields, transfer_function).empty()) out.lost.push_back("a transfer function");
   if (header.others > 0) {
     out.lost.push_back(header.others == 1

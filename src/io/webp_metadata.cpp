@@ -46,6 +46,9 @@ MetadataRead read_webp_metadata(std::string_view file) {
   Metadata& m = out.metadata;
   visit_chunks(file, [&](std::string_view kind, std::string_view data, std::string_view chunk) {
     constexpr std::string_view storage[] = {"VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF"};
+    const std::string name = "chunk '" + std::string(kind) + "'";
+    if (std::find(std::begin(storage), std::end(storage), kind) != std::end(storage)) return;
+    if (!out.takes(data.size(), name)) return;
     if (kind == "ICCP") {
       m.icc = bytes_of_text(data);
     } else if (kind == "XMP ") {
@@ -57,8 +60,8 @@ MetadataRead read_webp_metadata(std::string_view file) {
       } else {
         out.lost.push_back("EXIF that cannot be read");
       }
-    } else if (std::find(std::begin(storage), std::end(storage), kind) == std::end(storage)) {
-      m.pieces.push_back({"chunk '" + std::string(kind) + "'", std::string(chunk)});
+    } else {
+      m.pieces.push_back({name, std::string(chunk)});
     }
   });
   m.resolution = exif_resolution(text_of(m.exif));

@@ -75,11 +75,33 @@ std::int64_t line_end(const ByteSource& source, std::int64_t at) {
 
 }  // namespace
 
+namespace {
+
+// Throws Error where a second word says what frames are, or other things than the first of the
+// rate, fields, pixels' shape or range.
+void check_words(const std::vector<std::string>& words) {
+  static constexpr std::string_view kinds[] = {"W", "H", "C", "F", "I", "A", "XCOLORRANGE="};
+  for (const std::string_view kind : kinds) {
+    const std::string* first = nullptr;
+    for (const std::string& word : words) {
+      if (!word.starts_with(kind)) continue;
+      const bool once = kind == "W" || kind == "H" || kind == "C";
+      if (first != nullptr && (once || word != *first)) {
+        fail("damaged Y4M: its header has '" + *first + "' and '" + word + "'");
+      }
+      first = &word;
+    }
+  }
+}
+
+}  // namespace
+
 Y4mHeader parse_y4m_header(std::string_view line) {
   Y4mHeader header;
   header.words = words_of(line);
   if (header.words.empty() || header.words.front() != y4m_signature) fail("damaged Y4M: no header");
   header.words.erase(header.words.begin());
+  check_words(header.words);
   std::optional<bool> full;
   for (const std::string& word : header.words) {
     const std::string_view text = std::string_view(word).substr(1);

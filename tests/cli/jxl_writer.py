@@ -17,9 +17,9 @@ def library():
     return lib
 
 
-def jxl(gray, extra=(), layers=1, boxes=(), bits=8):
+def jxl(gray, extra=(), layers=1, boxes=(), bits=8, compressed=False):
     """A lossless gray picture. `extra`: pairs of a kind of channel and its name; all of them hold
-    the picture upside down. `boxes`: pairs of type and content."""
+    the picture upside down. `boxes`: pairs of type and content, `compressed` by brotli ("brob")."""
     lib = library()
     encoder = ctypes.c_void_p(lib.JxlEncoderCreate(None))
 
@@ -50,7 +50,8 @@ def jxl(gray, extra=(), layers=1, boxes=(), bits=8):
     lib.JxlColorEncodingSetToSRGB(colours, 1)
     call("JxlEncoderSetColorEncoding", encoder, colours)
     for kind, content in boxes:
-        call("JxlEncoderAddBox", encoder, kind.encode(), content, ctypes.c_size_t(len(content)), 0)
+        call("JxlEncoderAddBox", encoder, kind.encode(), content, ctypes.c_size_t(len(content)),
+             int(compressed))
     settings = ctypes.c_void_p(lib.JxlEncoderFrameSettingsCreate(encoder, None))
     call("JxlEncoderSetFrameLossless", settings, 1)
     pixel_format = struct.pack("=IIIxxxxQ", 1, 2 if bits == 8 else 3, 0, 0)

@@ -358,6 +358,16 @@ class Streams(Frames):
                 (b"W4 H4", "truncated Y4M: its header has no end"),
                 (b"W4 " + b"X" * 5000 + b"\n", "damaged Y4M: its header is longer than 1024"),
                 (b"W4 H4\n", "Y4M without frames"),
+                (b"W4 W4 H4\nFRAME\n", "damaged Y4M: its header has 'W4' and 'W4'"),
+                (b"W4 H4 H2\nFRAME\n", "damaged Y4M: its header has 'H4' and 'H2'"),
+                (b"W4 H4 C444alpha Cmono\nFRAME\n" + bytes(32),
+                 "damaged Y4M: its header has 'C444alpha' and 'Cmono'"),
+                (b"F25:1 W4 F24:1 H4\nFRAME\n",
+                 "damaged Y4M: its header has 'F25:1' and 'F24:1'"),
+                (b"W4 H4 Ip It\nFRAME\n", "damaged Y4M: its header has 'Ip' and 'It'"),
+                (b"W4 H4 A1:1 A4:3\nFRAME\n", "damaged Y4M: its header has 'A1:1' and 'A4:3'"),
+                (b"W4 H4 XCOLORRANGE=FULL XCOLORRANGE=LIMITED\nFRAME\n",
+                 "damaged Y4M: its header has 'XCOLORRANGE=FULL' and 'XCOLORRANGE=LIMITED'"),
                 (b"W30000 H30000 C444\nFRAME\n" + bytes(100),
                  "truncated Y4M: frame 1 has 100 of 2700000000 bytes")):
             with self.subTest(text[:30]):

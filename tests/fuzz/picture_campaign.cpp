@@ -6,9 +6,10 @@
 // PICTURES is a file of pictures one after the other, each behind its number of bytes (64 bits,
 // little endian). Every page of those from number FIRST on is decoded, its metadata too, written as
 // a TIFF and read again; of every eighth picture also as the format that it came in. A line each:
-// its number and "read", a hash of all that, or "error", the message. A picture that breaks a law,
-// or takes longer than 20 seconds of the processor or five minutes, ends the program: it is the one
-// behind the last line. At the end "peak" and the most memory in MiB.
+// its number and "read", a hash of all that up to a page that is an error, or "error", the message.
+// A picture that breaks a law, or takes longer than 20 seconds of the processor or five minutes,
+// ends the program: it is the one behind the last line. At the end "peak" and the most memory in
+// MiB.
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -95,17 +96,19 @@ void judge_page(const io::Decoded& picture, bool also_same, Hash& hash) {
 // A line about a picture, without its number. Throws what is no failure of the picture's.
 std::string judged(const io::Bytes& bytes, bool also_same) {
   Hash hash;
+  int read = 0;
   try {
     const int pages = io::probe(bytes).pages;
-    for (int page = 0; page < pages; ++page) {
-      judge_page(io::decode(bytes, {.max_pixels = max_pixels, .metadata = true, .page = page}),
+    for (; read < pages; ++read) {
+      judge_page(io::decode(bytes, {.max_pixels = max_pixels, .metadata = true, .page = read}),
                  also_same, hash);
     }
   } catch (const impipe::Error& error) {
     std::string message = error.what();
+    hash.add(message);
     require(!message.empty(), "an error without a message");
     for (char& c : message) c = c == '\n' ? ' ' : c;
-    return "error " + message;
+    if (read == 0) return "error " + message;  // else the pages before count
   } catch (const std::bad_alloc&) {
     return "error out of memory";
   }

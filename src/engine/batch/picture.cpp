@@ -29,6 +29,8 @@ constexpr std::int64_t device_row_alignment = 128;
 // What lies between a JPEG's data and its pixels on a device, and between the result's pixels and
 // its data.
 constexpr double coded_bytes_a_pixel = 16;
+// How many copies there are of metadata at most, while they are put into a file.
+constexpr double metadata_copies = 6;
 
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
@@ -203,7 +205,10 @@ std::optional<std::int64_t> PictureWork::prepare() {
   // in the result they may be packed worse.
   const io::ImageInfo& info = *picture_.info;
   const double kept = (info.carried > 0 || has_pages() || keeps_parts() ? file : 0);
-  double most = kept + std::max({decoding, computing, encoding + info.carried_bytes + kept});
+  // Metadata that are packed in the file; in the result's there are copies of them.
+  const double metadata = settings_.decode.metadata ? static_cast<double>(info.metadata_bytes) : 0;
+  double most = kept + metadata_copies * metadata +
+                std::max({decoding, computing, encoding + info.carried_bytes + kept});
   if (info.type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
   auto estimate = static_cast<std::int64_t>(most);
   if (estimate > settings_.memory || bytes.on_device > settings_.max_memory) {

@@ -157,9 +157,9 @@ class Libavif final : public CodecModule {
     const avifImage& image = decoder.image();
     MetadataRead out;
     out.metadata.avif_bits = static_cast<int>(image.depth);
-    out.metadata.exif = bytes_of_data(image.exif);
-    out.metadata.icc = bytes_of_data(image.icc);
-    if (image.xmp.size > 0) {
+    if (out.takes(image.icc.size, "ICC profile")) out.metadata.icc = bytes_of_data(image.icc);
+    if (out.takes(image.exif.size, "EXIF")) out.metadata.exif = bytes_of_data(image.exif);
+    if (image.xmp.size > 0 && out.takes(image.xmp.size, "XMP")) {
       out.metadata.xmp.assign(reinterpret_cast<const char*>(image.xmp.data), image.xmp.size);
     }
     if (image.icc.size == 0) {

@@ -84,14 +84,17 @@ class File {
   }
 
   // The first block of this kind, by its type and content type.
-  Bytes metadata(const char* kind, std::string_view content) const {
+  // The first block of a kind; nothing where there is none, or `read` has no room for it.
+  Bytes metadata(const char* kind, std::string_view content, MetadataRead& read) const {
     const int count = heif_image_handle_get_number_of_metadata_blocks(get(), kind);
     std::vector<heif_item_id> ids(static_cast<size_t>(count));
     heif_image_handle_get_list_of_metadata_block_IDs(get(), kind, ids.data(), count);
     for (const heif_item_id id : ids) {
       const char* said = heif_image_handle_get_metadata_content_type(get(), id);
       if (!content.empty() && (said == nullptr || content != said)) continue;
-      Bytes out(heif_image_handle_get_metadata_size(get(), id));
+      const size_t bytes = heif_image_handle_get_metadata_size(get(), id);
+      if (!read.takes(bytes, content.empty() ? "EXIF" : "XMP")) return {};
+      Bytes out(bytes);
       check(heif_image_handle_get_metadata(get(), id, out.data()), size_);
       return out;
     }
@@ -176,19 +179,20 @@ class Libheif final : public CodecModule {
     const File file(bytes, page);
     MetadataRead out;
     Metadata& m = out.metadata;
-    const Bytes exif = file.metadata("Exif", "");
+    const Bytes exif = file.metadata("Exif", "", out);
     // Four bytes say where the TIFF structure begins behind them.
     const std::string head(reinterpret_cast<const char*>(exif.data()),
                            std::min<size_t>(exif.size(), 4));
     const std::uint64_t begin = 4 + big_at(head, 0, 4);
     if (begin < exif.size()) m.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
-    const Bytes xmp = file.metadata("mime", "application/rdf+xml");
+    const Bytes xmp = file.metadata("mime", "application/rdf+xml", out);
     m.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
     m.avif_bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
     const auto kind = heif_image_handle_get_color_profile_type(file.get());
     if (kind == heif_color_profile_type_rICC || kind == heif_color_profile_type_prof) {
-      m.icc.resize(heif_image_handle_get_raw_color_profile_size(file.get()));
-      if (m.icc.empty()) return out;
+      const size_t profile = heif_image_handle_get_raw_color_profile_size(file.get());
+      if (profile == 0 || !out.takes(profile, "ICC profile")) return out;
+      m.icc.resize(profile);
       check(heif_image_handle_get_raw_color_profile(file.get(), m.icc.data()), bytes.size());
     } else if (kind == heif_color_profile_type_nclx) {
       out.lose(file.colours());

@@ -208,9 +208,10 @@ void name_layers(InputBytes bytes, const JxlBasicInfo& basic, MetadataRead& out)
 }
 
 // The content of a box, whose beginning the decoder has come to; `status` becomes the next event.
-Bytes read_box(Decoder& decoder, JxlDecoderStatus& status) {
-  constexpr size_t most = 64 << 20;  // bytes
-  Bytes content(1 << 16);
+// Nothing where it has more than `most` bytes: then the decoder is of no more use.
+std::optional<Bytes> read_box(Decoder& decoder, std::uint64_t most, JxlDecoderStatus& status) {
+  const auto limit = static_cast<size_t>(most) + 1;
+  Bytes content(std::min<size_t>(1 << 16, limit));
   size_t done = 0;
   const auto give = [&] {
     JxlDecoderSetBoxBuffer(decoder.get(), reinterpret_cast<std::uint8_t*>(content.data()) + done,
@@ -220,13 +221,52 @@ Bytes read_box(Decoder& decoder, JxlDecoderStatus& status) {
   status = decoder.next();
   while (status == JXL_DEC_BOX_NEED_MORE_OUTPUT) {
     done = content.size() - JxlDecoderReleaseBoxBuffer(decoder.get());
-    if (content.size() >= most) fail("damaged JPEG XL: a box of metadata is too large");
-    content.resize(2 * content.size());
+    if (content.size() == limit) return {};
+    content.resize(std::min(2 * content.size(), limit));
     give();
     status = decoder.next();
   }
   content.resize(content.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
+  if (content.size() > most) return {};
   return content;
+}
+
+// The colour profile and what the header announces, which it returns.
+JxlBasicInfo read_codestream(InputBytes bytes, MetadataRead& out) {
+  const Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING);
+  JxlBasicInfo basic = {};
+  for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_SUCCESS;
+       status = decoder.next()) {
+    if (status == JXL_DEC_BASIC_INFO) {
+      basic = decoder.basic_info();
+      name_channels(decoder, basic, out);
+    } else if (status == JXL_DEC_COLOR_ENCODING) {
+      Bytes profile = profile_of(decoder, info_of(basic).type);
+      if (out.takes(profile.size(), "ICC profile")) out.metadata.icc = std::move(profile);
+    }
+  }
+  return basic;
+}
+
+void read_boxes(InputBytes bytes, MetadataRead& out) {
+  Decoder decoder(bytes, JXL_DEC_BOX);
+  for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_SUCCESS;) {
+    JxlBoxType kind = {};
+    if (status == JXL_DEC_BOX &&
+        JxlDecoderGetBoxType(decoder.get(), kind, JXL_TRUE) == JXL_DEC_SUCCESS) {
+      const std::string name(kind, sizeof kind);
+      if (name == "Exif" || name == "xml ") {
+        std::optional<Bytes> content = read_box(decoder, out.room, status);
+        // The decoder cannot pass over the rest without unpacking it.
+        if (!content) return out.lose(beyond_limit("box '" + name + "' and those behind it"));
+        out.takes(content->size(), name);
+        keep_box(out, name, std::move(*content));
+        continue;
+      }
+      if (!is_structure(name)) out.lose("box '" + name + "'");
+    }
+    status = decoder.next();
+  }
 }
 
 class Frames final : public PageDecoder {
@@ -306,27 +346,8 @@ class Libjxl final : public CodecModule {
   MetadataRead read_metadata(InputBytes bytes, int) const override {
     const Quiet quiet;
     MetadataRead out;
-    Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
-    JxlBasicInfo basic = {};
-    for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_SUCCESS;) {
-      if (status == JXL_DEC_BASIC_INFO) {
-        basic = decoder.basic_info();
-        name_channels(decoder, basic, out);
-      } else if (status == JXL_DEC_COLOR_ENCODING) {
-        out.metadata.icc = profile_of(decoder, info_of(basic).type);
-      }
-      JxlBoxType kind = {};
-      if (status == JXL_DEC_BOX &&
-          JxlDecoderGetBoxType(decoder.get(), kind, JXL_TRUE) == JXL_DEC_SUCCESS) {
-        const std::string name(kind, sizeof kind);
-        if (name == "Exif" || name == "xml ") {
-          keep_box(out, name, read_box(decoder, status));
-          continue;
-        }
-        if (!is_structure(name)) out.lose("box '" + name + "'");
-      }
-      status = decoder.next();
-    }
+    const JxlBasicInfo basic = read_codestream(bytes, out);
+    read_boxes(bytes, out);
     name_layers(bytes, basic, out);
     return out;
   }

@@ -65,7 +65,8 @@ class CodecModule {
                                                  const EncodeOptions&) const {
     return nullptr;
   }
-  // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
+  // What zlib data of a text chunk hold; nothing when they are damaged. Of more than `most` bytes
+  // the first most + 1.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
   virtual std::string deflate(std::string_view) const { return {}; }

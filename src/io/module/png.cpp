@@ -106,16 +106,17 @@ std::string inflate_text(std::string_view packed, std::int64_t most) {
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string text;
   int status = Z_OK;
-  while (status == Z_OK && static_cast<std::int64_t>(text.size()) < most) {
+  const size_t limit = static_cast<size_t>(most) + 1;
+  while (status == Z_OK && text.size() < limit) {
     const size_t done = text.size();
-    text.resize(std::max<size_t>(4096, 2 * done));
+    text.resize(std::min(std::max<size_t>(4096, 2 * done), limit));
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + done);
     stream.avail_out = static_cast<uInt>(text.size() - done);
     status = inflate(&stream, Z_NO_FLUSH);
     text.resize(text.size() - stream.avail_out);
   }
   if (status == Z_MEM_ERROR) throw std::bad_alloc();
-  return status == Z_STREAM_END ? text : std::string();
+  return status == Z_STREAM_END || text.size() == limit ? text : std::string();
 }
 
 std::string deflate_text(std::string_view text) {
