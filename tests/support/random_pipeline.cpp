@@ -32,9 +32,8 @@ class Maker {
                       has("radon") || has("sqrt") || has("lab") || has("xyz") || has("lin") ||
                       has("imbilatfilt") || has("imsharpen");
     // Where NaN has no place in the definition.
-    const bool ordered = has("ordfilt2") || has("medfilt2") || has("imregional") ||
-                         has("imreconstruct") || has("imfill") || has("stats") || has("imhist") ||
-                         has("watershed");
+    const bool ordered = has("imregional") || has("imreconstruct") || has("imfill") ||
+                         has("stats") || has("imhist") || has("watershed");
     const bool specials = cls == PixelClass::single && below(3) == 0 && !ordered;
     out.image = specials ? test_image_with_specials(channels, size, seed)
                          : test_image(cls, channels, size, seed);

@@ -99,10 +99,13 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
   return out;
 }
 
-// The number of values that differ.
+// The number of values that differ; NaN equals NaN.
 inline int differences(const reference::Pixels& a, const reference::Pixels& b) {
   int count = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) count += a.values[i] != b.values[i];
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    const double x = a.values[i], y = b.values[i];
+    count += x != y && !(std::isnan(x) && std::isnan(y));
+  }
   return count;
 }
 

@@ -53,7 +53,7 @@ void check(const Rank& rank, PixelClass cls, const Pixels& in) {
 }
 void check(std::mt19937& random, const Rank& rank, std::int64_t width, std::int64_t height) {
   const auto cls = static_cast<PixelClass>(random() % 4);
-  check(rank, cls, random_pixels(random, cls, width, height, false));
+  check(rank, cls, random_pixels(random, cls, width, height, random() % 2 == 0));
 }
 
 std::int64_t size_up_to(std::mt19937& random, int most) {
@@ -94,27 +94,6 @@ TEST(CpuRank, TheCommonMedians) {
       check(random, median(rectangle(side, side)), width, size_up_to(random, 9));
     }
     check(random, median(rectangle(side, side)), 1200, 3);
-  }
-}
-
-// Which value a window with NaN gets depends on the order of comparisons, which is one everywhere.
-TEST(CpuRank, CommonMediansOfNan) {
-  std::mt19937 random(12);
-  const auto made = [](const Rank& rank, const Pixels& in, CpuLevel level) {
-    Pixels out = fast(rank, PixelClass::single, in, level);
-    for (double& value : out.values) value = std::isnan(value) ? 1e9 : value;  // NaN equals NaN
-    return out;
-  };
-  for (const int side : {3, 5}) {
-    const Rank rank = median(rectangle(side, side));
-    for (std::int64_t width = 1; width <= 90; ++width) {
-      const Pixels in = random_pixels(random, PixelClass::single, width, 6, true);
-      const Pixels plain = made(rank, in, CpuLevel::baseline);
-      for (const CpuLevel level : levels_here()) {
-        EXPECT_EQ(differences(made(rank, in, level), plain), 0)
-            << side << ", " << width << " wide, level " << static_cast<int>(level);
-      }
-    }
   }
 }
 
@@ -177,7 +156,7 @@ TEST(CpuRank, CommonMediansOfRowsWithoutEnds) {
     const std::int64_t widths[] = {24, 48, 96, 97, 192, 257, 511, 513, 514, 1025, 1026, 1100};
     const std::int64_t width = widths[random() % std::size(widths)];
     const auto cls = static_cast<PixelClass>(random() % 4);
-    const Pixels in = random_pixels(random, cls, width, size_up_to(random, 9), false);
+    const Pixels in = random_pixels(random, cls, width, size_up_to(random, 9), number % 4 < 2);
     Ends ends{.left = static_cast<std::int64_t>(random() % (reach + 1)),
               .right = static_cast<std::int64_t>(random() % (reach + 1))};
     for (int k = 0; k < 2; ++k) {

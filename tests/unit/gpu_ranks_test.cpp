@@ -38,15 +38,13 @@ SpecCase median_case(int side, PixelClass cls) {
   return {"median " + std::to_string(side) + " " + std::string(name_of(cls)), spec, 1};
 }
 
-// Among the floats are both zeros and NaN, if `all`: the CPU's networks for few cells have no
-// place for these in their order.
-float single_of(int v, bool all) {
-  if (!all) return static_cast<float>(v) * 0.37f;
+// Among the floats are both zeros and NaN.
+float single_of(int v) {
   if (v == 250) return std::numeric_limits<float>::quiet_NaN();
   return v == 3 ? -0.0f : static_cast<float>(v - 4) * 0.37f;
 }
 
-Planes drawn(PixelClass cls, Size size, const Content& content, bool all) {
+Planes drawn(PixelClass cls, Size size, const Content& content) {
   Plane plane(cls, size);
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
@@ -56,7 +54,7 @@ Planes drawn(PixelClass cls, Size size, const Content& content, bool all) {
       } else if (cls == PixelClass::uint16) {
         plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(v * 257);
       } else {
-        plane.row_as<float>(y)[x] = single_of(v, all);
+        plane.row_as<float>(y)[x] = single_of(v);
       }
     }
   }
@@ -81,7 +79,7 @@ void compare_medians(const Backend& backend) {
       const SpecCase spec = median_case(side, cls);
       Comparison comparison(spec, *cpu, *device);
       for (std::size_t i = 0; i < contents.size(); ++i) {
-        EXPECT_EQ(comparison.difference({drawn(cls, {150, 100}, contents[i], side > 7)}), "")
+        EXPECT_EQ(comparison.difference({drawn(cls, {150, 100}, contents[i])}), "")
             << spec.name << " of content " << i;
       }
     }
@@ -116,7 +114,7 @@ void compare_masks(const Backend& backend) {
     Comparison comparison(spec, *cpu, *device);
     for (std::size_t i = 0; i < contents.size(); ++i) {
       for (const Size size : {Size{150, 101}, Size{7, 5}}) {
-        EXPECT_EQ(comparison.difference({drawn(PixelClass::uint8, size, contents[i], false)}), "")
+        EXPECT_EQ(comparison.difference({drawn(PixelClass::uint8, size, contents[i])}), "")
             << spec.name << " of content " << i << ", " << size.width << " wide";
       }
     }
@@ -140,7 +138,7 @@ void compare_shared(const Backend& backend) {
       Comparison comparison(spec, *cpu, *device);
       for (std::size_t i = 0; i < contents.size(); ++i) {
         for (const Size size : {Size{150, 101}, Size{7, 5}}) {
-          EXPECT_EQ(comparison.difference({drawn(cls, size, contents[i], false)}), "")
+          EXPECT_EQ(comparison.difference({drawn(cls, size, contents[i])}), "")
               << mask.width << "x" << mask.height << " " << name_of(cls) << " of content " << i
               << ", " << size.width << " wide";
         }

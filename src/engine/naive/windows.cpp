@@ -35,6 +35,12 @@ Window turned(Window window) {
   return window;
 }
 
+// NaN comes last.
+template <class T>
+bool before(T a, T b) {
+  return a < b || (b != b && a == a);
+}
+
 }  // namespace
 
 Loop correlate(const Window& window) {
@@ -102,7 +108,7 @@ Loop rank(int side, int nth) {
         std::fill(values.begin(), values.end(), T(0));
         for_window<T>(image.planes[0], x, y, window,
                       [&](int cell, T v) { values[static_cast<std::size_t>(cell)] = v; });
-        std::nth_element(values.begin(), values.begin() + nth - 1, values.end());
+        std::nth_element(values.begin(), values.begin() + nth - 1, values.end(), before<T>);
         return values[static_cast<std::size_t>(nth - 1)];
       });
     });

@@ -70,7 +70,8 @@ const RegisterOperator ordfilt2_operator{{
     .details =
         "The cell floor((k-1)/2) of the mask lies on the output pixel; the mask is not turned.\n"
         "Offsets are added to each value, rounded and saturated in the image's class, before "
-        "the order\nis found; those outside the mask are not read. The class stays.",
+        "the order\nis found; those outside the mask are not read. The class stays.\n"
+        "NaN comes last in the order, behind inf; a result is never -0.",
     .example = "ordfilt2 9 square,3",
     .accuracy = "exact",
     .matlab = "ordfilt2(A,nth,domain,S,pad) (same)",
@@ -109,7 +110,9 @@ const RegisterOperator medfilt2_operator{{
                    pad},
     .details =
         "The middle value; of an even number of values the mean of the middle two, rounded half\n"
-        "away from zero. Zeros outside by default: corners go dark, as in MATLAB.",
+        "away from zero. Zeros outside by default: corners go dark, as in MATLAB.\n"
+        "NaN comes last in the order, behind inf: a median is NaN where more than half of the\n"
+        "values are, of an even number where either of the middle two is.",
     .example = "medfilt2 k5 symmetric",
     .accuracy = "exact",
     .matlab = "medfilt2(A,[m n],padopt) (same)",

@@ -8,6 +8,13 @@
 
 namespace impipe::reference {
 
+// In ascending order, NaN last.
+inline void sort_window(std::vector<double>& window) {
+  const auto numbers =
+      std::partition(window.begin(), window.end(), [](double v) { return !std::isnan(v); });
+  std::sort(window.begin(), numbers);
+}
+
 // outside(x, y, c) gives the values round the image. `average`: the mean of the rank-th and the
 // next, for integer classes rounded half away.
 template <class Outside>
@@ -28,7 +35,7 @@ Pixels rank_filter(const Pixels& in, const Mask& mask, int rank, bool average, b
             window.push_back(inside ? in.at(from_x, from_y, c) : outside(from_x, from_y, c));
           }
         }
-        std::sort(window.begin(), window.end());
+        sort_window(window);
         double value = window[static_cast<std::size_t>(rank)];
         if (average) {
           const double next = window[static_cast<std::size_t>(rank) + 1];

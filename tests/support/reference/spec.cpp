@@ -1,6 +1,7 @@
 // Naive evaluation of a kernel.
 #include "support/reference/spec.hpp"
 #include "core/primitive_facts.hpp"
+#include "support/reference/order.hpp"
 
 #include <gtest/gtest.h>
 
@@ -286,7 +287,7 @@ class Evaluation {
         const double sum = v[k] + arguments(c)[k];
         v[k] = in_->cls == PixelClass::logical ? sum > 0 : rounded_to(in_->cls, sum);
       }
-      std::sort(v.begin(), v.end());
+      reference::sort_window(v);
       if (!rank.average) return v[rank.rank];
       return (v[rank.rank] + v[rank.rank + 1]) / 2;
     });

@@ -2,7 +2,9 @@
 #include "backends/cpu/neighbourhood/median_tile.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "backends/cpu/neighbourhood/rank_keys.hpp"
 #include "backends/cpu/neighbourhood/rank_median.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
@@ -71,15 +73,21 @@ class Median3x3 {
       : in_(in),
         results_(out, in.width, scratch, level),
         ops_(ops),
+        keys_(rank_keys(level)),
         work_(scratch.take<T>(median_work(3, in.width))) {
     if (in.absent_left + in.absent_right == 0) return;
     part_ = ops.pixels;
     for (T*& row : ends_) row = scratch.take<T>(2 * (part_ + 2));
   }
 
-  void run() {
+  // False where a row has NaN.
+  bool run() {
+    std::int64_t checked = 0;
     for (std::int64_t y = 0; y < in_.height;) {
       const int count = ops_.two_medians_3x3 != nullptr && y + 1 < in_.height ? 2 : 1;
+      for (; checked < y + count + 2; ++checked) {
+        if (has_nan(checked)) return false;
+      }
       for (; part_ > 0 && ends_made_ < y + count + 2; ++ends_made_) make_ends(ends_made_);
       const std::int64_t n = in_.width;
       if (part_ == 0) {
@@ -94,9 +102,17 @@ class Median3x3 {
       for (int k = 0; k < count; ++k) results_.put(y + k, 0, n);
       y += count;
     }
+    return true;
   }
 
  private:
+  // A row is in a cache then for the results that need it.
+  bool has_nan(std::int64_t k) const {
+    if constexpr (!std::is_same_v<T, float>) return false;
+    const auto* first = reinterpret_cast<const float*>(in_.rows[k]) - 1 + in_.absent_left;
+    return keys_.any_nan(first, in_.width + 2 - in_.absent_left - in_.absent_right);
+  }
+
   // Results [x, x + n) of `count` rows from y on, of rows that begin where from(k) says.
   template <class From>
   void make(std::int64_t y, int count, std::int64_t x, std::int64_t n, From from) const {
@@ -132,6 +148,7 @@ class Median3x3 {
   const RowsView& in_;
   ResultRows<T> results_;
   const MedianRows<T>& ops_;
+  const RankKeys& keys_;
   T* work_;
   std::int64_t part_ = 0;       // pixels of the parts at the ends of rows; 0: rows are whole
   T* ends_[window] = {};        // both ends of input rows
@@ -242,9 +259,9 @@ void run_rows_5x5(const RowsView& in, TileOut out, const MedianRows<T>& ops, Scr
 }  // namespace
 
 template <class T>
-void run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level) {
+bool run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
-  Median3x3<T>(in, out, median_rows<T>(level), scratch, level).run();
+  return Median3x3<T>(in, out, median_rows<T>(level), scratch, level).run();
 }
 
 template <class T>
@@ -258,12 +275,14 @@ void run_median_5x5(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel 
   }
 }
 
-template void run_median_3x3<std::uint8_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
-template void run_median_3x3<std::uint16_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
-template void run_median_3x3<float>(const RowsView&, TileOut, Scratch&, CpuLevel);
+template bool run_median_3x3<std::uint8_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
+template bool run_median_3x3<std::uint16_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
+template bool run_median_3x3<float>(const RowsView&, TileOut, Scratch&, CpuLevel);
+template bool run_median_3x3<std::int32_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 template void run_median_5x5<std::uint8_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 template void run_median_5x5<std::uint16_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 template void run_median_5x5<float>(const RowsView&, TileOut, Scratch&, CpuLevel);
+template void run_median_5x5<std::int32_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 
 bool median_knows_ends(int side, PixelClass cls, std::int64_t width, CpuLevel level) {
   const auto knows = [&](const auto& ops) {

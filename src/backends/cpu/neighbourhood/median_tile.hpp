@@ -5,8 +5,11 @@
 
 namespace impipe::cpu {
 
+// T: of pixels, or std::int32_t of keys of floats. False: a row of floats has NaN, and not all is
+// made.
 template <class T>
-void run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
+bool run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
+// Of floats without NaN.
 template <class T>
 void run_median_5x5(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "backends/cpu/neighbourhood/median_tile.hpp"
@@ -10,6 +11,7 @@
 #include "backends/cpu/neighbourhood/rank_bytes.hpp"
 #include "backends/cpu/neighbourhood/rank_columns.hpp"
 #include "backends/cpu/neighbourhood/rank_histogram.hpp"
+#include "backends/cpu/neighbourhood/rank_keys.hpp"
 #include "backends/cpu/neighbourhood/rank_network.hpp"
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
@@ -166,19 +168,95 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
   }
 }
 
+// The rows of a tile of floats under a mask; what is beside the image is a number.
+class FloatRows {
+ public:
+  FloatRows(const Mask& mask, const RowsView& in, CpuLevel level)
+      : in_(in),
+        ops_(rank_keys(level)),
+        left_(mask.origin_x),
+        wide_(in.width + mask.width - 1),
+        rows_(in.height + mask.height - 1),
+        there_(wide_ - in.absent_left - in.absent_right) {}
+
+  bool any_nan() const {
+    for (std::int64_t k = 0; k < rows_; ++k) {
+      if (ops_.any_nan(first(k), there_)) return true;
+    }
+    return false;
+  }
+
+  // As keys, with what the rows lack at their ends; valid as long as the scratch.
+  RowsView keys(Scratch& scratch) const {
+    auto* rows = scratch.take<const std::byte*>(rows_);
+    for (std::int64_t k = 0; k < rows_; ++k) {
+      std::int32_t* keys = scratch.take<std::int32_t>(wide_);
+      ops_.from_row(keys + in_.absent_left, first(k), there_);
+      const auto copy_of = [&](std::int64_t x) {
+        return x < 0 ? rank_key(beside()) : keys[left_ + x];
+      };
+      for (std::int64_t i = 0; i < in_.absent_left; ++i) {
+        keys[in_.absent_left - 1 - i] = copy_of(in_.left_copies[i]);
+      }
+      for (std::int64_t i = 0; i < in_.absent_right; ++i) {
+        keys[wide_ - in_.absent_right + i] = copy_of(in_.right_copies[i]);
+      }
+      rows[k] = reinterpret_cast<const std::byte*>(keys + left_);
+    }
+    return {.rows = rows, .width = in_.width, .height = in_.height};
+  }
+
+ private:
+  // The first pixel of a row that is there.
+  const float* first(std::int64_t k) const {
+    return reinterpret_cast<const float*>(in_.rows[k]) - left_ + in_.absent_left;
+  }
+  float beside() const { return *reinterpret_cast<const float*>(in_.beside); }
+
+  const RowsView& in_;
+  const RankKeys& ops_;
+  std::int64_t left_, wide_, rows_;
+  std::int64_t there_;  // pixels of a row
+};
+
+// By comparisons, which put NaN nowhere: false where there is one, and not all is made.
+template <class T>
+bool run_compared(const Rank& rank, RankMethod method, const RowsView& in, TileOut out,
+                  Scratch& scratch, CpuLevel level) {
+  if (method == RankMethod::median_3x3) return run_median_3x3<T>(in, out, scratch, level);
+  if constexpr (std::is_same_v<T, float>) {
+    if (FloatRows(rank.mask, in, level).any_nan()) return false;
+  }
+  if (method == RankMethod::median_5x5) {
+    run_median_5x5<T>(in, out, scratch, level);
+  } else {
+    const ScratchScope scope(scratch);
+    run_network<T>(rank, method, in, out, scratch, rank_rows<T>(level));
+  }
+  return true;
+}
+
+// Of floats.
+void run_by_keys(const Rank& rank, RankMethod method, const RowsView& in, TileOut out,
+                 Scratch& scratch, CpuLevel level) {
+  const ScratchScope scope(scratch);
+  const RowsView keys = FloatRows(rank.mask, in, level).keys(scratch);
+  run_compared<std::int32_t>(rank, method, keys, {out.data, out.stride}, scratch, level);
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    rank_keys(level).to_values(out.data + y * out.stride, in.width);
+  }
+}
+
 template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
   const RankMethod method = rank_method(rank, cls, level);
-  if (method == RankMethod::median_3x3) return run_median_3x3<T>(in, out, scratch, level);
-  if (method == RankMethod::median_5x5) return run_median_5x5<T>(in, out, scratch, level);
   if (method == RankMethod::byte_counts) return run_rank_bytes(rank, in, out, scratch, level);
   if (method == RankMethod::histogram) {
-    run_rank_histogram(rank, cls, in, out, scratch, level);
-    return;
+    return run_rank_histogram(rank, cls, in, out, scratch, level);
   }
-  const ScratchScope scope(scratch);
-  run_network<T>(rank, method, in, out, scratch, rank_rows<T>(level));
+  if (run_compared<T>(rank, method, in, out, scratch, level)) return;
+  run_by_keys(rank, method, in, out, scratch, level);
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ const MedianRows<T>& median_rows(CpuLevel level) {
 template const MedianRows<std::uint8_t>& median_rows(CpuLevel);
 template const MedianRows<std::uint16_t>& median_rows(CpuLevel);
 template const MedianRows<float>& median_rows(CpuLevel);
+template const MedianRows<std::int32_t>& median_rows(CpuLevel);
 
 std::int64_t median_work(int side, std::int64_t n) {
   const std::int64_t stride = padded(n + side - 1);

@@ -20,8 +20,9 @@ struct MedianPairs5x5 {
                       const T* row6, std::int64_t n);
 };
 
-// rows: 3 or 5, at the first value under the first window. n results; work: median_work values.
-// ahead: rows that are read later, one for each row of results, which are asked for on the way.
+// T: of pixels, or std::int32_t of keys of floats. rows: 3 or 5, at the first value under the first
+// window. n results; work: median_work values. ahead: rows that are read later, one for each row of
+// results, which are asked for on the way.
 template <class T>
 struct MedianRows {
   void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, T* work, const T* ahead);

@@ -2,6 +2,7 @@
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/neighbourhood/rank_keys.hpp"
 #include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
@@ -49,6 +50,10 @@ IMPIPE_INLINE std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::uint16_t>((a + b + 1) >> 1);
 }
 IMPIPE_INLINE float mean(float a, float b) { return one_zero((a + b) / 2); }
+// Of keys that of their floats' mean.
+IMPIPE_INLINE std::int32_t mean(std::int32_t a, std::int32_t b) {
+  return rank_key(mean(value_of_rank_key(a), value_of_rank_key(b)));
+}
 
 template <class T>
 IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::int64_t n) {
@@ -71,5 +76,6 @@ const RankRows<T>& rank_rows(CpuLevel level) {
 template const RankRows<std::uint8_t>& rank_rows(CpuLevel);
 template const RankRows<std::uint16_t>& rank_rows(CpuLevel);
 template const RankRows<float>& rank_rows(CpuLevel);
+template const RankRows<std::int32_t>& rank_rows(CpuLevel);
 
 }  // namespace impipe::cpu

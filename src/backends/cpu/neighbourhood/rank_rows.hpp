@@ -19,6 +19,7 @@ struct ChunkStep {
   int blocks = 0;
 };
 
+// T: of pixels, or std::int32_t of keys of floats.
 template <class T>
 struct RankRows {
   // Runs the steps in turn.

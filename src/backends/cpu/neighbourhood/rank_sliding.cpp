@@ -3,11 +3,11 @@
 #include "backends/cpu/neighbourhood/rank_sliding.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <vector>
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/neighbourhood/rank_keys.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -95,35 +95,32 @@ template <>
 struct Coding<float> {
   using BlockCounts = Counts<3, 8>;
   explicit Coding(std::int64_t most, Scratch& scratch)
-      : items_(scratch.take<std::uint64_t>(most)), values_(scratch.take<float>(most)) {}
+      : items_(scratch.take<std::int64_t>(most)), values_(scratch.take<float>(most)) {}
   static std::int64_t max_codes(std::int64_t most) { return most; }
   float value(Code code) const { return values_[code]; }
   static float mean(float a, float b) { return one_zero((a + b) / 2); }
 
-  // Codes are the places of the block's different values in their order; -0 comes before 0 and NaN
-  // at the ends.
+  // Codes are the places of the block's different keys in their order.
   void encode(const float* const* rows, std::int64_t width, std::int64_t height, Code* codes,
               std::int64_t stride) {
     std::int64_t n = 0;
     for (std::int64_t y = 0; y < height; ++y) {
       for (std::int64_t x = 0; x < width; ++x) {
-        const auto bits = std::bit_cast<std::uint32_t>(rows[y][x]);
-        const std::uint32_t key = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-        items_[n++] = std::uint64_t{key} << 32 | static_cast<std::uint32_t>(y * stride + x);
+        items_[n++] = (std::int64_t{rank_key(rows[y][x])} << 32) + (y * stride + x);
       }
     }
     std::sort(items_, items_ + n);
     Code code = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto key = static_cast<std::uint32_t>(items_[i] >> 32);
-      if (i > 0 && key != static_cast<std::uint32_t>(items_[i - 1] >> 32)) ++code;
-      values_[code] = one_zero(std::bit_cast<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key));
+      const auto key = static_cast<std::int32_t>(items_[i] >> 32);
+      if (i > 0 && key != static_cast<std::int32_t>(items_[i - 1] >> 32)) ++code;
+      values_[code] = value_of_rank_key(key);
       codes[static_cast<std::uint32_t>(items_[i])] = code;
     }
   }
 
  private:
-  std::uint64_t* items_;  // keys with their places
+  std::int64_t* items_;  // keys with their places
   float* values_;
 };
 

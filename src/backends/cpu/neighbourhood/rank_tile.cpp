@@ -2,11 +2,10 @@
 #include "backends/cpu/neighbourhood/rank_tile.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/neighbourhood/one_zero.hpp"
+#include "backends/cpu/neighbourhood/rank_keys.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -32,14 +31,10 @@ template <>
 struct Keys<float> {
   using Item = std::uint64_t;
   static constexpr int bits = 32, digit = 11;
-  // Orders as the floats do; -0 comes before 0 and NaN at the ends.
-  static Item key(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-  }
+  static constexpr std::uint32_t least = 0x80000000u;  // the digits are unsigned
+  static Item key(float value) { return static_cast<std::uint32_t>(rank_key(value)) ^ least; }
   static float value(Item key) {
-    const auto low = static_cast<std::uint32_t>(key);
-    return one_zero(std::bit_cast<float>((low >> 31) != 0 ? low & 0x7fffffffu : ~low));
+    return value_of_rank_key(static_cast<std::int32_t>(static_cast<std::uint32_t>(key) ^ least));
   }
 };
 

@@ -265,13 +265,14 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   const Node& node = to.node(n);
   const Rank& rank = *as<Rank>(node);
   const bool single = node.cls == PixelClass::single;
-  const Order floats{"float", "order_float", "smaller_float", "larger_float", "mean_float",
+  const Order floats{"float", "order_float", "smaller_float", "larger_or_nan", "mean_float",
                      "",      "one_zero"};
   const Order integers{"int", "order_int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
   auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,
                                  single ? "float" : "int", outside_rank(to, n, rank), own);
-  const bool by_keys = single && orders_keys(rank.mask);
+  // NaN is the last: of floats by an instruction of NVIDIA's, elsewhere by keys.
+  const bool by_keys = single && to.dialect() == Dialect::opencl;
   const auto row = [&](const char* name_of_part, const std::string& ranks) {
     return filled(part(kernels::block, name_of_part),
                   {{"pixel", type_of(node.cls)},
@@ -286,7 +287,6 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
                     ranks_of_row(block, rank, w, single ? floats : integers, name + "[k]", own));
     return {{name}, std::move(text)};
   }
-  // NaN has its place in the order of keys.
   const Order keys{"int", "order_int", "smaller", "larger", "mean_of_signed_keys"};
   const Window window_of_keys{"keys_" + own, w.rows, w.width, w.first};
   text.windows += filled(part(kernels::block, "keys"), {{"own", own},

@@ -47,8 +47,6 @@ bool takes_sorted_columns(const Mask& mask) {
          mask.height <= 7 && mask.count() <= max_ranked;
 }
 
-bool orders_keys(const Mask& mask) { return mask.count() > max_ranked && !is_sparse(mask); }
-
 std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
                                         const std::function<bool(const BlockSize&)>& has_room) {
   const int least = packed ? 2 : 1;
