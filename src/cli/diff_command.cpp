@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/json_text.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "engine/batch/file_at_work.hpp"
@@ -36,12 +37,12 @@ std::string json_of(const engine::Difference& d, const DiffFlags& flags) {
   if (!d.unlike.empty()) {
     json["unlike"] = d.unlike;
   } else {
-    json.update({{"mean", d.mean}, {"rms", d.rms}, {"max", d.max}});
+    json.update(
+        {{"mean", json_number(d.mean)}, {"rms", json_number(d.rms)}, {"max", json_number(d.max)}});
     if (d.max > 0) json["max_at"] = {{"x", d.max_x}, {"y", d.max_y}, {"channel", d.max_channel}};
     json.update({{"pixels", d.pixels}, {"failing", d.failing}, {"fail", flags.limits.fail}});
   }
-  // File names may hold any byte; invalid UTF-8 is replaced.
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 // Prints the difference of two images, and returns the exit code.

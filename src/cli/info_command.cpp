@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/json_text.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -41,7 +42,7 @@ std::string json_of(const std::string& file, const engine::FileFacts& facts) {
                                     {"orientation", facts.orientation},
                                     {"pages", facts.pages},
                                     {"detail", facts.detail}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 int show_info(const InfoFlags& flags) {

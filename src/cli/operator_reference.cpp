@@ -56,7 +56,8 @@ std::string operator_reference() {
       "# Operators\n\nMade by `scripts/make_reference.sh` from the operators' descriptions; "
       "`impipe ops NAME` says the same.\nThe pictures are each operator's example, before and "
       "after; a result without a white is "
-      "shown\nthrough `mat2gray`.\n\n";
+      "shown\nthrough `mat2gray`. What those that measure are called in reports: "
+      "[measurements.md](measurements.md).\n\n";
   for (const auto& [category, operators] : operators_by_category()) {
     text += "- " + category + ":";
     for (const Operator* op : operators)

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/json_text.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -119,7 +120,7 @@ std::string plan_json(const pipeline::Pipeline& pipeline, const MadeImage& input
   json["unfused_bytes_per_pixel"] = before;
   json["writes_image"] = plan.writes_image;
   json["notes"] = plan.notes;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string shrink_note(const PlanFlags& flags, const pipeline::Pipeline& pipeline,

@@ -501,7 +501,10 @@ void add_run(CommandSet& commands) {
       "come.\n"
       "-o - and -o NAME.y4m write such a stream, of pictures too; --format raw writes samples "
       "alone,\n"
-      "rows of rgb24 or gray (16 bits: rgb48le, gray16le) as ffmpeg's rawvideo reads them.\n";
+      "rows of rgb24 or gray (16 bits: rgb48le, gray16le) as ffmpeg's rawvideo reads them.\n"
+      "Measurements: columns have the operator's name, or NAME of `mean2 as NAME`, with a number "
+      "where\n"
+      "it is taken (mean2_2). JSON has \"NaN\", \"Infinity\" and \"-Infinity\".\n";
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);

@@ -7,13 +7,15 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
+#include "cli/json_text.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/report_columns.hpp"
 #include "core/text.hpp"
 #include "engine/device/device_speed.hpp"
 
@@ -25,47 +27,42 @@ using State = engine::FileReport::State;
 
 constexpr auto redraw_interval = std::chrono::milliseconds(100);
 
-// File names may hold any byte; invalid UTF-8 is replaced.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 using Row = engine::FileReport::Row;
 using Array = Row::Array;
 
-// Numbers that a line of a table may have of one measurement.
-constexpr std::int64_t max_in_a_row = 4096;
 bool fits_a_row(const Array& array) { return array.channels * array.values <= max_in_a_row; }
 
-// A row's cells with the names of their columns.
-struct Cells {
-  std::vector<std::string> names, values;
-};
-Cells cells_of(const Row& row) {
-  Cells cells{row.columns, {}};
-  for (const double value : row.values) cells.values.push_back(number_text(value));
-  const Array& array = row.array;
-  for (std::int64_t i = 0; !array.name.empty() && fits_a_row(array); ++i) {
-    if (i == array.channels * array.values) break;
-    // As columns of one number are named: imhist_1, or imhist_r_1.
-    static constexpr const char* colours[] = {"_r", "_g", "_b"};
-    const std::int64_t channel = i / array.values;
-    std::string name = array.name;
-    if (array.channels == 3) name += colours[channel];
-    if (array.channels != 3 && array.channels > 1) name += fmt::format("_c{}", channel + 1);
-    cells.names.push_back(fmt::format("{}_{}", name, i % array.values + 1));
-    if (!array.numbers.empty()) {
-      cells.values.push_back(number_text(array.numbers[static_cast<size_t>(i)]));
+// The cells of a row by the names of their columns; a cell without a value is empty.
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+// Whether a row has any value: that of a picture without objects may have none.
+bool has_values(const Row& row) {
+  return !row.values.empty() || !row.hash.empty() ||
+         std::any_of(row.arrays.begin(), row.arrays.end(),
+                     [](const Array& array) { return !array.numbers.empty(); });
+}
+
+void add_array(Cells& cells, const Array& array) {
+  if (!fits_a_row(array)) return;
+  for (int c = 0; c < array.channels; ++c) {
+    for (std::int64_t e = 0; e < array.values; ++e) {
+      const auto at = static_cast<size_t>(c * array.values + e);
+      cells.emplace_back(column_name(array.name, array.channels, c, array.values, e),
+                         array.numbers.empty() ? "" : number_text(array.numbers[at]));
     }
   }
-  if (!row.hash.empty()) {
-    cells.names.emplace_back("hash");
-    cells.values.push_back(row.hash);
+}
+
+Cells cells_of(const Row& row) {
+  Cells cells;
+  for (size_t i = 0; i < row.columns.size(); ++i) {
+    cells.emplace_back(row.columns[i], i < row.values.size() ? number_text(row.values[i]) : "");
   }
-  if (row.page > 0 && !cells.names.empty()) {
-    cells.names.insert(cells.names.begin(), "page");
-    cells.values.insert(cells.values.begin(), std::to_string(row.page));
-  }
+  for (const Array& array : row.arrays) add_array(cells, array);
+  if (!row.hash.empty()) cells.emplace_back("hash", row.hash);
+  if (cells.empty()) return cells;
+  if (!row.table.empty()) cells.emplace(cells.begin(), "table", row.table);
+  if (row.page > 0) cells.emplace(cells.begin(), "page", std::to_string(row.page));
   return cells;
 }
 
@@ -75,11 +72,11 @@ Json array_value(const Array& array) {
     const auto values =
         std::span(array.numbers)
             .subspan(static_cast<size_t>(c * array.values), static_cast<size_t>(array.values));
-    if (array.columns <= 1) return Json(values);
+    if (array.columns <= 1) return json_numbers(values);
     Json rows = Json::array();
     const auto columns = static_cast<size_t>(array.columns);
     for (size_t at = 0; at < values.size(); at += columns) {
-      rows.push_back(values.subspan(at, columns));
+      rows.push_back(json_numbers(values.subspan(at, columns)));
     }
     return rows;
   };
@@ -148,8 +145,8 @@ void RunReporter::begin(std::int64_t files) {
   has_begun_ = true;
   start_ = std::chrono::steady_clock::now();
   if (options_.progress == ProgressMode::json) {
-    say(dump(is_watch() ? Json{{"event", "begin"}, {"watch", options_.watched}}
-                        : Json{{"event", "begin"}, {"files", files}}));
+    say(json_text(is_watch() ? Json{{"event", "begin"}, {"watch", options_.watched}}
+                             : Json{{"event", "begin"}, {"files", files}}));
   } else if (options_.progress == ProgressMode::openjd) {
     write_stdout(openjd_line("status", is_watch()
                                            ? "watching " + options_.watched
@@ -232,12 +229,12 @@ void RunReporter::tell_openjd_end(const engine::RunEnd& end, double seconds) {
 void RunReporter::end(const engine::RunEnd& end, double seconds) {
   if (options_.progress == ProgressMode::openjd) return tell_openjd_end(end, seconds);
   if (options_.progress != ProgressMode::json) return;
-  say(dump(Json{{"event", "end"},
-                {"done", end.done},
-                {"skipped", end.skipped},
-                {"failed", end.failed},
-                {"stopped", end.stopped},
-                {"seconds", seconds}}));
+  say(json_text(Json{{"event", "end"},
+                     {"done", end.done},
+                     {"skipped", end.skipped},
+                     {"failed", end.failed},
+                     {"stopped", end.stopped},
+                     {"seconds", seconds}}));
 }
 
 void RunReporter::tell_failure(const engine::FileReport& report) {
@@ -248,12 +245,12 @@ void RunReporter::tell_failure(const engine::FileReport& report) {
   if (first_failure_.empty()) first_failure_ = told;
   say("impipe: " + told);
   if (!errors_.is_open()) return;
-  errors_ << dump(Json{{"file", input},
-                       {"output", report.output.string()},
-                       {"stage", report.stage},
-                       {"message", report.message},
-                       {"tries", report.tries},
-                       {"time", engine::utc_now()}})
+  errors_ << json_text(Json{{"file", input},
+                            {"output", report.output.string()},
+                            {"stage", report.stage},
+                            {"message", report.message},
+                            {"tries", report.tries},
+                            {"time", engine::utc_now()}})
           << std::endl;  // at once: somebody may be reading along
   if (!errors_) {
     say("impipe: --errors " + options_.errors_file + ": cannot write: " + std::strerror(errno));
@@ -276,7 +273,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     if (report.tries > 1) json["tries"] = report.tries;
     if (report.clipped > 0) json["clipped"] = report.clipped;
     if (!report.lost.empty()) json["lost"] = report.lost;
-    say(dump(json));
+    say(json_text(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line =
         is_watch() ? fmt::format("[{}] ", ended_) : fmt::format("[{}/{}] ", ended_, totals_.files);
@@ -296,40 +293,40 @@ void RunReporter::tell_end(const engine::FileReport& report) {
 }
 
 void RunReporter::kinds(const std::vector<Row>& kinds) {
-  bool too_many = false;
+  std::set<std::string> too_long;
   for (const Row& kind : kinds) {
-    for (std::string& name : cells_of(kind).names) {
-      if (std::find(header_.begin(), header_.end(), name) == header_.end()) {
-        header_.push_back(std::move(name));
-        has_header_ = false;  // in a watch: other files than before have come
-      }
+    for (auto& [name, value] : cells_of(kind)) {
+      if (!places_.emplace(name, header_.size()).second) continue;
+      header_.push_back(name);
+      has_header_ = false;  // in a watch: other files than before have come
     }
-    const Array& array = kind.array;
-    if (options_.rows == RowForm::json || fits_a_row(array) || std::exchange(too_many, true)) {
-      continue;
+    for (const Array& array : kind.arrays) {
+      if (options_.rows == RowForm::json || fits_a_row(array)) continue;
+      if (!too_long.insert(array.name).second) continue;
+      note(fmt::format("{}: its {} numbers a file are too many for a row: {}--json prints them",
+                       array.name, grouped(array.channels * array.values),
+                       array.may_be_saved ? "-o '{stem}.npy' saves them, " : ""));
     }
-    note(
-        fmt::format("{}: its {} numbers a file are too many for a row: -o '{{stem}}.npy' saves "
-                    "them, --json prints them",
-                    array.name, grouped(array.channels * array.values)));
   }
 }
 
 std::string RunReporter::json_row(const engine::FileReport& report, const Row& row) const {
-  if (row.values.size() < row.columns.size()) return "";  // there is no object
+  if (!has_values(row)) return "";
   Json json{{"file", report.input.string()}};
-  for (size_t i = 0; i < row.columns.size(); ++i) json[row.columns[i]] = row.values[i];
-  if (!row.array.numbers.empty()) json[row.array.name] = array_value(row.array);
+  if (!row.table.empty()) json["table"] = row.table;
+  for (size_t i = 0; i < row.values.size(); ++i) json[row.columns[i]] = json_number(row.values[i]);
+  for (const Array& array : row.arrays) json[array.name] = array_value(array);
   if (!row.hash.empty()) json["hash"] = row.hash;
-  if (json.size() == 1) return "";
   if (row.page > 0) json["page"] = row.page;
-  return dump(json) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string RunReporter::line_of(const std::string& first,
                                  const std::vector<std::string>& cells) const {
   const bool csv = options_.rows == RowForm::csv;
-  std::string line = csv ? csv_cell(first) : printable_cell(first);
+  // CSV has the name byte for byte, except on a terminal.
+  std::string line = csv && !stdout_is_terminal() ? first : printable_cell(first);
+  if (csv) line = csv_cell(line);
   for (const std::string& cell : cells) line += (csv ? "," : "\t") + cell;
   return line + "\n";
 }
@@ -340,17 +337,15 @@ void RunReporter::write_row(const engine::FileReport& report, const Row& row) {
     text = json_row(report, row);
   } else {
     const Cells cells = cells_of(row);
-    if (cells.names.empty()) return;
-    const bool no_object = cells.values.size() < cells.names.size();
+    if (cells.empty()) return;
     std::vector<std::string> line(header_.size());
-    for (size_t i = 0; i < cells.names.size() && !no_object; ++i) {
-      auto place = std::find(header_.begin(), header_.end(), cells.names[i]);
+    for (const auto& [name, value] : cells) {
+      const auto place = places_.find(name);
       // A file that was another one when the columns were settled.
-      if (place == header_.end()) continue;
-      line[static_cast<size_t>(place - header_.begin())] = cells.values[i];
+      if (place != places_.end()) line[place->second] = value;
     }
     if (options_.header && !std::exchange(has_header_, true)) text = line_of("file", header_);
-    if (!no_object) text += line_of(report.input.string(), line);
+    if (has_values(row)) text += line_of(report.input.string(), line);
   }
   if (text.empty()) return;
   clear_line();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/progress.hpp"
@@ -88,10 +89,11 @@ class RunReporter : public engine::Progress {
   bool drawn_ = false;
   RunTotals totals_;
   bool has_begun_ = false;
-  std::int64_t ended_ = 0, failed_ = 0;  // files
-  std::int64_t frames_ = 0;              // of streams, so far
-  std::vector<std::string> header_;      // the columns of the table: what any file has
-  bool has_header_ = false;              // it is written
+  std::int64_t ended_ = 0, failed_ = 0;             // files
+  std::int64_t frames_ = 0;                         // of streams, so far
+  std::vector<std::string> header_;                 // the columns of the table: what any file has
+  std::unordered_map<std::string, size_t> places_;  // of those columns, by name
+  bool has_header_ = false;                         // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;
   std::set<std::string> notes_;  // of a watch: each is told once
   std::string output_failure_;

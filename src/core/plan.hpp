@@ -2,6 +2,7 @@
 // makes one with fewer, larger steps. A value, compared and printed in tests.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,11 +72,22 @@ struct ObjectTable {
   double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
 };
 
+// A measurement that is reported: numbers of an image, or a table of its objects.
+struct PlanMeasurement {
+  std::string name;        // its columns begin with it, and no other's do; see report_columns.hpp
+  int stage = 0;           // of the pipeline; one may report several
+  ValueId value = 0;       // of numbers
+  int matrix_columns = 1;  // above 1: the values of a channel are a matrix of that many
+  bool in_columns = true;  // its numbers are PlanColumns; otherwise it is reported as an array
+  std::optional<ObjectTable> objects;  // of a table, each row of which is one of the report
+};
+
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<Step> steps;
   std::vector<PlanOperand> operands;
-  std::vector<PlanColumn> columns;
+  std::vector<PlanMeasurement> measurements;  // in the order of the pipeline
+  std::vector<PlanColumn> columns;            // of the measurements
   std::vector<PlanCheck> checks;
   std::vector<PlanSave> saves;
   std::vector<ImageType> stage_types;  // of the current image after each stage
@@ -84,10 +96,6 @@ struct Plan {
   std::optional<ValueId> result_alpha;
   std::optional<ValueId> input_alpha;  // a value with no producer, of an input that has an alpha
   bool writes_image = true;            // false when the pipeline ends in a measurement
-  // What -o X.npy saves then, as an array of values x channels.
-  std::optional<ValueId> last_measurement;
-  int last_measurement_columns = 1;    // above 1: the values of a channel are a matrix of that many
-  std::optional<ObjectTable> objects;  // then each object is a row of the report
 };
 
 // The images that are written at the end or on the way, with what is their alpha.
@@ -102,12 +110,34 @@ inline std::vector<ValueId> written_images(const Plan& plan) {
   return out;
 }
 
-// The images that the plan's object table is measured on.
+// The images that the plan's tables of objects are measured on.
 inline std::vector<ValueId> object_images(const Plan& plan) {
-  if (!plan.objects) return {};
-  std::vector<ValueId> out{plan.objects->labels};
-  if (plan.objects->intensities) out.push_back(*plan.objects->intensities);
+  std::vector<ValueId> out;
+  for (const PlanMeasurement& measurement : plan.measurements) {
+    if (!measurement.objects) continue;
+    out.push_back(measurement.objects->labels);
+    if (measurement.objects->intensities) out.push_back(*measurement.objects->intensities);
+  }
   return out;
+}
+
+// The measured values that the report is made of.
+inline std::vector<ValueId> reported_values(const Plan& plan) {
+  std::vector<ValueId> out;
+  for (const PlanMeasurement& measurement : plan.measurements) {
+    const auto& objects = measurement.objects;
+    if (!objects) out.push_back(measurement.value);
+    if (objects && objects->records) out.push_back(*objects->records);
+  }
+  return out;
+}
+
+// The last table of objects; null where there is none.
+inline const PlanMeasurement* last_table(const Plan& plan) {
+  const auto& all = plan.measurements;
+  const auto found = std::find_if(
+      all.rbegin(), all.rend(), [](const PlanMeasurement& one) { return one.objects.has_value(); });
+  return found == all.rend() ? nullptr : &*found;
 }
 
 }  // namespace impipe

@@ -5,6 +5,7 @@
 
 #include "core/object_table.hpp"
 #include "core/plan_limit.hpp"
+#include "core/report_columns.hpp"
 
 // Of the values of all channels side by side.
 IMPIPE_SCALAR_BODY(one_of_channels, { out[0] = in[(int)args[0]]; })
@@ -298,8 +299,8 @@ MeasureValue PlanBuilder::objects(ImageValue labels, const ImageValue* codes) {
   return records;
 }
 
-void PlanBuilder::report_objects(ObjectTable table) {
-  plan_.objects = table;
+void PlanBuilder::report_objects(std::string_view name, ObjectTable table) {
+  plan_.measurements.push_back({.name = std::string(name), .stage = stage_, .objects = table});
   reported_ = true;
   reported_table_ = true;
 }
@@ -316,9 +317,9 @@ std::string PlanBuilder::keep_measured(const std::string& name) {
   if (!reported_) {
     return "it measures nothing; `| as " + name + "` behind it keeps the image";
   }
-  if (reported_table_) return "a table has no name; -o writes it";
+  stage_names_[stage_] = name;
   // Of several measurements of one stage (stats) the names are the fields.
-  numbers_[name] = reported_numbers_;
+  numbers_[name] = reported_table_ ? Numbers{} : reported_numbers_;
   return "";
 }
 
@@ -332,7 +333,8 @@ std::vector<std::string> PlanBuilder::measured_names() const {
         for (const char* channel : {".r", ".g", ".b"}) out.push_back(whole + channel);
       }
     }
-    if (numbers.fields.size() > 1) out.push_back(name);  // an error that lists the fields
+    // Where measured_argument says why not.
+    if (numbers.fields.size() != 1) out.push_back(name);
   }
   return out;
 }
@@ -362,6 +364,9 @@ Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
     }
     return Arg::per_channel(measure, element);
   }
+  if (found->second.fields.empty()) {
+    call.fail(parameter, "'" + variable + "' is a table; expressions take single numbers");
+  }
   std::string fields;
   for (const auto& [field, number] : found->second.fields) {
     fields += (fields.empty() ? "" : ", ") + name + "." + field;
@@ -371,28 +376,18 @@ Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
 
 void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns,
                          std::vector<std::string> fields) {
-  static constexpr const char* colours[] = {"_r", "_g", "_b"};
   constexpr std::int64_t max_columns = 16;
-  plan_.last_measurement = measure.id;
-  plan_.last_measurement_columns = matrix_columns;
+  plan_.measurements.push_back({.name = std::string(name),
+                                .stage = stage_,
+                                .value = measure.id,
+                                .matrix_columns = matrix_columns,
+                                .in_columns = measure.values <= max_columns,
+                                .objects = {}});
   reported_ = true;
   if (measure.values > max_columns + 4) {
     reported_table_ = true;  // more than anybody names
   } else {
     add_numbers(name, measure, std::move(fields));
-  }
-  if (measure.values > max_columns) return;
-  for (int c = 0; c < measure.channels; ++c) {
-    for (int e = 0; e < measure.values; ++e) {
-      std::string column(name);
-      if (measure.channels == 3) {
-        column += colours[c];
-      } else if (measure.channels > 1) {
-        column += "_c" + std::to_string(c + 1);
-      }
-      if (measure.values > 1) column += "_" + std::to_string(e + 1);
-      plan_.columns.push_back({column, measure.id, e, c});
-    }
   }
 }
 
@@ -412,6 +407,7 @@ Plan PlanBuilder::finish() {
   plan_.values[current_.id].type.alpha = current_.type.alpha;
   if (current_.alpha >= 0) plan_.result_alpha = current_.alpha;
   plan_.writes_image = !reported_;
+  name_measurements(plan_, stage_names_);
   return std::move(plan_);
 }
 

@@ -72,8 +72,8 @@ class PlanBuilder {
                       std::vector<Arg> args, int results, int channels, int groups = 1);
 
   // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
-  // there are several elements (none of those for more than 16: only -o saves them). The elements
-  // of a channel are saved as a matrix when it has more than one column.
+  // there are several elements (more than 16 are reported as an array); see report_columns.hpp.
+  // The elements of a channel are a matrix when it has more than one column.
   // fields: what `as NAME` calls the elements of a channel; from 1 on when not given.
   void report(std::string_view name, MeasureValue measure, int matrix_columns = 1,
               std::vector<std::string> fields = {});
@@ -82,7 +82,7 @@ class PlanBuilder {
   // Records of the objects of an image of labels; codes: measured in them, or null.
   MeasureValue objects(ImageValue labels, const ImageValue* codes);
   // A row for each object of an image of labels (core/object_table.hpp).
-  void report_objects(ObjectTable table);
+  void report_objects(std::string_view name, ObjectTable table);
 
   // Images of which a number of the measurement is not 0 fail, with this text.
   void refuse_where(MeasureValue measure, std::string problem);
@@ -91,8 +91,8 @@ class PlanBuilder {
 
   bool reported() const { return reported_; }  // this stage has
 
-  // Keeps the numbers that this stage reports, as `as NAME` of the stage. Returns why it cannot;
-  // empty when it can.
+  // Names what this stage reports, as `as NAME` of the stage, and keeps its numbers for
+  // expressions. Returns why it cannot; empty when it can.
   std::string keep_measured(const std::string& name);
   bool is_measured(std::string_view name) const { return numbers_.contains(name); }
   // All that expressions may name, with fields.
@@ -137,7 +137,8 @@ class PlanBuilder {
   struct Numbers {
     std::vector<std::pair<std::string, std::pair<MeasureValue, int>>> fields;
   };
-  std::map<std::string, Numbers, std::less<>> numbers_;  // by the names of `as`
+  std::map<std::string, Numbers, std::less<>> numbers_;  // by the names of `as`; tables have none
+  std::map<int, std::string> stage_names_;               // those of `as`, by stage
   Numbers reported_numbers_;                             // of this stage
   bool reported_table_ = false;
   std::string first_report_;  // what the stage's first measurement is called

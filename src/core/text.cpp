@@ -126,6 +126,11 @@ std::string number_text(double value) {
   return std::string(buffer.data(), result.ptr);
 }
 
+std::string_view json_word(double value) {
+  if (std::isfinite(value)) return "";
+  return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
 std::optional<std::size_t> invalid_utf8(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

@@ -36,6 +36,10 @@ std::optional<double> number_value(std::string_view text);
 // The shortest text that reads back as the same number.
 std::string number_text(double value);
 
+// "NaN", "Infinity" or "-Infinity": what JSON has strings for, as it has no such numbers; empty for
+// finite numbers.
+std::string_view json_word(double value);
+
 // Offset of the first byte that is not part of valid UTF-8; nothing when all of it is.
 std::optional<std::size_t> invalid_utf8(std::string_view text);
 

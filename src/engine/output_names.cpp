@@ -47,7 +47,7 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
         picture.output_format = io::Format::npy;
         picture.output_class = PixelClass::single;
         extension = "npy";
-        if (const auto name = target.name; name && plan.objects && table_format(target)) {
+        if (const auto name = target.name; name && last_table(plan) && table_format(target)) {
           extension = std::filesystem::path(name->text()).extension().string().substr(1);
         }
       }

@@ -135,7 +135,6 @@ class FilesRun {
     progress_.detail(std::to_string(options_.threads) + " threads, at most " +
                      std::to_string(memory_ >> 20) + " MiB in flight");
     if (options_.profile) begin_timeline();
-    settings_.array_name = last_operator(state_.pipeline);
     progress_.kinds(kinds_of(work_.pictures, settings_));
     progress_.begin(static_cast<std::int64_t>(work_.pictures.size()));
   }

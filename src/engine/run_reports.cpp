@@ -53,10 +53,11 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   for (const Picture& picture : pictures) {
     const bool has_pages = picture.stream || (picture.pages && picture.pages->numbers.size() > 1);
     if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
-    FileReport::Row& row = kinds.emplace_back();
-    row.page = has_pages ? 1 : 0;
-    add_columns(row, picture.program->plan, picture, settings);
-    if (settings.hash && picture.program->plan.writes_image) row.hash = "hash";
+    for (FileReport::Row& row : kinds_of_rows(picture.program->plan, picture)) {
+      row.page = has_pages ? 1 : 0;
+      if (settings.hash && picture.program->plan.writes_image) row.hash = "hash";
+      kinds.push_back(std::move(row));
+    }
   }
   return kinds;
 }

@@ -128,12 +128,13 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
     if (folder && options.format.empty() && is_one_file(options)) {
       io::check_folder_of_one(target->folder);
     }
-  } else if (target != nullptr && plan.objects && table_format(*target)) {
+  } else if (target != nullptr && last_table(plan) != nullptr && table_format(*target)) {
   } else if (target != nullptr && target->format != io::Format::npy) {
-    throw Error("the pipeline ends in " + last_operator(pipeline) +
-                ", a measurement: there is no image to write; leave -o out, or write the numbers "
-                "with -o '{stem}.npy'" +
-                (plan.objects ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
+    throw Error(
+        "the pipeline ends in " + last_operator(pipeline) +
+        ", a measurement: there is no image to write; leave -o out, or write the numbers "
+        "with -o '{stem}.npy'" +
+        (last_table(plan) != nullptr ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
   }
 }
 

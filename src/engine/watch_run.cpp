@@ -31,7 +31,6 @@ class WatchRun {
     check_in_place(options_, pipeline);
     memory_ = options_.memory > 0 ? options_.memory : default_memory();
     fill_settings(state_.settings, options_, pipeline, memory_);
-    state_.settings.array_name = last_operator(pipeline);
     backends::configure({.gpu_memory = options_.gpu_memory, .dump_folder = options_.dump_kernels});
     if (!is_automatic(options_.device)) {
       open_lanes(state_, options_, open_devices(options_.device, state_.pool), progress_,

@@ -36,11 +36,9 @@ Footprint hull(const Footprint& a, const Footprint& b) {
 std::set<ValueId> live_values(const Plan& plan) {
   std::set<ValueId> live;
   for (const ValueId value : written_images(plan)) live.insert(value);
-  for (const PlanColumn& column : plan.columns) live.insert(column.value);
   for (const PlanCheck& check : plan.checks) live.insert(check.value);
-  if (plan.last_measurement) live.insert(*plan.last_measurement);
+  for (const ValueId value : reported_values(plan)) live.insert(value);
   for (const ValueId value : object_images(plan)) live.insert(value);
-  if (plan.objects && plan.objects->records) live.insert(*plan.objects->records);
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     if (live.contains(step->outputs.front())) live.insert(step->inputs.begin(), step->inputs.end());
   }
@@ -81,11 +79,13 @@ Plan without_repeats(const Plan& plan) {
   }
   for (PlanColumn& column : out.columns) column.value = same[column.value];
   for (PlanCheck& check : out.checks) check.value = same[check.value];
-  if (out.last_measurement) out.last_measurement = same[*out.last_measurement];
-  if (out.objects) {
-    out.objects->labels = same[out.objects->labels];
-    if (out.objects->intensities) out.objects->intensities = same[*out.objects->intensities];
-    if (out.objects->records) out.objects->records = same[*out.objects->records];
+  for (PlanMeasurement& measurement : out.measurements) {
+    measurement.value = same[measurement.value];
+    if (!measurement.objects) continue;
+    ObjectTable& objects = *measurement.objects;
+    objects.labels = same[objects.labels];
+    if (objects.intensities) objects.intensities = same[*objects.intensities];
+    if (objects.records) objects.records = same[*objects.records];
   }
   for (PlanValue& value : out.values) {
     value.measured_image = same[value.measured_image];

@@ -2,10 +2,13 @@
 import csv
 import io
 import json
+import os
+import pty
+import subprocess
 import unittest
 
 import numpy as np
-from program import ProgramTest, colour, ramp
+from program import PROGRAM, ProgramTest, colour, ramp
 
 
 class Rows(ProgramTest):
@@ -41,10 +44,6 @@ class Rows(ProgramTest):
                           ["file", "mean2", "std2"]])
         self.assertEqual(told[0]["mean2"], 25)
         self.assertEqual(told[2], {"file": "in/c.png", "mean2": 7, "std2": 0})
-
-    def test_no_number_is_null(self):
-        np.save(self.path("n.npy"), np.full((2, 2), np.nan, np.float32))
-        self.assertEqual(json.loads(self.impipe("mean2", "n.npy", "--json").out)["mean2"], None)
 
     def test_hashes(self):
         plain = [line.split("\t")[1] for line in self.impipe("imcomplement", "in",
@@ -147,6 +146,127 @@ class Json(ProgramTest):
         self.assertNotIn("width", told["input"])
         told = json.loads(self.impipe("plan", "bwdist", "--class", "logical", "--json").out)
         self.assertIsNone(told["stages"][0]["makes"]["white"])
+
+
+class NoNumbers(ProgramTest):
+    """NaN and the infinities are told apart, by what other programs read."""
+
+    def setUp(self):
+        super().setUp()
+        for name, value in [("nan", np.nan), ("high", np.inf), ("low", -np.inf), ("one", 1)]:
+            np.save(self.path(f"{name}.npy"), np.full((4, 4), value, np.float32))
+        self.expected = {"nan.npy": np.nan, "high.npy": np.inf, "low.npy": -np.inf, "one.npy": 1.0}
+
+    def test_json(self):
+        said = self.impipe("mean2", *self.expected, "--json").out
+        self.assertNotIn("null", said)
+        # Strict JSON: Python's reader takes NaN without quotes, others do not.
+        rows = [json.loads(line, parse_constant=self.fail) for line in said.splitlines()]
+        for row in rows:
+            self.assertEqual(repr(float(row["mean2"])), repr(self.expected[row["file"]]))
+        self.assertEqual({row["file"]: row["mean2"] for row in rows},
+                         {"nan.npy": "NaN", "high.npy": "Infinity", "low.npy": "-Infinity",
+                          "one.npy": 1})
+
+    def test_lists(self):
+        """A list of numbers has them too: of multithresh, beyond sixteen."""
+        row = json.loads(self.impipe("multithresh 18", "nan.npy", "--json").out,
+                         parse_constant=self.fail)
+        self.assertEqual(row["multithresh"], [["NaN"] * 18])
+
+    def test_tables(self):
+        for flags, delimiter in [([], "\t"), (["--csv"], ",")]:
+            said = self.impipe("mean2 | max", *self.expected, *flags).out
+            numbers = np.genfromtxt(io.StringIO(said), delimiter=delimiter, skip_header=1,
+                                    dtype=None, encoding="utf-8")
+            for name, mean, _ in numbers:
+                self.assertEqual(repr(float(mean)), repr(self.expected[name]))
+
+    def test_files_of_objects(self):
+        """The weighted centroid of an object without light is none; of infinite light, too."""
+        np.save(self.path("mask.npy"), np.array([[1, 0, 1, 0, 1]], np.uint8) > 0)
+        np.save(self.path("light.npy"), np.array([[0, 0, np.inf, 0, -np.inf]], np.float32))
+        expected = {"MeanIntensity": [0, np.inf, -np.inf], "WeightedCentroid_x": [np.nan] * 3}
+        for name in ["t.csv", "t.tsv", "t.json"]:
+            self.impipe("regionprops image=:l", "mask.npy", "--with", "l=light.npy", "-o", name)
+            with open(self.path(name), newline="") as file:
+                if name == "t.json":
+                    rows = json.load(file, parse_constant=self.fail)
+                else:
+                    rows = list(csv.DictReader(file, delimiter="," if name == "t.csv" else "\t"))
+            for column, values in expected.items():
+                np.testing.assert_array_equal([float(row[column]) for row in rows], values)
+
+    def test_differences(self):
+        told = json.loads(self.impipe("diff", "nan.npy", "one.npy", "--json", code=1).out)
+        self.assertEqual((told["max"], told["mean"]), ("Infinity", "Infinity"))
+
+
+class Terminals(ProgramTest):
+    """Names of files do nothing to a terminal, and are told as they are elsewhere."""
+
+    NAMES = ["a\x1b[31mred.png", "b\nc.png", "d\u202egnp.png", "e\x9b2J.png", "f\x7f.png",
+             "g,\"h\".png", "caf\u00e9.png"]
+    SHOWN = ["a\\x1b[31mred.png", "b\\nc.png", "d\\u202egnp.png", "e\\u009b2J.png", "f\\x7f.png",
+             '"g,""h"".png"', "caf\u00e9.png"]
+
+    def setUp(self):
+        super().setUp()
+        for name in self.NAMES:
+            self.picture("in/" + name)
+
+    def on_terminal(self, *arguments):
+        """What the program writes to a terminal as stdout."""
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                               stdout=theirs, stderr=subprocess.DEVNULL, env=self.environment())
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                more = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not more:
+                break
+            said += more
+        os.close(ours)
+        self.assertEqual(run.wait(), 0)
+        return said.replace(b"\r\n", b"\n").decode()
+
+    def unsafe(self, text):
+        return [c for c in text
+                if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c == "\u202e")]
+
+    def test_csv(self):
+        said = self.on_terminal("mean2", "in", "--csv", "--no-header")
+        self.assertEqual(self.unsafe(said), [])
+        self.assertEqual({line.rpartition(",")[0].replace("in/", "") for line in said.splitlines()},
+                         set(self.SHOWN))
+        piped = csv.reader(io.StringIO(self.impipe("mean2", "in", "--csv", "--no-header",
+                                                   binary=True).out.decode(), newline=""))
+        self.assertEqual({row[0] for row in piped}, {"in/" + name for name in self.NAMES})
+
+    def test_tsv(self):
+        said = self.on_terminal("mean2", "in")
+        self.assertEqual([c for c in self.unsafe(said) if c != "\t"], [])
+        self.assertEqual(said, self.impipe("mean2", "in").out)
+
+    def test_json(self):
+        for command in [["mean2", "in", "--json"], ["imcomplement", "in", "--hash", "--json"],
+                        ["info", *("in/" + name for name in self.NAMES), "--json"]]:
+            said = self.on_terminal(*command)
+            self.assertEqual(self.unsafe(said), [])
+            self.assertIn("caf\u00e9.png", said)
+            self.assertEqual({json.loads(line)["file"] for line in said.splitlines()},
+                             {"in/" + name for name in self.NAMES})
+
+    def test_events(self):
+        """Lines on stderr that programs read are JSON whatever the names are."""
+        said = self.impipe("mean2", "in", "--progress", "json").err
+        files = [json.loads(line) for line in said.splitlines()]
+        self.assertEqual({event["file"] for event in files if event["event"] == "file"},
+                         {"in/" + name for name in self.NAMES})
 
 
 if __name__ == "__main__":

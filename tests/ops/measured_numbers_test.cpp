@@ -127,7 +127,7 @@ TEST(MeasuredNumbers, SayWhatIsWrong) {
   } mistakes[] = {
       {"imgaussfilt 2 as m",
        "imgaussfilt: it measures nothing; `| as m` behind it keeps the image"},
-      {"imhist 4 as h", "imhist: a table has no name; -o writes it"},
+      {"imhist 4 as h | map 'x - h'", "map: 'h' is a table; expressions take single numbers"},
       {"mean2 as white", "'white' has a meaning in expressions; choose another name"},
       {"mean2 as max", "'max' has a meaning in expressions; choose another name"},
       {"as m | mean2 as m", "'m' is used already"},

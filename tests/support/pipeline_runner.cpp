@@ -5,7 +5,6 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cpu/simd/level.hpp"
-#include "core/object_table.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/device/session.hpp"
 #include "engine/program/executor.hpp"
@@ -45,13 +44,15 @@ Ran ran(engine::Outcome outcome, const engine::Program& program) {
   Ran out{.image = std::move(outcome.image),
           .names = {},
           .columns = std::move(outcome.columns),
-          .measurement = std::move(outcome.last_measurement.numbers),
+          .measurement = {},
           .steps = static_cast<int>(program.plan.steps.size())};
   for (const PlanColumn& column : program.plan.columns) out.names.push_back(column.name);
-  if (program.plan.objects) {
-    const auto columns = object_columns(program.plan.objects->intensities.has_value()).size();
-    out.measurement = {static_cast<double>(outcome.objects.size() / columns)};
-    out.measurement.insert(out.measurement.end(), outcome.objects.begin(), outcome.objects.end());
+  if (outcome.measurements.empty()) return out;
+  engine::Measurement& last = outcome.measurements.back();
+  out.measurement = std::move(last.numbers);
+  if (program.plan.measurements.back().objects) {
+    out.measurement.insert(out.measurement.begin(),
+                           static_cast<double>(last.values / last.columns));
   }
   return out;
 }

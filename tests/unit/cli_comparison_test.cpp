@@ -40,8 +40,8 @@ TEST(Comparison, ItSaysWhyADeviceLoses) {
 
 TEST(Comparison, OtherBitsAreSeen) {
   std::vector<ComparedRow> rows = {row("cpu", 1, 1, 0), row("cuda:0", 1, 1, 0)};
-  for (ComparedRow& each : rows) each.result.outcome.columns = {0.0, 1.0};
-  rows[1].result.outcome.columns[0] = -0.0;
+  for (ComparedRow& each : rows) each.result.outcome.measurements = {{.numbers = {0.0, 1.0}}};
+  rows[1].result.outcome.measurements[0].numbers[0] = -0.0;
   relate(rows);
   EXPECT_FALSE(rows[1].same_bits);
 }

@@ -132,7 +132,7 @@ TEST_F(Programs, MeasurementsAreColumnsAndTheLastIsKept) {
   const Outcome outcome = run("mean2 | max", {image_of({2, 2}, {1, 2, 3, 10}), {}});
   EXPECT_EQ(outcome.columns, (std::vector<double>{4, 10}));
   EXPECT_TRUE(outcome.image.empty());
-  EXPECT_EQ(outcome.last_measurement.numbers, (std::vector<double>{10}));
+  EXPECT_EQ(outcome.measurements.back().numbers, (std::vector<double>{10}));
 }
 
 // The mean divides by the pixels of the image that was measured, not of the one that came in.

@@ -27,7 +27,7 @@ Outcome image_of(PixelClass cls, double value, double last) {
 
 Outcome numbers_of(std::vector<double> numbers) {
   Outcome outcome;
-  outcome.last_measurement = {.channels = 1, .values = 2, .numbers = std::move(numbers)};
+  outcome.measurements = {{.channels = 1, .values = 2, .numbers = std::move(numbers)}};
   return outcome;
 }
 

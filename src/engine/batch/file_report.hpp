@@ -26,19 +26,22 @@ struct FileReport {
   int tries = 1;            // more where the first failed for a reason that might pass
   // What was measured of the file, or of each of its pages or objects.
   struct Row {
-    int page = 0;                      // from 1; 0: of a file of one page
+    int page = 0;       // from 1; 0: of a file of one page
+    std::string table;  // the one that the row is of, where there are several; else empty
     std::vector<std::string> columns;  // names of the measurements
-    std::vector<double> values;        // one a column; none where there is no object
-    std::string hash;                  // of the result's pixels, with --hash
-    // A measurement that no column or file has, as a histogram; its name is empty otherwise.
+    // One a column; none for the last ones, a table's, where there is no object.
+    std::vector<double> values;
+    std::string hash;  // of the result's pixels, with --hash
+    // A measurement that no column or file has, as a histogram.
     struct Array {
       std::string name;
       int channels = 1;
       std::int64_t values = 0;      // a channel
       int columns = 1;              // above 1: the values of a channel are a matrix, row by row
+      bool may_be_saved = false;    // -o would write it
       std::vector<double> numbers;  // [channels][values]
     };
-    Array array;
+    std::vector<Array> arrays;  // of several rows of a file or page the first has them
   };
   std::vector<Row> rows;
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout

@@ -1,9 +1,6 @@
 // Tables of objects as files: a header and a line a row, or an array of objects.
 #include "engine/batch/object_text.hpp"
 
-#include <cmath>
-
-#include "core/object_table.hpp"
 #include "core/text.hpp"
 
 namespace impipe::engine {
@@ -20,11 +17,6 @@ std::optional<TableFormat> table_format(const io::OutputTarget& target) {
   return target.name ? table_format(std::filesystem::path(target.name->text())) : std::nullopt;
 }
 
-std::vector<std::string> object_columns(const Plan& plan) {
-  if (!plan.objects) return {};
-  return impipe::object_columns(plan.objects->intensities.has_value());
-}
-
 std::string table_text(const std::vector<std::string>& columns, const std::vector<double>& numbers,
                        TableFormat format) {
   const bool json = format == TableFormat::json;
@@ -38,7 +30,8 @@ std::string table_text(const std::vector<std::string>& columns, const std::vecto
     if (json && c == 0) out += i == 0 ? "\n  {" : ",\n  {";
     if (c > 0) out += between;
     if (json) out += "\"" + columns[c] + "\": ";
-    out += std::isfinite(numbers[i]) ? number_text(numbers[i]) : json ? "null" : "";
+    const std::string_view word = json ? json_word(numbers[i]) : "";
+    out += word.empty() ? number_text(numbers[i]) : "\"" + std::string(word) + "\"";
     if (c + 1 == columns.size()) out += json ? "}" : "\n";
   }
   return json ? out + (numbers.empty() ? "]\n" : "\n]\n") : out;

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/interleave.hpp"
 #include "core/kept_bytes.hpp"
+#include "core/object_table.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/object_text.hpp"
@@ -69,20 +70,32 @@ HostImage black_image(const io::ImageInfo& info) {
 
 }  // namespace
 
-void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
-                 const PictureSettings& settings) {
-  bool told = !picture.output.empty() || !plan.last_measurement;
-  for (const PlanColumn& column : plan.columns) {
-    row.columns.push_back(column.name);
-    told = told || column.value == *plan.last_measurement;
+std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture) {
+  FileReport::Row row;
+  std::vector<const PlanMeasurement*> tables;
+  const PlanMeasurement* saved = nullptr;
+  if (!plan.writes_image && !plan.measurements.empty()) saved = &plan.measurements.back();
+  const bool takes_table = table_format(std::filesystem::path(picture.output)).has_value();
+  for (const PlanColumn& column : plan.columns) row.columns.push_back(column.name);
+  for (const PlanMeasurement& measurement : plan.measurements) {
+    if (measurement.objects) tables.push_back(&measurement);
+    if (measurement.objects || measurement.in_columns) continue;
+    const bool is_saved = &measurement == saved && !takes_table;
+    if (is_saved && !picture.output.empty()) continue;
+    const PlanValue& value = plan.values[measurement.value];
+    row.arrays.push_back(
+        {measurement.name, value.channels, value.values, measurement.matrix_columns, is_saved, {}});
   }
-  if (plan.objects) {
-    for (std::string& name : object_columns(plan)) row.columns.push_back(std::move(name));
+  if (tables.empty()) return {row};
+  std::vector<FileReport::Row> rows;
+  for (const PlanMeasurement* table : tables) {
+    rows.push_back(row);
+    if (tables.size() > 1) rows.back().table = table->name;
+    for (std::string& name : object_columns(table->objects->intensities.has_value())) {
+      rows.back().columns.push_back(std::move(name));
+    }
   }
-  if (told || plan.objects) return;
-  const PlanValue& value = plan.values[*plan.last_measurement];
-  row.array = {
-      settings.array_name, value.channels, value.values, plan.last_measurement_columns, {}};
+  return rows;
 }
 
 void PixelHash::mix(std::uint64_t byte) { hash_ = (hash_ ^ byte) * fnv_prime; }
@@ -374,27 +387,43 @@ void PictureWork::compute_pages(int lane) {
 }
 
 void PictureWork::add_row(int page) {
-  FileReport::Row row{.page = page, .columns = {}, .values = outcome_.columns, .hash = {}};
   const Plan& plan = picture_.program->plan;
-  add_columns(row, plan, picture_, settings_);
-  if (!row.array.name.empty()) row.array.numbers = std::move(outcome_.last_measurement.numbers);
-  if (settings_.hash && plan.writes_image) row.hash = pixel_hash(outcome_.image);
-  if (!plan.objects) {
-    result_.rows.push_back(std::move(row));
-    return;
+  std::vector<FileReport::Row> kinds = kinds_of_rows(plan, picture_);
+  const std::string hash = settings_.hash && plan.writes_image ? pixel_hash(outcome_.image) : "";
+  for (FileReport::Row& kind : kinds) {
+    kind.page = page;
+    kind.values = outcome_.columns;
+    kind.hash = hash;
   }
-  // Each object's row begins with what was measured beside it.
-  const std::size_t columns = object_columns(plan).size();
-  if (outcome_.objects.empty()) {
-    row.values.clear();
-    result_.rows.push_back(std::move(row));
-    return;
+  auto arrays = std::exchange(kinds.front().arrays, {});
+  for (FileReport::Row& kind : kinds) kind.arrays.clear();
+  const std::size_t first = result_.rows.size();
+  auto kind = kinds.begin();
+  for (std::size_t i = 0; i < plan.measurements.size(); ++i) {
+    std::vector<double>& numbers = outcome_.measurements[i].numbers;
+    if (plan.measurements[i].objects) {
+      add_objects(*kind++, numbers);
+      continue;
+    }
+    const auto array = std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) {
+      return one.name == plan.measurements[i].name;
+    });
+    if (array != arrays.end()) array->numbers = std::move(numbers);
   }
-  for (std::size_t at = 0; at < outcome_.objects.size(); at += columns) {
-    result_.rows.push_back(row);
-    const auto first = outcome_.objects.begin() + static_cast<std::ptrdiff_t>(at);
-    result_.rows.back().values.insert(result_.rows.back().values.end(), first,
-                                      first + static_cast<std::ptrdiff_t>(columns));
+  if (result_.rows.size() == first) {  // no table, or no object in any
+    kinds.front().table.clear();
+    result_.rows.push_back(std::move(kinds.front()));
+  }
+  result_.rows[first].arrays = std::move(arrays);
+}
+
+// Each object's row begins with the file's other numbers.
+void PictureWork::add_objects(const FileReport::Row& kind, std::span<const double> numbers) {
+  const std::size_t columns = kind.columns.size() - kind.values.size();
+  for (; !numbers.empty(); numbers = numbers.subspan(columns)) {
+    std::vector<double>& values = result_.rows.emplace_back(kind).values;
+    values.insert(values.end(), numbers.begin(),
+                  numbers.begin() + static_cast<std::ptrdiff_t>(columns));
   }
 }
 
@@ -548,10 +577,40 @@ std::vector<const FileWork*> PictureWork::compute_stack(int lane,
   return left;
 }
 
+// What the last stage has measured; of several measurements the values one behind the other.
+Measurement PictureWork::last_measurement() const {
+  const std::vector<PlanMeasurement>& all = picture_.program->plan.measurements;
+  std::size_t first = all.size() - 1;
+  while (first > 0 && all[first - 1].stage == all.back().stage) --first;
+  Measurement out = outcome_.measurements.back();
+  if (first + 1 == all.size()) return out;
+  const std::span parts = std::span(outcome_.measurements).subspan(first);
+  out.values = 0;
+  out.numbers.clear();
+  for (const Measurement& part : parts) out.values += part.values;
+  for (int c = 0; c < out.channels; ++c) {
+    for (const Measurement& part : parts) {
+      const auto begin = part.numbers.begin() + c * part.values;
+      out.numbers.insert(out.numbers.end(), begin, begin + part.values);
+    }
+  }
+  return out;
+}
+
 // values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
 // rows x columns (x channels).
-io::Bytes PictureWork::encode_measurement() const {
-  const Measurement& m = outcome_.last_measurement;
+io::Bytes PictureWork::encode_measured(const std::filesystem::path& path) const {
+  const Plan& plan = picture_.program->plan;
+  if (const auto format = table_format(path)) {
+    const PlanMeasurement* table = last_table(plan);
+    const std::string text = table_text(
+        object_columns(table->objects->intensities.has_value()),
+        outcome_.measurements[static_cast<size_t>(table - plan.measurements.data())].numbers,
+        *format);
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    return {bytes, bytes + text.size()};
+  }
+  const Measurement m = last_measurement();
   std::vector<std::int64_t> shape{m.values};
   if (m.columns > 1) shape = {m.values / m.columns, m.columns};
   if (m.channels == 1) return io::encode_npy(m.numbers, shape);
@@ -564,19 +623,6 @@ io::Bytes PictureWork::encode_measurement() const {
     }
   }
   return io::encode_npy(rows, shape);
-}
-
-io::Bytes PictureWork::encode_objects() const {
-  const std::vector<std::string> columns = object_columns(picture_.program->plan);
-  const auto format = table_format(std::filesystem::path(picture_.output));
-  if (!format) {
-    const auto width = static_cast<std::int64_t>(columns.size());
-    const auto rows = static_cast<std::int64_t>(outcome_.objects.size()) / width;
-    return io::encode_npy(outcome_.objects, std::vector<std::int64_t>{rows, width});
-  }
-  const std::string text = table_text(columns, outcome_.objects, *format);
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return {bytes, bytes + text.size()};
 }
 
 void PictureWork::check_time() const {
@@ -672,6 +718,7 @@ void PictureWork::append_page(io::Encoded encoded) {
 
 void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
+  const std::vector<std::string>& pages = picture_.pages->outputs;
   tell_exr();
   if (picture_.output.empty()) return;
   io::Bytes bytes;
@@ -682,19 +729,19 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
         io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
     tell_losses(encoded);
-    if (picture_.pages->outputs.empty() && io::writes_stream(type.format)) {
+    if (pages.empty() && io::writes_stream(type.format)) {
       outcome_ = {};
       return append_page(std::move(encoded));
     }
     bytes = std::move(encoded.bytes);
   } else {
-    bytes = encode_measurement();
+    bytes = encode_measured(pages.empty() ? picture_.output : pages[which]);
   }
   outcome_ = {};
-  if (picture_.pages->outputs.empty()) {
+  if (pages.empty()) {
     encoded_.push_back(std::move(bytes));
-  } else if (const std::string& path = picture_.pages->outputs[which]; may_write(path)) {
-    write(path, std::move(bytes));
+  } else if (may_write(pages[which])) {
+    write(pages[which], std::move(bytes));
   }
 }
 
@@ -727,9 +774,7 @@ void PictureWork::encode() {
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
-  if (!plan.writes_image) {
-    return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
-  }
+  if (!plan.writes_image) return write(picture_.output, encode_measured(picture_.output));
   result_.encoded_on_device = !outcome_.coded.empty();
   io::Encoded encoded = result_.encoded_on_device
                             ? io::encode_coded(outcome_.coded, outcome_.image.type,

@@ -113,7 +113,6 @@ struct PictureSettings {
   std::vector<std::string> stage_texts;
   std::function<bool()> stop;
   std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
-  std::string array_name;                 // of a measurement that a row has whole
   // For a profile: where times are told.
   Timeline* timeline = nullptr;
   StepTimes step_times;
@@ -228,13 +227,15 @@ class PictureWork : public FileWork {
   // page has a file.
   void encode_page(size_t which, const io::ImageInfo& info);
   void add_row(int page);
+  void add_objects(const FileReport::Row& kind, std::span<const double> numbers);
   void write(const std::filesystem::path& path, io::Bytes bytes);
   // Puts a page behind those before it, in `result_`.
   void append_page(io::Encoded encoded);
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
-  io::Bytes encode_measurement() const;
-  io::Bytes encode_objects() const;
+  Measurement last_measurement() const;
+  // What a file of this name holds where the pipeline ends in a measurement.
+  io::Bytes encode_measured(const std::filesystem::path& path) const;
 
   Picture& picture_;
   PictureSettings& settings_;
@@ -256,9 +257,8 @@ class PictureWork : public FileWork {
   PictureResult result_;
 };
 
-// The columns of a picture's row, and the measurement that it has whole, without its numbers.
-void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
-                 const PictureSettings& settings);
+// The rows that a picture has, without numbers: one, or one for each table of objects.
+std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture);
 
 inline constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
 

@@ -269,7 +269,7 @@ void PictureWork::compute_bands(int lane) {
   rows.reset();
   keep_bytes(std::exchange(file_, {}));
   if (target) within(Part::encode, lane, [&] { finish_bands(*target); });
-  FileReport::Row row{.page = 0, .columns = {}, .values = {}, .hash = {}};
+  FileReport::Row row;
   if (settings_.hash) row.hash = hash.text();
   result_.rows.push_back(std::move(row));
 }

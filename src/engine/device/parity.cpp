@@ -120,9 +120,12 @@ bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
 
 bool same_bits(const Outcome& a, const Outcome& b) {
   const Planes &p = a.image.planes, &q = b.image.planes;
+  const auto &m = a.measurements, &n = b.measurements;
   return std::equal(p.begin(), p.end(), q.begin(), q.end(), same_pixels) &&
-         same_numbers(a.columns, b.columns) &&
-         same_numbers(a.last_measurement.numbers, b.last_measurement.numbers);
+         std::equal(m.begin(), m.end(), n.begin(), n.end(),
+                    [](const Measurement& one, const Measurement& other) {
+                      return same_numbers(one.numbers, other.numbers);
+                    });
 }
 
 std::string parity_failure(Device& device, ThreadPool& pool) {

@@ -53,6 +53,10 @@ bool planes_agree(const Plane& a, const Plane& b) {
   return false;
 }
 
+std::vector<double> last_numbers(const Outcome& outcome) {
+  return outcome.measurements.empty() ? std::vector<double>{} : outcome.measurements.back().numbers;
+}
+
 }  // namespace
 
 bool agrees(const Outcome& device, const Outcome& loop) {
@@ -61,8 +65,7 @@ bool agrees(const Outcome& device, const Outcome& loop) {
     const Plane &a = device.image.planes[0], &b = loop.image.planes[0];
     if (a.size() != b.size() || a.cls() != b.cls() || !planes_agree(a, b)) return false;
   }
-  const std::vector<double>& a = device.last_measurement.numbers;
-  const std::vector<double>& b = loop.last_measurement.numbers;
+  const std::vector<double> a = last_numbers(device), b = last_numbers(loop);
   const auto in = [](const std::vector<double>& numbers) {
     return [&numbers](std::int64_t i) { return numbers[static_cast<std::size_t>(i)]; };
   };

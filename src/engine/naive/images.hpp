@@ -19,7 +19,7 @@ inline Outcome outcome_of(HostImage image) {
 inline Outcome outcome_of(std::vector<double> numbers) {
   Outcome outcome;
   const auto values = static_cast<std::int64_t>(numbers.size());
-  outcome.last_measurement = {.channels = 1, .values = values, .numbers = std::move(numbers)};
+  outcome.measurements = {{.channels = 1, .values = values, .numbers = std::move(numbers)}};
   return outcome;
 }
 

@@ -76,7 +76,7 @@ Loop sum() {
 Loop mean() {
   return [](const Material& material) {
     Outcome outcome = sum()(material);
-    outcome.last_measurement.numbers[0] /= static_cast<double>(material.image.size().pixels());
+    outcome.measurements[0].numbers[0] /= static_cast<double>(material.image.size().pixels());
     return outcome;
   };
 }

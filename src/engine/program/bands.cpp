@@ -48,7 +48,7 @@ bool is_local(const Node& node) {
 Banding banding_of(const Program& program) {
   const Plan& plan = program.lowered;
   Banding out;
-  if (!plan.writes_image || !plan.columns.empty() || !plan.checks.empty() || plan.objects) {
+  if (!plan.writes_image || !plan.measurements.empty() || !plan.checks.empty()) {
     out.why_not = "measurements are taken of the whole image";
   } else if (!plan.operands.empty()) {
     out.why_not = "images of --with are read whole";

@@ -266,27 +266,47 @@ class Execution {
   }
 
   // Rows from what the device summed; where it could not, from the pixels.
-  void measure(const ObjectTable& table) {
+  std::vector<Measurement> tables_of(const ObjectTable& table) {
     if (table.intensities && sizes_[*table.intensities] != sizes_[table.labels]) {
       throw Error("regionprops: the labels are " + to_string(sizes_[table.labels]) +
                       ", the image is " + to_string(sizes_[*table.intensities]),
                   ExitCode::file_failed);
     }
+    const bool with = table.intensities.has_value();
+    const int columns = static_cast<int>(object_columns(with).size());
+    std::vector<Measurement> tables(count_);
+    const auto take = [&](size_t i, std::vector<double> rows) {
+      const auto numbers = static_cast<std::int64_t>(rows.size());
+      tables[i] = {.values = numbers, .numbers = std::move(rows), .columns = columns};
+    };
     if (table.records) {
       const std::vector<double>& records = numbers_of(*table.records);
       if (!has_faults(records)) {
-        outcomes_.front().objects =
-            object_rows(records, table.intensities.has_value(), table.origin);
-        return;
+        take(0, object_rows(records, with, table.origin));
+        return tables;
       }
     }
     const std::vector<Planes> labels = planes_of(table.labels);
     std::vector<Planes> intensities;
-    if (table.intensities) intensities = planes_of(*table.intensities);
+    if (with) intensities = planes_of(*table.intensities);
     for (size_t i = 0; i < count_; ++i) {
       const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
-      outcomes_[i].objects = measure_objects(labels[i].front(), beside, table.origin);
+      take(i, measure_objects(labels[i].front(), beside, table.origin));
     }
+    return tables;
+  }
+
+  std::vector<Measurement> measured(const PlanMeasurement& of) {
+    if (of.objects) return tables_of(*of.objects);
+    const PlanValue& value = plan_.values[of.value];
+    const std::vector<double>& numbers = numbers_of(of.value);
+    const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
+    std::vector<Measurement> out;
+    for (size_t i = 0; i < count_; ++i) {
+      const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
+      out.push_back({value.channels, value.values, {begin, begin + each}, of.matrix_columns});
+    }
+    return out;
   }
 
   // Of a stack: the images are then done one by one, and those that may be are.
@@ -312,20 +332,11 @@ class Execution {
                                                static_cast<size_t>(column.element)]);
       }
     }
-    if (plan_.last_measurement) {
-      const PlanValue& value = plan_.values[*plan_.last_measurement];
-      numbers_of(*plan_.last_measurement);
-      std::vector<double> numbers = std::move(downloaded_.at(*plan_.last_measurement));
-      downloaded_.erase(*plan_.last_measurement);
-      const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
-      for (size_t i = 0; i < count_; ++i) {
-        const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
-        std::vector<double> own(begin, begin + each);
-        outcomes_[i].last_measurement = {value.channels, value.values, std::move(own),
-                                         plan_.last_measurement_columns};
-      }
+    for (const PlanMeasurement& measurement : plan_.measurements) {
+      std::vector<Measurement> made = measured(measurement);
+      for (size_t i = 0; i < count_; ++i) outcomes_[i].measurements.push_back(std::move(made[i]));
     }
-    if (plan_.objects) measure(*plan_.objects);
+    downloaded_.clear();
     for (const PlanSave& save : plan_.saves) {
       std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));

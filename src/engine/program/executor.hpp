@@ -57,10 +57,9 @@ struct Outcome {
   Size coded_size;
   // Of a stack: the device has not decoded this image, see NotDecoded, and there is nothing else.
   bool not_decoded = false;
-  std::vector<double> columns;   // one a column of the plan
-  Measurement last_measurement;  // empty when there is none
-  // Where the plan has an object table: a row an object, of numbers for the columns' last names.
-  std::vector<double> objects;
+  std::vector<double> columns;  // one a column of the plan
+  // One a measurement of the plan. Of a table the values are a matrix, a row an object.
+  std::vector<Measurement> measurements;
   std::vector<HostImage> saves;  // one a save of the plan
   // When timed. Of a stack: the first image has what was done for all.
   std::vector<double> step_bytes;           // that each step must read and write, for one image

@@ -36,11 +36,9 @@ std::vector<std::string> names_of_values(const pipeline::Pipeline& pipeline, con
 std::set<ValueId> results_of(const Plan& plan) {
   const std::vector<ValueId> written = written_images(plan);
   std::set<ValueId> results(written.begin(), written.end());
-  for (const PlanColumn& column : plan.columns) results.insert(column.value);
   for (const PlanCheck& check : plan.checks) results.insert(check.value);
-  if (plan.last_measurement) results.insert(*plan.last_measurement);
+  for (const ValueId value : reported_values(plan)) results.insert(value);
   for (const ValueId value : object_images(plan)) results.insert(value);
-  if (plan.objects && plan.objects->records) results.insert(*plan.objects->records);
   return results;
 }
 

@@ -24,8 +24,8 @@ naive::Loop encode_loop(const std::string& extension) {
   return [format = format_named(extension)](const Material& material) {
     Outcome outcome;
     const io::Bytes file = encoded(material.image, format);
-    outcome.last_measurement = {
-        .channels = 1, .values = 1, .numbers = {static_cast<double>(file.size())}};
+    outcome.measurements = {
+        {.channels = 1, .values = 1, .numbers = {static_cast<double>(file.size())}}};
     return outcome;
   };
 }

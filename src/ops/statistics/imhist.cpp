@@ -33,7 +33,8 @@ const RegisterOperator imhist_operator{{
     .details =
         "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
         "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"
-        "Up to 16 bins are columns of the report; any number is saved with -o '{stem}.npy'.",
+        "The counts are columns of the report, more than 4,096 only with --json; -o "
+        "'{stem}.npy' saves\nthem.",
     .example = "imhist 16",
     .accuracy = "exact",
     .matlab = "imhist(A,n) (same; MATLAB counts NaN as 0)",

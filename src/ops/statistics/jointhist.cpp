@@ -55,7 +55,8 @@ const RegisterOperator jointhist_operator{{
         "H(i,j) is the number of pixels with bin i (row) in the current image and bin j (column) "
         "in\n"
         "the other, bin = floor(v n / (the class's largest value + 1)). Each channel has its own.\n"
-        "Up to 16 counts are columns of the report; any number is saved with -o '{stem}.npy'.",
+        "The counts are columns of the report, row by row, more than 4,096 only with --json;\n"
+        "-o '{stem}.npy' saves them.",
     .example = "as a | imgaussfilt 2 | jointhist :a 64",
     .accuracy = "exact",
     .matlab = "histcounts2 of the values with n equal bins each (a definition of our own)",

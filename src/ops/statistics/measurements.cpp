@@ -133,7 +133,8 @@ const RegisterOperator mean2_operator{{
     .parameters = {which_columns, measured_image_parameter()},
     .details =
         "The sum over the number of values, in double, on the image's own scale. The image goes\n"
-        "on unchanged; the number becomes a column of the report.",
+        "on unchanged; the number becomes a column of the report: mean2, the second one of a\n"
+        "pipeline mean2_2, NAME with `mean2 as NAME`.",
     .example = "mean2 | std2",
     .accuracy = "exact sum for integer classes; 1e-15 relative to the sum of |x| for single",
     .matlab = "mean2(A) (same)",
@@ -214,7 +215,7 @@ const RegisterOperator stats_operator{{
     .parameters = {which_columns, measured_image_parameter()},
     .details =
         "The same numbers as the five operators, as five columns, in one pass over the image; for\n"
-        "single std2 is a second one, about the mean.",
+        "single std2 is a second one, about the mean. -o NAME.npy saves the five in this order.",
     .example = "stats each",
     .accuracy = "as min, max, sum, mean2 and std2",
     .matlab = "[min(A(:)) max(A(:)) sum(A(:)) mean2(A) std2(A)]",

@@ -26,7 +26,7 @@ ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
   if (!beside || is_integer(beside->type.cls)) {
     table.records = plan.objects(labels, beside ? &*beside : nullptr).id;
   }
-  plan.report_objects(table);
+  plan.report_objects("regionprops", table);
   return image;
 }
 
@@ -52,7 +52,10 @@ const RegisterOperator regionprops_operator{{
         "Objects of a logical image are numbered as bwlabel does, with conn; the values of others\n"
         "are labels (whole numbers, 0 is background). Rows go to stdout in the order of the "
         "labels, behind\n"
-        "the file's name; -o '{stem}.csv', '.tsv', '.json' or '.npy' writes them to a file.\n"
+        "the file's name; -o '{stem}.csv', '.tsv', '.json' or '.npy' writes them to a file. Of "
+        "several\n"
+        "tables a column `table` names each row's: regionprops, regionprops_2, or NAME with\n"
+        "`regionprops as NAME`.\n"
         "Columns: Label Area Centroid_x Centroid_y BoundingBox_x BoundingBox_y BoundingBox_w\n"
         "BoundingBox_h EquivDiameter MajorAxisLength MinorAxisLength Eccentricity Orientation\n"
         "Perimeter Extent Solidity EulerNumber; with image= MeanIntensity MinIntensity\n"
