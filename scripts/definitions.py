@@ -490,12 +490,14 @@ def resize_axis(a, size, scale, method):
     return result
 
 
+def resized(p, size, scale, method):
+    """Not rounded."""
+    x = resize_axis(p.astype(np.float64).T, size[1], scale[1], method).T
+    return resize_axis(x, size[0], scale[0], method)
+
+
 def imresize(a, size, scale, method):
-    def plane(p):
-        x = p.astype(np.float64)
-        x = resize_axis(x.T, size[1], scale[1], method).T
-        return cast(resize_axis(x, size[0], scale[0], method), class_of(a))
-    return each_plane(plane, a)
+    return each_plane(lambda p: cast(resized(p, size, scale, method), class_of(a)), a)
 
 
 def dither(a):

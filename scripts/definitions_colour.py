@@ -27,7 +27,7 @@ def rgb2hsv(a):
     with np.errstate(all="ignore"):
         h = np.where(v == r, (g - b) / delta / 6,
                      np.where(v == g, 1 / 3 + (b - r) / delta / 6, 2 / 3 + (r - g) / delta / 6))
-        s = np.where(delta == 0, 0, 1 - low / v)
+        s = np.where((delta == 0) | (v == 0), 0, 1 - low / v)
     h = np.where(delta == 0, 0, h)
     return np.stack([np.where(h < 0, h + 1, h), s, v], axis=2)
 
@@ -109,6 +109,14 @@ def box_mean(x, size, border, value=0.0):
     return d.correlate(x, np.full(size, 1.0), border, value) / (size[0] * size[1])
 
 
+def box_covariance(x, y, size, border):
+    """Counted from the means of the images: double, too, loses what little stands beside much."""
+    dx, dy = x.mean(), y.mean()
+    p, q = x - dx, y - dy
+    return (box_mean(p * q, size, border, dx * dy)
+            - box_mean(p, size, border, -dx) * box_mean(q, size, border, -dy))
+
+
 def stdfilt(a, domain):
     values = d.window_values(a, domain, "symmetric", 0)
     return values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(a.shape)
@@ -145,7 +153,8 @@ def imguidedfilter(p, guide, size, smoothing):
 
     def mean(x):
         return box_mean(x, size, "replicate")
-    a = (mean(g * p) - mean(g) * mean(p)) / (mean(g * g) - mean(g) ** 2 + smoothing)
+    a = (box_covariance(g, p, size, "replicate")
+         / (box_covariance(g, g, size, "replicate") + smoothing))
     b = mean(p) - a * mean(g)
     return mean(a) * g + mean(b)
 
@@ -153,7 +162,7 @@ def imguidedfilter(p, guide, size, smoothing):
 def wiener2(a, size, noise):
     u = d.unit(a)
     m = box_mean(u, size, "constant")
-    v = box_mean(u * u, size, "constant") - m ** 2
+    v = box_covariance(u, u, size, "constant")
     noise = v.mean() if noise is None else noise
     with np.errstate(all="ignore"):
         part = np.where(np.maximum(v, noise) > 0, np.maximum(0, v - noise) / np.maximum(v, noise), 0)
@@ -320,6 +329,8 @@ def ssim(a, b, radius):
     def mean(v):
         return d.correlate(v, g, "replicate")
     mx, my = mean(x), mean(y)
-    sx, sy, sxy = mean(x * x) - mx ** 2, mean(y * y) - my ** 2, mean(x * y) - mx * my
+    p, q = x - x.mean(), y - y.mean()  # see box_covariance
+    sx, sy = mean(p * p) - mean(p) ** 2, mean(q * q) - mean(q) ** 2
+    sxy = mean(p * q) - mean(p) * mean(q)
     c1, c2 = (0.01 * white) ** 2, (0.03 * white) ** 2
     return ((2 * mx * my + c1) * (2 * sxy + c2) / ((mx ** 2 + my ** 2 + c1) * (sx + sy + c2))).mean()

@@ -43,7 +43,9 @@ void add_operator(std::string& text, const Operator& op) {
                    : op.colour    ? "; colour images"
                                   : "");
   }
-  if (!op.accuracy.empty()) fmt::format_to(out, "- accuracy: {}\n", op.accuracy);
+  if (!op.accuracy.empty()) fmt::format_to(out, "- accuracy: {}\n", accuracy_text(op));
+  const std::string not_finite = text_of(op.not_finite);
+  if (!not_finite.empty()) fmt::format_to(out, "- NaN, Inf: {}\n", not_finite);
   if (!op.matlab.empty()) fmt::format_to(out, "- MATLAB: `{}`\n", op.matlab);
   if (!op.example.empty()) fmt::format_to(out, "- example: `{}`\n", op.example);
   text += "\n";

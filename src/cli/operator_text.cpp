@@ -67,6 +67,14 @@ std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_c
   return {sorted.begin(), sorted.end()};
 }
 
+std::string accuracy_text(const Operator& op) {
+  std::string out(op.accuracy);
+  if (out.find("of white") != std::string::npos) {
+    out += " (of the largest |x| instead where that is more)";
+  }
+  return out;
+}
+
 std::string classes_text(const Classes& classes) {
   std::string out;
   for (const PixelClass c :

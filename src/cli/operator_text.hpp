@@ -15,6 +15,8 @@ std::string takes_of(const Parameter& parameter);
 // The operators by category, categories in the order of their names.
 std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_category();
 
+// What is stated of white goes for larger values, too.
+std::string accuracy_text(const Operator& op);
 // "uint8, uint16, single"
 std::string classes_text(const Classes& classes);
 

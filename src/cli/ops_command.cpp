@@ -65,7 +65,8 @@ std::string full_text(const Operator& op) {
   if (op.make == nullptr) add("classes", classes_text(op.classes));
   if (op.one_channel) add("channels", "one: a colour image goes through rgb2gray first");
   if (op.colour) add("channels", "three: colour images");
-  add("accuracy", op.accuracy);
+  add("accuracy", accuracy_text(op));
+  add("NaN, Inf", text_of(op.not_finite));
   add("MATLAB", op.matlab);
   add("example", op.example);
   return out;
@@ -94,7 +95,8 @@ Json json_of(const Operator& op) {
           {"source", op.make != nullptr},
           {"details", op.details},
           {"example", op.example},
-          {"accuracy", op.accuracy},
+          {"accuracy", accuracy_text(op)},
+          {"not_finite", text_of(op.not_finite)},
           {"matlab", op.matlab}};
 }
 

@@ -141,7 +141,10 @@ struct PrimitiveText {
   }
   std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
   std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
-  std::string operator()(const Deviation& d) const { return mask_text(d.mask); }
+  std::string operator()(const Deviation& d) const {
+    if (d.of == Deviation::Of::deviation) return mask_text(d.mask);
+    return std::string(name_of(d.of)) + " " + mask_text(d.mask) + border_text(d.border);
+  }
   std::string operator()(const TileHistogram& h) const { return tiles_text(h); }
   std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }

@@ -17,6 +17,16 @@ std::string_view name_of(Border border) {
   return "?";
 }
 
+std::string_view name_of(Deviation::Of of) {
+  switch (of) {
+    case Deviation::Of::deviation: return "deviation";
+    case Deviation::Of::variance: return "variance";
+    case Deviation::Of::covariance: return "covariance";
+    case Deviation::Of::mean: return "mean";
+  }
+  return "?";
+}
+
 bool Mask::full() const {
   return std::all_of(cells.begin(), cells.end(), [](std::uint8_t c) { return c != 0; });
 }

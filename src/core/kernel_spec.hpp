@@ -279,20 +279,33 @@ struct Entropy {
   Mask mask;
 };
 
-// The sample deviation (N - 1; of one value 0) of the values under the mask, of an image mirrored
-// at its ends, in float32. n values are counted from the first of them, f; s is the sum of those
-// differences d, q that of their squares, each fma(d, d, q); the mean is fma(s, 1/n, f), and the
-// squared deviations from it are q - s (1/n) s, or 0 where that is less. NaN stays NaN.
+// A statistic of the values under the mask, in float32. n values are counted from the first of
+// them, f; s is the sum of those differences d, q that of their squares, each fma(d, d, q); the
+// mean is fma(s, 1/n, f), and the squared deviations from it are q - s (1/n) s, or 0 where that is
+// less. NaN stays NaN. So a variance loses no digits to what its values have in common.
 // By passes, of rectangles: each column of the window downwards; then the columns' means from left
 // to right, whose squared deviations count `height` times and are added to the columns' own sum.
 // Of columns that hold one another, as those of discs: core/deviation.hpp. Else s and q are sums of
 // the sums of runs of cells downwards, column by column, all counted from the first cell's value.
-// Divisions by n and N - 1 are products with the rounded reciprocal. Result: single.
+// Of two images, always by passes: products of the differences d and e, fma(d, e, q), and
+// q - s (1/n) t, of which nothing is cut off.
+// Divisions by n, N and N - 1 are products with the rounded reciprocal. Result: single.
 struct Deviation {
   static constexpr int max_columns_by_passes = 124;
-  Mask mask;
-  bool by_passes() const { return mask.full() && mask.width <= max_columns_by_passes; }
+  enum class Of {
+    deviation,   // of the sample: N - 1; 0 of one value
+    variance,    // N
+    covariance,  // of two images: N
+    mean,
+  };
+  Mask mask;  // a rectangle for all but deviations
+  Of of = Of::deviation;
+  Border border = Border::symmetric;  // or replicate, or constant, which is 0
+  bool by_passes() const {
+    return of != Of::deviation || (mask.full() && mask.width <= max_columns_by_passes);
+  }
 };
+std::string_view name_of(Deviation::Of of);
 
 // Each pixel by tables of the tiles that TileHistogram counts: its bin's values in those of the
 // four tiles whose centres lie around it, weighed by its distances from them, in double:

@@ -46,6 +46,27 @@ std::vector<Operator> sorted_and_checked() {
 
 }  // namespace
 
+std::string text_of(const NotFinite& not_finite) {
+  using Rule = NotFinite::Rule;
+  std::string out;
+  switch (not_finite.rule) {
+    case Rule::unsaid:
+    case Rule::none:
+    case Rule::other: break;
+    case Rule::moved: out = "values like others"; break;
+    case Rule::propagated:
+      out = "each pixel by its formula: NaN stays NaN, and is 0 in integer and logical results";
+      break;
+    case Rule::spread: out = "NaN makes NaN of every pixel whose window reads it"; break;
+    case Rule::left_out: out = "NaN is left out"; break;
+    case Rule::last: out = "NaN is ordered behind all numbers, Inf too"; break;
+    case Rule::zero: out = "NaN counts as 0"; break;
+    case Rule::object: out = "not 0, as objects are"; break;
+  }
+  if (!not_finite.text.empty()) out += (out.empty() ? "" : "; ") + std::string(not_finite.text);
+  return out;
+}
+
 RegisterOperator::RegisterOperator(Operator op) { registered().push_back(std::move(op)); }
 
 const std::vector<Operator>& catalogue() {

@@ -149,6 +149,27 @@ struct MadeImage {
   Size size;
 };
 
+// What an operator does with NaN and Inf, which images of single may hold: a rule, which tests hold
+// as a law, and a text for what the rule leaves open.
+struct NotFinite {
+  enum class Rule {
+    unsaid,
+    none,        // there are none: sources, tables of codes
+    moved,       // they are values like others, and stay as they are
+    propagated,  // each pixel for itself, by its formula; in integer and logical results NaN is 0
+    spread,      // NaN makes NaN of every pixel whose window reads it, and of no other
+    left_out,    // NaN has no part in the result
+    last,        // NaN is ordered behind all numbers
+    zero,        // NaN counts as 0
+    object,      // NaN is not 0: it belongs to the objects
+    other,       // as the text says
+  };
+  Rule rule = Rule::unsaid;
+  std::string_view text = "";
+};
+// The rule's words, then its own; empty where there are no such values.
+std::string text_of(const NotFinite& not_finite);
+
 struct Operator {
   std::string_view name;
   std::string_view help;      // one line
@@ -162,7 +183,8 @@ struct Operator {
   std::string_view details = "";   // meaning, formula and its source; several lines
   std::string_view example = "";   // a pipeline
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"
-  std::string_view matlab = "";    // the MATLAB call, and where it differs
+  NotFinite not_finite = {};
+  std::string_view matlab = "";  // the MATLAB call, and where it differs
   // Makes the operator's primitives and returns the image that goes on. Null for a source.
   ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;
   // Sources: what `make` would make, without computing it; then the image itself.

@@ -93,9 +93,13 @@ struct Words {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }
   std::string operator()(const Deviation& d) const {
-    return fmt::format(
-        "{}x{}, {}", d.mask.height, d.mask.width,
-        d.by_passes() ? "columns, then rows" : fmt::format("of {} cells", d.mask.count()));
+    const std::string how =
+        d.by_passes() ? "columns, then rows" : fmt::format("of {} cells", d.mask.count());
+    if (d.of == Deviation::Of::deviation) {
+      return fmt::format("{}x{}, {}", d.mask.height, d.mask.width, how);
+    }
+    return fmt::format("{} {}x{}{}, {}", name_of(d.of), d.mask.height, d.mask.width,
+                       border(d.border), how);
   }
   std::string operator()(const Window& w) const {
     if (w.tiles_across > 0) return fmt::format("{}x{} tiles", w.tiles_down, w.tiles_across);

@@ -205,5 +205,47 @@ class Thin(ProgramTest):
                                                       part[top:end])
 
 
+class OneNaN(ProgramTest):
+    """Processors and compilers make other bits of the same NaN: results have 0x7fc00000 alone."""
+
+    STRANGE = np.array([0xffc00000, 0x7f800001, 0x7fc12345, 0x3f800000], np.uint32)
+    PIPELINES = ["fliplr", "imadd 1", "map '(x - x) / 0'", "map '-x * 0'", "imgaussfilt 1", "wiener2"]
+
+    def levels(self):
+        for level in ("baseline", "v3", "v4"):
+            env = {"IMPIPE_CPU_LEVEL": level}
+            if self.impipe("devices", code=None, env=env).code == 0:
+                yield env
+
+    def test_in_files_and_hashes(self):
+        self.picture("a.npy", self.STRANGE.view(np.float32).reshape(1, 4))
+        for pipeline in self.PIPELINES:
+            hashes = set()
+            for env in self.levels():
+                lines = self.impipe(pipeline, "a.npy", "--hash", "-o", "out.npy", "--device", "cpu",
+                                    env=env).lines()
+                hashes.add(lines[-1].split("\t")[-1])
+                made = self.pixels("out.npy").view(np.uint32)
+                nan = np.isnan(made.view(np.float32))
+                with self.subTest(pipeline, **env):
+                    self.assertTrue(nan.any())
+                    self.assertEqual(set(made[nan].tolist()), {0x7fc00000})
+            self.assertEqual(len(hashes), 1, pipeline)
+
+    def test_in_every_format_of_floats(self):
+        self.picture("a.npy", self.STRANGE.view(np.float32).reshape(1, 4))
+        for name, options, bits in [("a.tif", [], 0x7fc00000), ("a.pfm", [], 0x7fc00000),
+                                    ("a.exr", [], 0x7fc00000), ("b.exr", ["--depth", "half"], 0x7e00)]:
+            with self.subTest(name):
+                self.impipe("imadd 0", "a.npy", "-o", name, *options)
+                if name == "a.tif":  # whose pixels are packed; a few are not in EXR
+                    with Image.open(self.path(name)) as picture:
+                        data = np.asarray(picture).tobytes()
+                else:
+                    with open(self.path(name), "rb") as file:
+                        data = file.read()
+                self.assertIn(bits.to_bytes(2 if bits < 65536 else 4, "little") * 3, data)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -672,6 +672,30 @@ class Table {
     of("a rectangle", rectangle(9, 4), PixelClass::logical);
     of("a large rectangle", rectangle(17, 26), PixelClass::uint8);
     of("the widest rectangle", rectangle(Deviation::max_columns_by_passes, 3), PixelClass::uint16);
+    add_moments_of_rectangles();
+  }
+
+  // Means, variances and covariances, of rectangles as wide and tall as boxes are.
+  void add_moments_of_rectangles() {
+    using Of = Deviation::Of;
+    const auto of = [&](Of what, const Mask& mask, Border border, PixelClass cls) {
+      const bool pair = what == Of::covariance;
+      std::vector<KernelInput> images{image(cls, 1)};
+      std::vector<Operand> operands{input(0)};
+      if (pair) {
+        images.push_back(image(PixelClass::single, 1));
+        operands.push_back(input(1));
+      }
+      add(std::string(name_of(what)) + " of " + std::to_string(mask.height) + "x" +
+              std::to_string(mask.width) + " " + std::string(name_of(border)),
+          images, {node(Deviation{mask, what, border}, operands, {}, PixelClass::single, 1)});
+    };
+    for (const Of what : {Of::mean, Of::variance, Of::covariance}) {
+      of(what, rectangle(5, 4), Border::replicate, PixelClass::uint16);
+      of(what, rectangle(17, 9), Border::constant, PixelClass::single);
+      of(what, rectangle(255, 3), Border::replicate, PixelClass::single);
+      of(what, rectangle(1, 40), Border::constant, PixelClass::uint8);
+    }
   }
 
   // Sums by transforms, which take kernels of any size.

@@ -51,7 +51,7 @@ struct WholeImage {
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
   void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
   void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
-  void operator()(const Deviation& d) const { run_deviation(d, in, out, pool, level); }
+  void operator()(const Deviation& d) const { run_deviation(d, images, out, pool, level); }
   void operator()(const BetweenTables& b) const {
     run_between_tables(b, arguments.table, node.white, in, out, pool, level);
   }

@@ -24,6 +24,7 @@ struct IsLocal {
   bool operator()(const Separable& s) const { return stays(s.border, s.grow_y, s.shift_y); }
   bool operator()(const Extremum&) const { return true; }
   bool operator()(const Rank& r) const { return stays(r.border, 0, 0); }
+  bool operator()(const Deviation&) const { return true; }
   template <class Other>
   bool operator()(const Other&) const {
     return false;
@@ -41,6 +42,12 @@ bool is_local(const Node& node) {
          std::all_of(node.arguments.begin(), node.arguments.end(), [](const Argument& argument) {
            return argument.source == Argument::Source::constant;
          });
+}
+
+// Of a deviation, whose kernel has its image as a whole, too.
+Footprint footprint_of(const Node& node) {
+  const auto* deviation = std::get_if<Deviation>(&node.primitive);
+  return deviation != nullptr ? deviation->mask.footprint() : facts_of(node).footprint;
 }
 
 }  // namespace
@@ -63,7 +70,7 @@ Banding banding_of(const Program& program) {
           program.operators[static_cast<size_t>(step->stages.front())] + " needs the whole image";
       break;
     }
-    const Footprint& footprint = facts_of(node).footprint;
+    const Footprint footprint = footprint_of(node);
     const Halo& made = halos[static_cast<size_t>(step->outputs.front())];
     for (const ValueId input : step->inputs) {
       Halo& halo = halos[static_cast<size_t>(input)];

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/object_table.hpp"
+#include "core/one_nan.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::engine {
@@ -193,6 +194,7 @@ class Execution {
     return {queue_.download(*values_[id].plane)};
   }
 
+  // As they leave the program, with one NaN.
   std::vector<HostImage> images_of(ValueId id, std::optional<ValueId> alpha) {
     std::vector<Planes> pixels = planes_of(id), alphas;
     if (alpha) alphas = planes_of(*alpha);
@@ -202,6 +204,8 @@ class Execution {
       images[i].planes = std::move(pixels[i]);
       images[i].type.alpha = alpha.has_value();
       if (alpha) images[i].alpha = std::move(alphas[i].front());
+      for (Plane& plane : images[i].planes) make_one_nan(plane);
+      make_one_nan(images[i].alpha);
     }
     return images;
   }
@@ -211,6 +215,7 @@ class Execution {
     auto found = downloaded_.find(id);
     if (found == downloaded_.end()) {
       found = downloaded_.emplace(id, queue_.download(*values_[id].measure)).first;
+      make_one_nan(found->second);
     }
     return found->second;
   }

@@ -85,6 +85,7 @@ const RegisterOperator channel_operator{{
                "gray image is that image.",
     .example = "channel g",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "A(:,:,k) (same)",
     .lower = lower_channel,
 }};
@@ -126,6 +127,7 @@ const RegisterOperator cat_operator{{
     .details = "The current image becomes the red channel, those named the green and the blue one.",
     .example = "channel r | as r | imgaussfilt 3 | cat :r :r",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "cat(3,A,B,C) (same)",
     .lower = lower_cat,
 }};
@@ -137,6 +139,7 @@ const RegisterOperator gray2rgb_operator{{
     .details = "The channel three times.",
     .example = "rgb2gray | gray2rgb",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "cat(3,A,A,A), repmat(A,[1 1 3]) (same)",
     .lower =
         [](const Call&, PlanBuilder& plan) {
@@ -188,6 +191,8 @@ const RegisterOperator imapplymatrix_operator{{
         "and saturated once. The class stays.",
     .example = "imapplymatrix [0.4 0.5 0.1; 0.3 0.6 0.1; 0.2 0.5 0.3]",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "imapplymatrix(M,A,C) (same)",
     .lower = lower_imapplymatrix,
 }};

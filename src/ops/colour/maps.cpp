@@ -5,6 +5,7 @@
 #include "ops/colour/spaces.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 #include "ops/table.hpp"
 
 // jet of n colours: ramps of q = ceil(n / 4) steps up, a level and ramps down; green begins at
@@ -64,7 +65,7 @@ ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& background = call.numbers("background");
   const std::string& name = call.word("map");
   std::vector<ImageValue> channels;
-  const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, image, {});
+  const MeasureValue most = finite_range(plan, image).high;
   if (name != "jet" && name != "gray") {
     const Matrix map = map_of(call);
     plan.refuse_where(
@@ -114,6 +115,9 @@ const RegisterOperator label2rgb_operator{{
         "rounded. There is no shuffling.",
     .example = "imbinarize | bwlabel | label2rgb",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "labels are numbers: colours of NaN and Inf mean nothing, those of others are "
+                   "as without them"},
     .matlab = "label2rgb(L,map,background) (same, without its order 'shuffle')",
     .lower = lower_label2rgb,
 }};
@@ -150,6 +154,8 @@ const RegisterOperator ind2rgb_operator{{
         "from 1; rows beyond the map are its first or last. The result is single with white 1.",
     .example = "rgb2gray | imquantize 80,160 | ind2rgb [0 0 0.5; 0.9 0.3 0; 1 1 0.7]",
     .accuracy = "6e-8",
+    .not_finite = {NotFinite::Rule::other,
+                   "an index that is NaN has the first colour, Inf the nearest row"},
     .matlab = "ind2rgb(X,map) (same)",
     .lower = lower_ind2rgb,
 }};

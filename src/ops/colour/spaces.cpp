@@ -142,7 +142,9 @@ const RegisterOperator rgb2xyz_operator{{
         "X = 0.412453 R + 0.357580 G + 0.180423 B, Y = 0.212671 R + 0.715160 G + 0.072169 B,\n"
         "Z = 0.019334 R + 0.119193 G + 0.950227 B of lin(u). The result is single with white 1.",
     .example = "rgb2xyz",
-    .accuracy = "1e-6 of white",
+    .accuracy = "1e-6 of white for values up to white, beyond 3e-6 of their power",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "rgb2xyz(A) (there in double; digits of the matrix beyond the sixth differ)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -163,6 +165,8 @@ const RegisterOperator xyz2rgb_operator{{
         "1.055 l^(1/2.4) - 0.055 above. single with white 1, not clamped.",
     .example = "rgb2xyz | xyz2rgb",
     .accuracy = "1e-6 of white for values up to 1",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "xyz2rgb(A) (there in double; digits of the matrix beyond the sixth differ)",
     .lower =
         [](const Call&, PlanBuilder& plan) {
@@ -182,6 +186,8 @@ const RegisterOperator rgb2lab_operator{{
                "b = 200 (f(Y) - f(Z)). L is 0 to 100. The result is single and has no white.",
     .example = "rgb2lab",
     .accuracy = "1e-3 (1e-5 of 100)",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "rgb2lab(A) (less than 0.01 apart: digits of its matrix)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -202,6 +208,8 @@ const RegisterOperator lab2rgb_operator{{
         "single with white 1, not clamped.",
     .example = "rgb2lab | lab2rgb",
     .accuracy = "1e-5 of white",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "lab2rgb(A) (less than 1e-4 apart)",
     .lower = [](const Call&, PlanBuilder& plan) { return from_lab(plan, plan.current()); },
 }};
@@ -272,6 +280,8 @@ const RegisterOperator rgb2ycbcr_operator{{
         "Kr);\ntimes (219, 224, 224) / 255 plus (16, 128, 128) / 255, times white. Rounded once.",
     .example = "rgb2ycbcr",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "rgb2ycbcr(A) (601; its matrix has fewer digits)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_ycbcr(call, plan, false); },
 }};
@@ -286,6 +296,8 @@ const RegisterOperator ycbcr2rgb_operator{{
     .details = "The inverse of rgb2ycbcr, rounded and saturated once; single is not clamped.",
     .example = "rgb2ycbcr | ycbcr2rgb",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
     .matlab = "ycbcr2rgb(A) (601; its matrix has fewer digits)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_ycbcr(call, plan, true); },
 }};
@@ -307,7 +319,8 @@ const RegisterOperator rgb2lin_operator{{
         "u = |x| / white; u / 12.92 up to 0.04045, ((u + 0.055) / 1.055)^2.4 above, times white,\n"
         "with the sign of x. Each channel; gray images too. Integer classes: in double, rounded.",
     .example = "rgb2lin | imgaussfilt 2 | lin2rgb",
-    .accuracy = "exact for integer classes; single 1e-6 of white",
+    .accuracy = "exact for integer classes; single 1e-6 of white, above it 2e-6 relative",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "rgb2lin(A) (same)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return along_curve(call, plan, bodies::rgb2lin); },
@@ -323,6 +336,7 @@ const RegisterOperator lin2rgb_operator{{
         "with the sign of x. Each channel; gray images too. Integer classes: in double, rounded.",
     .example = "rgb2lin | imresize 0.5 | lin2rgb",
     .accuracy = "exact for integer classes; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "lin2rgb(A) (same)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return along_curve(call, plan, bodies::lin2rgb); },

@@ -7,6 +7,7 @@
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 IMPIPE_STENCIL_BODY(canny_strength, (1, 1, 1, 1), (), {
   const real jx = (at(-1, 0) - at(1, 0)) * real(0.5);
@@ -51,11 +52,11 @@ IMPIPE_POINT_BODY(canny_code, (ridges, direction), (), {
   return halves - floor(halves) >= real(0.5) ? code : real(0);
 })
 
-// in: the largest strength and the sum of them; args: pixels, and the thresholds as parts of the
-// largest, the upper one -1 when it is to be the mean. What is strong is never weak: the lower one
-// is not above the upper one.
+// in: the largest strength, the sum of them and, where args[0] is 0, how many; args: pixels, and
+// the thresholds as parts of the largest, the upper one -1 when it is to be the mean. What is
+// strong is never weak: the lower one is not above the upper one.
 IMPIPE_SCALAR_BODY(canny_thresholds, {
-  const double mean = in[1] / args[0];
+  const double mean = in[1] / (args[0] > 0 ? args[0] : in[2]);
   const double low = args[2] >= 0 ? args[1] * in[0] : 0.4 * mean;
   const double high = args[2] >= 0 ? args[2] * in[0] : mean;
   out[0] = high < low ? high : low;
@@ -94,10 +95,16 @@ ImageValue canny_edges(PlanBuilder& plan, const ImageValue& image,
       {.body = &bodies::canny_direction, .border = Border::replicate}, smooth, {}, numbers);
   const double high = thresholds.empty() ? -1 : thresholds.back();
   const double low = thresholds.size() > 1 ? thresholds.front() : 0.4 * high;
-  const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, strength, {});
-  const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
-  const MeasureValue limits =
-      plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels, low, high}, 2, 1);
+  MeasureValue limits;
+  if (is_integer(plan.current().type.cls)) {
+    const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, strength, {});
+    const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
+    limits = plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels, low, high}, 2, 1);
+  } else {
+    const MeasureValue most = finite_range(plan, strength).high;
+    const auto [total, count] = finite_sum(plan, strength);
+    limits = plan.scalar(bodies::canny_thresholds, {most, total, count}, {0.0, low, high}, 2, 1);
+  }
   const ImageValue ridges = plan.stencil({.body = &bodies::canny_ridges}, strength,
                                          {Arg::measured(limits, 0), Arg::measured(limits, 1),
                                           std::numeric_limits<double>::quiet_NaN()},

@@ -7,6 +7,7 @@
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 // The squared gradient S: h is the upper minus the lower side, v the left minus the right one.
 // scale: 1 for uint8, where S is an exact integer; 1 / (sum|K|)^2 for values on the unit scale.
@@ -64,10 +65,10 @@ IMPIPE_STENCIL_BODY(edge_zero_crossing, (1, 1, 1, 1), (threshold), {
   return f > threshold && f >= real(0) && crossing ? real(1) : real(0);
 })
 
-// in: a sum over the image; args: a factor, the pixels, and 1 when S is an integer: S > t is then
-// S > floor(t), which float32 holds exactly.
+// in: a sum over the image, and where args[1] is 0 of how many pixels; args: a factor, the pixels,
+// and 1 when S is an integer: S > t is then S > floor(t), which float32 holds exactly.
 IMPIPE_SCALAR_BODY(edge_threshold, {
-  const double threshold = args[0] * in[0] / args[1];
+  const double threshold = args[0] * in[0] / (args[1] > 0 ? args[1] : in[1]);
   out[0] = args[2] > 0 ? floor(threshold) : threshold;
 })
 
@@ -125,6 +126,20 @@ void check_thresholds(const Call& call) {
   }
 }
 
+// From the mean of the strengths, or of their sizes: of those that are finite, for one NaN would
+// leave no edges anywhere. exact: strengths are integers.
+Arg auto_threshold(PlanBuilder& plan, const ImageValue& strength, ReduceKind kind, double factor,
+                   bool exact = false) {
+  if (is_integer(plan.current().type.cls)) {
+    const MeasureValue sum = plan.reduce({.kind = kind}, strength, {});
+    return Arg::measured(
+        plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, exact ? 1.0 : 0.0}, 1, 1), 0);
+  }
+  const auto [total, count] = finite_sum(plan, strength, kind);
+  return Arg::measured(
+      plan.scalar(bodies::edge_threshold, {total, count}, {factor, 0.0, 0.0}, 1, 1), 0);
+}
+
 ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& method) {
   const ImageValue input = plan.current();
   const bool exact = input.type.cls == PixelClass::uint8;
@@ -143,10 +158,7 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
                    {.cls = PixelClass::single, .white = 0});
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {
-    const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
-    threshold = Arg::measured(plan.scalar(bodies::edge_threshold, {sum},
-                                          {method.factor, pixels, exact ? 1.0 : 0.0}, 1, 1),
-                              0);
+    threshold = auto_threshold(plan, strength, ReduceKind::sum, method.factor, exact);
   } else {
     const double t = std::pow(call.numbers("thresh").front(), 2) * unit;
     threshold = exact ? std::floor(t) : t;
@@ -165,9 +177,7 @@ ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& ker
                 {.result = {.cls = PixelClass::single, .white = 0}});
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {
-    const MeasureValue sum = plan.reduce({.kind = ReduceKind::absolute_sum}, response, {});
-    threshold =
-        Arg::measured(plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
+    threshold = auto_threshold(plan, response, ReduceKind::absolute_sum, factor);
   } else {
     threshold = call.numbers("thresh").front();
   }
@@ -269,6 +279,9 @@ const RegisterOperator edge_operator{{
         "edges if they are ridges above the lower one. auto: mean(E), and 0.4 of the upper.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "uint8 sobel, prewitt, roberts: exact; others: pixels at float32 ties",
+    .not_finite = {NotFinite::Rule::other,
+                   "pixels whose windows read NaN are no edges; measured thresholds are of the "
+                   "finite strengths"},
     .matlab = "edge(A,method,thresh,direction) (MATLAB thins by the gradient's direction and makes "
               "log's kernel zero-sum, and has other canny thresholds: other pixels at some edges)",
     .lower = lower_edge,

@@ -106,6 +106,7 @@ const RegisterOperator imgradient_operator{{
         "the magnitude keeps the white, the direction has none.",
     .example = "im2single | imgradient prewitt",
     .accuracy = "1e-6 of white; direction 1e-4 degrees",
+    .not_finite = {NotFinite::Rule::spread},
     .matlab = "imgradient(A,method) (MATLAB repeats the edge pixels: the outermost frame differs)",
     .lower = lower_imgradient,
 }};
@@ -149,6 +150,7 @@ const RegisterOperator imgradientxy_operator{{
         "outside, on the image's own scale. The result is single and has no white.",
     .example = "imgradientxy prewitt y | mat2gray",
     .accuracy = "1e-6 of the largest value",
+    .not_finite = {NotFinite::Rule::spread},
     .matlab = "[Gx,Gy] = imgradientxy(A,method) (MATLAB repeats the edge pixels: the outermost "
               "frame differs)",
     .lower =

@@ -64,6 +64,9 @@ const RegisterOperator conv2_operator{{
         "pixels of a tile of 512x512 or 1024x1024. For integer results use imfilter.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "1e-6 of white times the sum of |K| (float32; thousands of weights directly: 4e-6)",
+    .not_finite =
+        {NotFinite::Rule::spread,
+         "weights that are 0 read nothing; sums by Fourier transforms spread it over a tile"},
     .matlab = "conv2(A,K,shape) (there double for integer images; colour is filtered by channel)",
     .lower = lower_conv2,
 }};
@@ -87,6 +90,9 @@ const RegisterOperator filter2_operator{{
                "own scale.",
     .example = "filter2 fspecial:sobel",
     .accuracy = "1e-6 of white times the sum of |K| (float32; thousands of weights directly: 4e-6)",
+    .not_finite =
+        {NotFinite::Rule::spread,
+         "weights that are 0 read nothing; sums by Fourier transforms spread it over a tile"},
     .matlab = "filter2(K,A,shape) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

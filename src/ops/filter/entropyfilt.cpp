@@ -54,6 +54,7 @@ const RegisterOperator entropyfilt_operator{{
         "outside the image (edge included). The result is single and has no white.",
     .example = "entropyfilt | mat2gray",
     .accuracy = "1e-6 of the largest value",
+    .not_finite = {NotFinite::Rule::zero, "Inf as white"},
     .matlab = "entropyfilt(A,nhood) (there in double)",
     .lower = lower_entropyfilt,
 }};

@@ -61,6 +61,9 @@ const RegisterOperator imfilter_operator{{
     .example = "imfilter fspecial:average,5 replicate",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K| "
                 "(thousands of weights directly: 4e-6)",
+    .not_finite =
+        {NotFinite::Rule::spread,
+         "weights that are 0 read nothing; sums by Fourier transforms spread it over a tile"},
     .matlab = "imfilter(A,K,boundary,mode,size) (same but for conv with even kernels, whose centre "
               "is floor((k-1)/2) here)",
     .lower = lower_imfilter,
@@ -97,6 +100,9 @@ const RegisterOperator imgaussfilt_operator{{
         "it\nhides has no part in colours.",
     .example = "imgaussfilt 1.4",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite =
+        {NotFinite::Rule::spread,
+         "weights that are 0 read nothing; sums by Fourier transforms spread it over a tile"},
     .matlab = "imgaussfilt(A,sigma) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -120,6 +126,9 @@ const RegisterOperator imboxfilt_operator{{
     .details = "imfilter with fspecial:average of this size, replicate outside.",
     .example = "imboxfilt 5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite =
+        {NotFinite::Rule::spread,
+         "weights that are 0 read nothing; sums by Fourier transforms spread it over a tile"},
     .matlab = "imboxfilt(A,size) (same; there sizes are odd)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -6,12 +6,13 @@
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 IMPIPE_POINT_BODY(blurred_away, (x, blurred), (), { return x - blurred; })
 IMPIPE_POINT_BODY(size_of_value, (x), (), { return abs(x); })
-// Details up to the limit are left alone.
+// Details up to the limit are left alone; NaN is none of these.
 IMPIPE_POINT_BODY(sharpened, (x, detail), (amount, limit),
-                  { return x + (abs(detail) > limit ? amount * detail : real(0)); })
+                  { return x + (abs(detail) <= limit ? real(0) : amount * detail); })
 IMPIPE_POINT_BODY(times_white, (x), (white), { return x * white; })
 IMPIPE_SCALAR_BODY(part_of_largest, { out[0] = args[0] * in[0]; })
 
@@ -30,7 +31,7 @@ ImageValue sharpened(const Call& call, PlanBuilder& plan, const ImageValue& x, R
   Arg limit = 0.0;
   if (threshold > 0) {
     const ImageValue sizes = plan.point(bodies::size_of_value, {detail}, {}, numbers);
-    const MeasureValue largest = plan.reduce({.kind = ReduceKind::max}, sizes, {});
+    const MeasureValue largest = finite_range(plan, sizes).high;
     limit = Arg::measured(plan.scalar(bodies::part_of_largest, {largest}, {threshold}, 1, 1), 0);
   }
   return plan.point(Point{.body = &bodies::sharpened, .in_double = is_integer(result.cls)},
@@ -73,12 +74,14 @@ const RegisterOperator imsharpen_operator{{
                     .high = 1,
                     .fallback = "0"}},
     .classes = no_logical,
-    .details =
-        "g = x - gaussian of side 2 ceil(2 radius) + 1, replicate outside; g = 0 where\n"
-        "|g| <= threshold max|g|, which is measured; x + amount g, rounded and saturated. Colour:\n"
-        "the L of L*a*b* (see rgb2lab), and back.",
+    .details = "g = x - gaussian of side 2 ceil(2 radius) + 1, replicate outside; g = 0 where\n"
+               "|g| <= threshold max|g|, the largest that is finite; x + amount g, rounded and "
+               "saturated. Colour:\n"
+               "the L of L*a*b* (see rgb2lab), and back.",
     .example = "imsharpen amount=1.5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-5 of white",
+    .not_finite = {NotFinite::Rule::spread,
+                   "the largest detail of a threshold is of the finite ones"},
     .matlab = "imsharpen(A,\"Radius\",r,\"Amount\",a,\"Threshold\",t) (same)",
     .lower = lower_imsharpen,
 }};

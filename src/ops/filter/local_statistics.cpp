@@ -156,6 +156,7 @@ const RegisterOperator stdfilt_operator{{
         "by exact sums; the result is single on the image's own scale and keeps its white.",
     .example = "stdfilt",
     .accuracy = "1e-5 of the largest value",
+    .not_finite = {NotFinite::Rule::spread},
     .matlab = "stdfilt(A,nhood) (there in double)",
     .lower = lower_stdfilt,
 }};
@@ -171,6 +172,8 @@ const RegisterOperator rangefilt_operator{{
         "pixel, mirrored outside the image (edge included). logical: whether both values occur.",
     .example = "rangefilt",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab = "rangefilt(A,nhood) (same)",
     .lower = lower_rangefilt,
 }};

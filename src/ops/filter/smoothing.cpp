@@ -5,6 +5,8 @@
 #include "core/moderate.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
+#include "ops/morphology/element.hpp"
+#include "ops/statistics/finite.hpp"
 #include "ops/statistics/mean.hpp"
 
 // near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
@@ -25,40 +27,44 @@ IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32), (near_by, alike, reach), (
 IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
 
-// Of box sums, of guide g and image p counted from their middles: the line a g + b nearest to p. A
-// product of sums rounds, and what it loses is added again, so that differences are right in
-// float32. scale: a power of two, which keeps products of sums in their range; cells: theirs, times
-// scale; flat: smoothing cells^2; part: 1 / cells.
-#define IMPIPE_GUIDED_BODIES(NAME, QUOTIENT)                                    \
-  IMPIPE_POINT_BODY(NAME##_of_itself, (g, gg), (cells, scale, flat), {          \
-    const real sum = g * scale;                                                 \
-    const real square = sum * sum;                                              \
-    const real lost = fma(-sum, sum, square);                                   \
-    const real covariance = fma(cells, gg * scale, -square) + lost;             \
-    const real level = covariance + flat;                                       \
-    return QUOTIENT;                                                            \
-  })                                                                            \
-  IMPIPE_POINT_BODY(NAME, (g, p, gg, gp), (cells, scale, flat), {               \
-    const real sum = g * scale;                                                 \
-    const real other = p * scale;                                               \
-    const real square = sum * sum;                                              \
-    const real lost = fma(-sum, sum, square);                                   \
-    const real product = sum * other;                                           \
-    const real lost_of_product = fma(-sum, other, product);                     \
-    const real covariance = fma(cells, gp * scale, -product) + lost_of_product; \
-    const real level = (fma(cells, gg * scale, -square) + lost) + flat;         \
-    return QUOTIENT;                                                            \
-  })
-IMPIPE_GUIDED_BODIES(guided_slope, covariance / level)
-// Of integer classes.
-IMPIPE_GUIDED_BODIES(guided_slope_of_codes, quotient(covariance, level))
+// Of box sums of bytes, of guide g and image p counted from their middles: the line a g + b nearest
+// to p. A product of sums rounds, and what it loses is added again, so that differences are right
+// in float32. scale: a power of two, which keeps products of sums in their range; cells: theirs,
+// times scale; flat: smoothing cells^2; part: 1 / cells.
+IMPIPE_POINT_BODY(slope_of_sums_of_itself, (g, gg), (cells, scale, flat), {
+  const real sum = g * scale;
+  const real square = sum * sum;
+  const real lost = fma(-sum, sum, square);
+  const real covariance = fma(cells, gg * scale, -square) + lost;
+  const real level = covariance + flat;
+  return quotient(covariance, level);
+})
+IMPIPE_POINT_BODY(slope_of_sums, (g, p, gg, gp), (cells, scale, flat), {
+  const real sum = g * scale;
+  const real other = p * scale;
+  const real square = sum * sum;
+  const real lost = fma(-sum, sum, square);
+  const real product = sum * other;
+  const real lost_of_product = fma(-sum, other, product);
+  const real covariance = fma(cells, gp * scale, -product) + lost_of_product;
+  const real level = (fma(cells, gg * scale, -square) + lost) + flat;
+  return quotient(covariance, level);
+})
 IMPIPE_POINT_BODY(counted_squared, (x), (middle), { return (x - middle) * (x - middle); })
 IMPIPE_POINT_BODY(guided_offset, (g, p, a), (part), { return fma(-a, g, p) * part; })
 IMPIPE_POINT_BODY(guided_line, (g, b, a), (part, middle, guide_middle),
                   { return fma(a * part, g - guide_middle, b * part) + middle; })
+// The same of means, variances and covariances.
+IMPIPE_POINT_BODY(slope_of_variance, (variance), (smoothing),
+                  { return variance / (variance + smoothing); })
+IMPIPE_POINT_BODY(slope_of_covariance, (covariance, variance), (smoothing),
+                  { return covariance / (variance + smoothing); })
+IMPIPE_POINT_BODY(offset_of_means, (g, p, a), (middle, guide_middle),
+                  { return fma(-a, g - guide_middle, p - middle); })
+IMPIPE_POINT_BODY(line_of_means, (g, b, a), (middle, guide_middle),
+                  { return fma(a, g - guide_middle, b) + middle; })
 
 // Of box sums of x and its square, as above. part: 1 / cells^2.
-IMPIPE_POINT_BODY(box_mean, (sum), (cells), { return sum / cells; })
 IMPIPE_POINT_BODY(box_variance, (sum, squares), (cells, scale, part), {
   const real scaled = sum * scale;
   const real square = scaled * scaled;
@@ -147,7 +153,15 @@ ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border b
   return correlate(plan, image, ones, {.border = border, .result = numbers, .whole = whole});
 }
 
-// About the middle of the range: variances are differences of squares.
+// What is under a box, counted from a value of it.
+ImageValue box_moment(PlanBuilder& plan, Deviation::Of what, std::vector<ImageValue> images,
+                      Box box, Border border, Result result) {
+  const Deviation moment{
+      .mask = rectangle_element(box.rows, box.columns), .of = what, .border = border};
+  return plan.whole(moment, std::move(images), {}, result);
+}
+
+// The middle of the range, from which numbers are counted.
 double middle_of(const ImageValue& image) {
   const double half = image.type.white / 2;
   return is_integer(image.type.cls) ? std::ceil(half) : half;
@@ -165,61 +179,106 @@ ImageValue guide_of(const Call& call, PlanBuilder& plan, const ImageValue& image
   return guide;
 }
 
-ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
-  const ImageValue guide = guide_of(call, plan, image);
-  const bool own_guide = !call.has("guide");
-  if (!call.has("smoothing")) need_white(call, guide);
-  const double white = guide.type.white;
-  const double smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white;
-  const Box box = box_of(call);
-  const double middle = middle_of(image), guide_middle = middle_of(guide);
+// What a guided filter is made of.
+struct Guided {
+  ImageValue image, guide;
+  bool by_itself;  // the guide is the image
+  Box box;
+  double smoothing;
+  double middle() const { return middle_of(image); }
+  double guide_middle() const { return middle_of(guide); }
+  Result coefficients() const {
+    Result out = numbers;
+    out.channels = image.type.channels;
+    return out;
+  }
+  Result result() const {
+    Result out = like(image);
+    out.channels = image.type.channels;
+    return out;
+  }
+};
+
+// By sums of products of bytes, which are whole numbers of at most 2^24.
+ImageValue guided_by_sums(PlanBuilder& plan, const Guided& of) {
+  const Box box = of.box;
   const double scaled = box.scaled_cells(), part = 1 / box.cells();
-  // Sums of products of bytes are whole numbers of at most 2^24.
-  const bool whole = bytes_of(image.type.cls) == 1 && bytes_of(guide.type.cls) == 1 &&
-                     box.cells() <= max_exact_cells;
-  const bool codes = is_integer(image.type.cls) && is_integer(guide.type.cls);
   const auto sum = [&](const ImageValue& x) {
-    return box_sum(plan, x, box, Border::replicate, whole);
+    return box_sum(plan, x, box, Border::replicate, true);
   };
-  Result coefficients = numbers, result = like(image);
-  coefficients.channels = result.channels = image.type.channels;
-  const ImageValue g = plan.point(bodies::counted_from, {guide}, {guide_middle}, numbers);
+  const ImageValue g = plan.point(bodies::counted_from, {of.guide}, {of.guide_middle()}, numbers);
   const ImageValue sum_g = sum(g);
   const ImageValue sum_gg =
-      sum(plan.point(bodies::counted_squared, {guide}, {guide_middle}, numbers));
-  const std::vector<Arg> args{scaled, box.scale(), smoothing * scaled * scaled};
+      sum(plan.point(bodies::counted_squared, {of.guide}, {of.guide_middle()}, numbers));
+  const std::vector<Arg> args{scaled, box.scale(), of.smoothing * scaled * scaled};
   ImageValue sum_p = sum_g, a;
-  if (own_guide) {
-    a = plan.point(codes ? bodies::guided_slope_of_codes_of_itself : bodies::guided_slope_of_itself,
-                   {sum_g, sum_gg}, args, coefficients);
+  if (of.by_itself) {
+    a = plan.point(bodies::slope_of_sums_of_itself, {sum_g, sum_gg}, args, of.coefficients());
   } else {
-    const ImageValue p = plan.point(bodies::counted_from, {image}, {middle}, numbers);
+    const ImageValue p = plan.point(bodies::counted_from, {of.image}, {of.middle()}, numbers);
     sum_p = sum(p);
-    const ImageValue sum_gp = sum(plan.point(bodies::product_of, {p, g}, {}, coefficients));
-    a = plan.point(codes ? bodies::guided_slope_of_codes : bodies::guided_slope,
-                   {sum_g, sum_p, sum_gg, sum_gp}, args, coefficients);
+    const ImageValue sum_gp = sum(plan.point(bodies::product_of, {p, g}, {}, of.coefficients()));
+    a = plan.point(bodies::slope_of_sums, {sum_g, sum_p, sum_gg, sum_gp}, args, of.coefficients());
   }
-  const ImageValue b = plan.point(bodies::guided_offset, {sum_g, sum_p, a}, {part}, coefficients);
+  const ImageValue b =
+      plan.point(bodies::guided_offset, {sum_g, sum_p, a}, {part}, of.coefficients());
   const auto mean_sum = [&](const ImageValue& x) {
     return box_sum(plan, x, box, Border::replicate);
   };
-  return plan
-      .point(bodies::guided_line, {guide, mean_sum(b), mean_sum(a)}, {part, middle, guide_middle},
-             result)
-      .with_alpha(image.alpha);
+  return plan.point(bodies::guided_line, {of.guide, mean_sum(b), mean_sum(a)},
+                    {part, of.middle(), of.guide_middle()}, of.result());
 }
 
-// The variance of what is under a box, by the sums of that. `whole`: sums are at most 2^24, which
-// is exact in float32.
-ImageValue box_variance(PlanBuilder& plan, const ImageValue& image, const ImageValue& sums, Box box,
-                        bool whole) {
+// By means and covariances counted from a value of each window.
+ImageValue guided_by_moments(PlanBuilder& plan, const Guided& of) {
+  using Of = Deviation::Of;
+  const auto moment = [&](Of what, std::vector<ImageValue> images, Result result = numbers) {
+    return box_moment(plan, what, std::move(images), of.box, Border::replicate, result);
+  };
+  const ImageValue variance = moment(Of::variance, {of.guide});
+  const ImageValue mean_g = moment(Of::mean, {of.guide});
+  ImageValue mean_p = mean_g, a;
+  if (of.by_itself) {
+    a = plan.point(bodies::slope_of_variance, {variance}, {of.smoothing}, of.coefficients());
+  } else {
+    mean_p = moment(Of::mean, {of.image});
+    const ImageValue covariance = moment(Of::covariance, {of.guide, of.image}, of.coefficients());
+    a = plan.point(bodies::slope_of_covariance, {covariance, variance}, {of.smoothing},
+                   of.coefficients());
+  }
+  const std::vector<Arg> middles{of.middle(), of.guide_middle()};
+  const ImageValue b =
+      plan.point(bodies::offset_of_means, {mean_g, mean_p, a}, middles, of.coefficients());
+  return plan.point(bodies::line_of_means, {of.guide, moment(Of::mean, {b}), moment(Of::mean, {a})},
+                    middles, of.result());
+}
+
+ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const ImageValue guide = guide_of(call, plan, image);
+  if (!call.has("smoothing")) need_white(call, guide);
+  const double white = guide.type.white;
+  const Guided of{
+      .image = image,
+      .guide = guide,
+      .by_itself = !call.has("guide"),
+      .box = box_of(call),
+      .smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white};
+  const bool exact = bytes_of(image.type.cls) == 1 && bytes_of(guide.type.cls) == 1 &&
+                     of.box.cells() <= max_exact_cells;
+  const ImageValue result = exact ? guided_by_sums(plan, of) : guided_by_moments(plan, of);
+  return result.with_alpha(image.alpha);
+}
+
+// The variance of codes under a box, by the sums of them: exact, as sums are.
+ImageValue variance_by_sums(PlanBuilder& plan, const ImageValue& image, const ImageValue& sums,
+                            Box box) {
   const double cells = box.cells();
   const auto sum_of = [&](const PointBody& body, std::vector<Arg> args) {
     return box_sum(plan, plan.point(body, {image}, std::move(args), numbers), box, Border::constant,
-                   whole);
+                   true);
   };
-  if (whole && bytes_of(image.type.cls) == 2) {
+  if (bytes_of(image.type.cls) == 2) {
     return plan.point(
         bodies::box_variance_of_parts,
         {sums, sum_of(bodies::high_part_of_square, {}), sum_of(bodies::low_part_of_square, {})},
@@ -230,27 +289,37 @@ ImageValue box_variance(PlanBuilder& plan, const ImageValue& image, const ImageV
                     {scaled, box.scale(), 1 / (scaled * scaled)}, numbers);
 }
 
+// The mean variance of each channel. Those that are not finite are left out: one NaN would make
+// means of all pixels.
+MeasureValue noise_of(PlanBuilder& plan, const ImageValue& image, const ImageValue& variance) {
+  if (!is_integer(image.type.cls)) return finite_mean(plan, variance);
+  return mean_of_sums(plan, plan.reduce({.kind = ReduceKind::sum}, variance, {}),
+                      image.type.channels);
+}
+
 ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Box box = box_of(call);
-  const double cells = box.cells();
-  const bool codes = is_integer(image.type.cls), whole = codes && cells <= max_exact_codes;
-  const ImageValue sums = box_sum(plan, image, box, Border::constant, whole);
-  const ImageValue variance = box_variance(plan, image, sums, box, whole);
+  const bool exact = is_integer(image.type.cls) && box.cells() <= max_exact_codes;
+  const auto moment = [&](Deviation::Of what) {
+    return box_moment(plan, what, {image}, box, Border::constant, numbers);
+  };
+  // Of codes their sum, of which exact differences are made.
+  const ImageValue mean =
+      exact ? box_sum(plan, image, box, Border::constant, true) : moment(Deviation::Of::mean);
+  const ImageValue variance =
+      exact ? variance_by_sums(plan, image, mean, box) : moment(Deviation::Of::variance);
   Arg noise = 0.0;
   if (call.numbers("noise").empty()) {
-    const MeasureValue total = plan.reduce({.kind = ReduceKind::sum}, variance, {});
-    const int channels = image.type.channels;
-    noise = Arg::per_channel(mean_of_sums(plan, total, channels), 0);
+    noise = Arg::per_channel(noise_of(plan, image, variance), 0);
   } else {
     need_white(call, image);
     noise = call.number("noise") * image.type.white * image.type.white;
   }
-  if (codes) {
-    return plan.point(bodies::wiener2_of_codes, {image, sums, variance}, {noise, cells},
+  if (exact) {
+    return plan.point(bodies::wiener2_of_codes, {image, mean, variance}, {noise, box.cells()},
                       like(image));
   }
-  const ImageValue mean = plan.point(bodies::box_mean, {sums}, {cells}, numbers);
   return plan.point(bodies::wiener2, {image, mean, variance}, {noise}, like(image));
 }
 
@@ -286,6 +355,7 @@ const RegisterOperator imbilatfilt_operator{{
         "rounded and saturated. NaN spreads.",
     .example = "imbilatfilt 800",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-5 of white",
+    .not_finite = {NotFinite::Rule::spread},
     .matlab = "imbilatfilt(A,smoothing,sigma) (there one weight for all channels)",
     .lower = lower_imbilatfilt,
 }};
@@ -324,7 +394,8 @@ const RegisterOperator imguidedfilter_operator{{
         "to\n"
         "32x32); what products of sums lose in rounding is added again.",
     .example = "imguidedfilter 9",
-    .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread, "windows of windows"},
     .matlab = "imguidedfilter(A,G) (there the covariance of all channels of a colour guide)",
     .lower = lower_imguidedfilter,
 }};
@@ -346,7 +417,9 @@ const RegisterOperator wiener2_operator{{
                "m + max(0, v - noise) / max(v, noise) (x - m), and m where both are 0. In float32\n"
                "(exact sums for integers up to 16x16); rounded and saturated.",
     .example = "wiener2 5",
-    .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread,
+                   "the noise of auto is the mean of the finite variances"},
     .matlab = "wiener2(A,[m n],noise) (same; where v and noise are 0 Octave has NaN)",
     .lower = lower_wiener2,
 }};

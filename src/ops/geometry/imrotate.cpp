@@ -81,6 +81,7 @@ const RegisterOperator imrotate_operator{{
         "it; what it hides has no part in colours.",
     .example = "imrotate 30 bilinear crop fill=255",
     .accuracy = "nearest exact; integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread, "nearest moves values"},
     .matlab = "imrotate(A,angle,method,bbox) of Octave (MATLAB's loose may be a pixel larger)",
     .lower = lower_imrotate,
 }};

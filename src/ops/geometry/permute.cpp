@@ -11,6 +11,7 @@ const RegisterOperator transpose_operator{{
     .details = "B(r,c) = A(c,r), each channel. An H x W image becomes W x H.",
     .example = "transpose",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "A.' (same; permute(A,[2 1 3]) for colour)",
     .lower = [](const Call&,
                 PlanBuilder& plan) { return plan.permute({.transpose = true}, plan.current()); },
@@ -23,6 +24,7 @@ const RegisterOperator fliplr_operator{{
     .details = "B(r,c) = A(r,W-1-c), each channel.",
     .example = "fliplr",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "fliplr(A) (same)",
     .lower = [](const Call&,
                 PlanBuilder& plan) { return plan.permute({.flip_x = true}, plan.current()); },
@@ -35,6 +37,7 @@ const RegisterOperator flipud_operator{{
     .details = "B(r,c) = A(H-1-r,c), each channel.",
     .example = "flipud",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "flipud(A) (same)",
     .lower = [](const Call&,
                 PlanBuilder& plan) { return plan.permute({.flip_y = true}, plan.current()); },
@@ -54,6 +57,7 @@ const RegisterOperator rot90_operator{{
     .details = "k = 1: B(r,c) = A(c,W-1-r), each channel; an H x W image becomes W x H.",
     .example = "rot90 -1",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "rot90(A,k) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -122,6 +122,7 @@ const RegisterOperator imresize_operator{{
         "what it hides has no part in colours.",
     .example = "imresize 0.5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread, "nearest moves values"},
     .matlab = "imresize(A,scale,method) of Octave (MATLAB normalises the weights and takes the "
               "smaller scale first); lanczos2, lanczos3 and box as in MATLAB, but rounded once",
     .lower = lower_imresize,
@@ -277,6 +278,7 @@ const RegisterOperator imwarp_operator{{
         "colours.",
     .example = "imwarp rotate=30 fill=255",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread, "nearest moves values"},
     .matlab =
         "imwarp(A,affinetform2d(T),\"OutputView\",...) with places from 0 (OpenCV's warpAffine, "
         "warpPerspective); its default view is view=full",

@@ -31,6 +31,7 @@ const RegisterOperator circshift_operator{{
     .details = "B(r,c) = A((r - rows) mod H, (c - columns) mod W). Alpha moves too.",
     .example = "circshift 40,-60",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "circshift(A,[rows columns]) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -138,6 +139,7 @@ const RegisterOperator imtranslate_operator{{
     .example = "imtranslate 20,-12.5 fill=128",
     .accuracy =
         "exact for whole numbers; integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::spread, "nearest moves values"},
     .matlab = "imtranslate(A,[x y],method,\"OutputView\",view) (whole numbers: same)",
     .lower = lower_imtranslate,
 }};

@@ -107,6 +107,7 @@ const RegisterOperator imcrop_operator{{
         "round(left + width) counted from 1, rows alike.",
     .example = "imcrop size=128 at=centre",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "imcrop(A,rect) with origin=1 (10,20,100,50 is 9,19,101,51 without; size=: "
               "centerCropWindow2d)",
     .lower = lower_imcrop,
@@ -178,6 +179,7 @@ const RegisterOperator impad_operator{{
                "framed by the same rule; around a number's frame it is 0.",
     .example = "impad 16 symmetric",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "padarray(A,[rows columns],boundary,side) (same; OpenCV's copyMakeBorder with four "
               "numbers, its REFLECT_101 is reflect)",
     .lower = lower_impad,
@@ -206,6 +208,7 @@ const RegisterOperator padarray_operator{{
     .details = "impad rows,columns boundary, on one side only with pre or post.",
     .example = "padarray 8,8 symmetric",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::moved},
     .matlab = "padarray(A,[rows columns],boundary,side) (same)",
     .lower = lower_padarray,
 }};

@@ -95,6 +95,7 @@ const RegisterOperator bwareafilt_operator{{
         "is logical.",
     .example = "imbinarize | bwareafilt 1",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwareafilt(BW,n,keep), bwareafilt(BW,range) (same)",
     .lower = lower_bwareafilt,
 }};

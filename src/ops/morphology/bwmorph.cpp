@@ -233,6 +233,7 @@ const RegisterOperator bwmorph_operator{{
         "outside counts as 1. With inf majority stops where two images take turns.",
     .example = "imbinarize | bwmorph thin inf",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwmorph(BW,operation,n) (skel, shrink and spur take other pixels of the same "
               "objects away; erode there goes in from the image's border)",
     .lower = lower_bwmorph,

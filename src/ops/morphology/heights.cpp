@@ -6,6 +6,7 @@
 #include "ops/images.hpp"
 #include "ops/morphology/connectivity.hpp"
 #include "ops/morphology/reconstructed.hpp"
+#include "ops/statistics/finite.hpp"
 
 // Turned upside down about 0 (single) or about the largest code.
 IMPIPE_POINT_BODY(upside_down, (x), (top), { return top - x; })
@@ -87,6 +88,8 @@ const RegisterOperator imhmax_operator{{
     .details = "The reconstruction of A - h (rounded and saturated in the class) under A.",
     .example = "imhmax 40",
     .accuracy = "exact; single 1e-6",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imhmax(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_h(call, plan, true); },
 }};
@@ -101,6 +104,8 @@ const RegisterOperator imhmin_operator{{
     .details = "The reconstruction by erosion of A + h (rounded and saturated) above A.",
     .example = "imhmin 40",
     .accuracy = "exact; single 1e-6",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imhmin(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_h(call, plan, false); },
 }};
@@ -115,6 +120,8 @@ const RegisterOperator imextendedmax_operator{{
     .details = "The regional maxima of imhmax.",
     .example = "imextendedmax 60",
     .accuracy = "exact; single: pixels where A - h rounds",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imextendedmax(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_extended(call, plan, true); },
 }};
@@ -129,6 +136,8 @@ const RegisterOperator imextendedmin_operator{{
     .details = "The regional minima of imhmin.",
     .example = "imextendedmin 60",
     .accuracy = "exact; single: pixels where A + h rounds",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imextendedmin(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_extended(call, plan, false); },
 }};
@@ -144,8 +153,7 @@ ImageValue lower_imimposemin(const Call& call, PlanBuilder& plan) {
                highest = single ? unlimited : class_max(image.type.cls);
   Arg step = 1.0;
   if (single) {
-    const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
-    const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
+    const auto [low, high] = finite_range(plan, image);
     step = Arg::measured(plan.scalar(bodies::imposed_step, {low, high}, {}, 1, 1), 0);
   }
   const ImageValue from =
@@ -173,6 +181,8 @@ const RegisterOperator imimposemin_operator{{
     .example =
         "rgb2gray | as g | imextendedmin 60 | as m | im2uint8 | imlincomb 0 1 :g | imimposemin :m",
     .accuracy = "exact; single 1e-6",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imimposemin(A,BW,conn) (same)",
     .lower = lower_imimposemin,
 }};
@@ -202,6 +212,8 @@ const RegisterOperator imclearborder_operator{{
         "first and last row and column and the lowest value inside.",
     .example = "imbinarize | imclearborder",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imclearborder(A,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

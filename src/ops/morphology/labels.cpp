@@ -48,6 +48,8 @@ const RegisterOperator imreconstruct_operator{{
         "two may be logical beside another class: its 1s are then white.",
     .example = "as a | imerode disk,3 | imreconstruct :a",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imreconstruct(marker,mask,conn) (there a marker above the mask is an error)",
     .lower = lower_reconstruct,
 }};
@@ -65,6 +67,8 @@ const RegisterOperator imfill_operator{{
         "border that nowhere rises. conn is that of the background or way.",
     .example = "imbinarize | imfill holes",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imfill(A,conn,'holes') (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -94,6 +98,7 @@ const RegisterOperator bwlabel_operator{{
         "components, which single can't tell apart, are an error.",
     .example = "imbinarize | bwlabel | mat2gray",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwlabel(BW,conn) (numbers of labelmatrix(bwconncomp(BW,conn)), down the columns; "
               "Octave's bwlabel numbers some branched objects otherwise)",
     .lower = lower_bwlabel,
@@ -108,6 +113,7 @@ const RegisterOperator bwconncomp_operator{{
     .details = "bwlabel; `bwconncomp | max` prints how many there are.",
     .example = "imbinarize | bwconncomp | mat2gray",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "labelmatrix(bwconncomp(BW,conn)) (same)",
     .lower = lower_bwlabel,
 }};
@@ -129,6 +135,7 @@ const RegisterOperator bwareaopen_operator{{
     .details = "Components of the pixels that are not 0; the result is logical.",
     .example = "imbinarize | bwareaopen 50",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwareaopen(BW,P,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -92,6 +92,8 @@ const RegisterOperator imdilate_operator{{
         "saturated in the class. The class stays.",
     .example = "imdilate disk,3",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab =
         "imdilate(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
@@ -109,6 +111,8 @@ const RegisterOperator imerode_operator{{
         "saturated in the class. The class stays.",
     .example = "imerode rectangle,3,5",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab =
         "imerode(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
@@ -123,6 +127,8 @@ const RegisterOperator imopen_operator{{
     .details = "imdilate(imerode(A)) with the same element.",
     .example = "imopen disk,5",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab = "imopen(A,se) (same; line elements differ)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return open(plan, plan.current(), element_of(call, plan)); },
@@ -136,6 +142,8 @@ const RegisterOperator imclose_operator{{
     .details = "imerode(imdilate(A)) with the same element.",
     .example = "imclose diamond,2",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab = "imclose(A,se) (same; line elements differ)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return close(plan, plan.current(), element_of(call, plan)); },
@@ -149,6 +157,9 @@ const RegisterOperator imtophat_operator{{
     .details = "A - imopen(A), saturating; logical: A and not imopen(A).",
     .example = "imtophat disk,15",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is left out of windows and stays NaN in its own pixel; Inf is a value like "
+                   "others, differences of it by IEEE 754"},
     .matlab = "imtophat(A,se) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -165,6 +176,9 @@ const RegisterOperator imbothat_operator{{
     .details = "imclose(A) - A, saturating; logical: imclose(A) and not A.",
     .example = "imbothat rectangle,3,5",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is left out of windows and stays NaN in its own pixel; Inf is a value like "
+                   "others, differences of it by IEEE 754"},
     .matlab = "imbothat(A,se) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -181,6 +195,8 @@ const RegisterOperator imgradmorph_operator{{
     .details = "imdilate(A) - imerode(A) with the same element, saturating; logical: and not.",
     .example = "imgradmorph rectangle,3,7",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, differences of it by IEEE 754"},
     .matlab = "imdilate(A,se) - imerode(A,se) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -66,6 +66,7 @@ const RegisterOperator bwperim_operator{{
                "image there is 0.",
     .example = "imbinarize | bwperim",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwperim(BW,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -128,6 +129,7 @@ Operator lookup_operator(std::string_view name, std::string_view help, std::stri
           "its\nupper left. 0 outside the image.",
       .example = example,
       .accuracy = "exact",
+      .not_finite = {NotFinite::Rule::object},
       .matlab = "bwlookup(BW,lut) (same; there the result has the table's class)",
       .lower = lower_bwlookup,
   };
@@ -203,6 +205,7 @@ const RegisterOperator bwhitmiss_operator{{
         "outside the image meets both. An element without a 1 asks for nothing.",
     .example = "imbinarize | bwhitmiss [0 -1 -1; 1 1 -1; 0 1 0]",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwhitmiss(BW,interval), bwhitmiss(BW,SE1,SE2) (same)",
     .lower = lower_bwhitmiss,
 }};
@@ -219,6 +222,7 @@ const RegisterOperator bweuler_operator{{
         "diagonal.",
     .example = "imbinarize | bweuler",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bweuler(BW,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -281,6 +285,7 @@ const RegisterOperator bwselect_operator{{
                "and on\npixels that are 0 are ignored.",
     .example = "imbinarize | bwselect 40,200 60,120",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwselect(BW,c,r,conn) (there points count from 1)",
     .lower = lower_bwselect,
 }};

@@ -53,6 +53,8 @@ const RegisterOperator imregionalmax_operator{{
     .details = details,
     .example = "imgaussfilt 2 | imregionalmax",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imregionalmax(A,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return regional(call, plan, true); },
 }};
@@ -66,6 +68,8 @@ const RegisterOperator imregionalmin_operator{{
     .details = details,
     .example = "imgaussfilt 2 | imregionalmin 4",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is smaller than every number; Inf is a value like others"},
     .matlab = "imregionalmin(A,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return regional(call, plan, false); },
 }};

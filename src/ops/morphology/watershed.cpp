@@ -47,6 +47,7 @@ const RegisterOperator watershed_operator{{
         "has no white. NaN is an error.",
     .example = "imgradient | imhmin 20 | watershed | label2rgb",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other, "NaN is an error; Inf is a height like others"},
     .matlab = "watershed(A,conn) (other pixels of equal distance may be lines)",
     .lower = lower_watershed,
 }};

@@ -74,6 +74,7 @@ const RegisterOperator ordfilt2_operator{{
         "NaN comes last in the order, behind inf; a result is never -0.",
     .example = "ordfilt2 9 square,3",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::last, "a mean of two is NaN where one of them is"},
     .matlab = "ordfilt2(A,nth,domain,S,pad) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -115,6 +116,7 @@ const RegisterOperator medfilt2_operator{{
         "values are, of an even number where either of the middle two is.",
     .example = "medfilt2 k5 symmetric",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::last, "a mean of two is NaN where one of them is"},
     .matlab = "medfilt2(A,[m n],padopt) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -66,6 +66,7 @@ const RegisterOperator imadd_operator{{
     .details = details,
     .example = "imadd 20",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imadd(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -82,6 +83,7 @@ const RegisterOperator imsubtract_operator{{
     .details = details,
     .example = "as a | imdilate disk,3 | imsubtract :a",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imsubtract(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -97,6 +99,7 @@ const RegisterOperator immultiply_operator{{
     .details = multiply_details,
     .example = "immultiply 1.5",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "immultiply(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -117,6 +120,7 @@ const RegisterOperator imdivide_operator{{
     .details = details,
     .example = "imdivide 2",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imdivide(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -133,6 +137,7 @@ const RegisterOperator imabsdiff_operator{{
     .details = details,
     .example = "as a | medfilt2 | imabsdiff :a",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imabsdiff(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

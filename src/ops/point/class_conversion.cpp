@@ -32,6 +32,7 @@ const RegisterOperator im2uint8_operator{{
                "From uint16: x / 257 rounded. From single the product is formed in float32.",
     .example = "im2uint8",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated, "Inf saturates"},
     .matlab = "im2uint8(A) (same)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint8); },
@@ -45,6 +46,7 @@ const RegisterOperator im2uint16_operator{{
                "From uint8: x * 257. From single the product is formed in float32.",
     .example = "im2uint16",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated, "Inf saturates"},
     .matlab = "im2uint16(A) (same)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint16); },
@@ -57,6 +59,7 @@ const RegisterOperator im2single_operator{{
     .details = "x / white in float32, correctly rounded.",
     .example = "im2single | conv2 k7",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "im2single(A) (same)",
     .lower = to_single,
 }};
@@ -70,6 +73,7 @@ const RegisterOperator im2double_operator{{
         "kept for pipelines that come from MATLAB.",
     .example = "im2double | edge sobel",
     .accuracy = "6e-8 relative to the double result",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "im2double(A) (there in double)",
     .lower = to_single,
 }};

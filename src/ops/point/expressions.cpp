@@ -223,6 +223,9 @@ const RegisterOperator map_operator{{
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "map 'x > 128 ? white : x / 2'",
     .accuracy = "exact but for pow, exp, log and trigonometry on single",
+    .not_finite = {NotFinite::Rule::other,
+                   "by its formula; comparisons with NaN are false, min and max of it and a number "
+                   "are their second argument; in integer and logical results NaN is 0"},
     .matlab = "arrayfun(@(x) ..., A)",
     .lower = lower_map,
 }};
@@ -252,6 +255,9 @@ const RegisterOperator stencil_operator{{
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,1) - at(0,-1))' r1",
     .accuracy = "exact but for pow, exp, log and trigonometry",
+    .not_finite = {NotFinite::Rule::other,
+                   "by its formula; comparisons with NaN are false, min and max of it and a number "
+                   "are their second argument; in integer and logical results NaN is 0"},
     .matlab = "nlfilter(A,[m n],fun) (zeros outside there)",
     .lower = lower_stencil,
 }};
@@ -273,6 +279,7 @@ const RegisterOperator reduce_operator{{
         "channel, in double.",
     .example = "reduce 'max(acc, x)' init=0",
     .accuracy = "exact for min and max; else rounding depends on the order",
+    .not_finite = {NotFinite::Rule::other, "by its formula"},
     .matlab = "a loop over A(:)",
     .lower = lower_reduce,
 }};
@@ -296,6 +303,7 @@ const RegisterOperator histogram_operator{{
         "bin is outside, or NaN, are not counted. A column of counts for each channel.",
     .example = "histogram 'x / 4' bins=64",
     .accuracy = "exact but for pow, exp, log and trigonometry",
+    .not_finite = {NotFinite::Rule::other, "a bin that is NaN or out of range is not counted"},
     .matlab = "accumarray(f(A(:))+1, 1)",
     .lower = lower_histogram,
 }};

@@ -145,6 +145,8 @@ const RegisterOperator imadjust_operator{{
                "li = hi is a step: lo up to the limit, ho above it.",
     .example = "imadjust 0.1,0.9 gamma=0.8",
     .accuracy = "exact for integer classes; single 2e-6 of white, 1e-7 gamma for gamma above 20",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "measured limits are of the values that are not NaN; Inf is clamped"},
     .matlab = "imadjust(A,[li hi],[lo ho],gamma) (same; li > hi is an error in both)",
     .lower = lower_imadjust,
 }};
@@ -164,6 +166,7 @@ const RegisterOperator gamma_operator{{
     .details = "clamp(x / white, 0, 1)^gamma * white: imadjust in=0,1 gamma=G.",
     .example = "gamma 0.45",
     .accuracy = "exact for integer classes; single 2e-6 of white, 1e-7 gamma for gamma above 20",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imadjust(A,[],[],gamma) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -111,6 +111,9 @@ const RegisterOperator imbinarize_operator{{
         "adaptthresh). Its own\nwindow is 2 floor(size / 16) + 1.",
     .example = "imbinarize",
     .accuracy = "exact; adaptive but where x is the threshold to 1e-6",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is not above a threshold: false; the measured threshold counts it as 0, "
+                   "and Inf as white"},
     .matlab = "imbinarize(A,level) (same; adaptive needs window=)",
     .lower = lower_imbinarize,
 }};
@@ -124,6 +127,9 @@ const RegisterOperator im2bw_operator{{
     .details = details,
     .example = "im2bw 0.4",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN is not above a threshold: false; the measured threshold counts it as 0, "
+                   "and Inf as white"},
     .matlab = "im2bw(A,level) (same)",
     .lower = lower_binarize,
 }};

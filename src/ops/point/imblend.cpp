@@ -58,6 +58,7 @@ const RegisterOperator imblend_operator{{
         "current image's.",
     .example = "as a | imgaussfilt 8 | imblend :a alpha=0.3",
     .accuracy = "exact for integer classes; single 1e-7 of white",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imfuse(A,B,'blend') is alpha=0.5 (there scaled)",
     .lower = lower_imblend,
 }};
@@ -112,6 +113,9 @@ const RegisterOperator imoverlay_operator{{
         "from zero.",
     .example = "as m | imoverlay :m color=1,0,0",
     .accuracy = "exact for integer classes; single 1e-7 of white",
+    .not_finite = {NotFinite::Rule::other,
+                   "a mask is true where it is not 0, NaN too; colours by their formula, NaN is 0 "
+                   "in integer classes"},
     .matlab = "imoverlay(A,BW,color) (same; there uint8)",
     .lower = lower_imoverlay,
 }};

@@ -14,6 +14,7 @@ const RegisterOperator imcomplement_operator{{
                "single is not clamped: values above white become negative.",
     .example = "imcomplement",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imcomplement(A) (same; there is no int16 here)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -91,6 +91,7 @@ const RegisterOperator imlincomb_operator{{
                "away from zero and saturated once. Classes may differ where the white is equal.",
     .example = "as a | imdilate disk,5 | imlincomb 1 -1 :a",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imlincomb(k1,A1,k2,A2,...,K,class) (same up to ties: MATLAB may sum in single)",
     .lower = lower_imlincomb,
 }};

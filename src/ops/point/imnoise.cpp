@@ -277,6 +277,7 @@ const RegisterOperator imnoise_operator{{
         "x for single). Clamped to [0, white], in double: the same bits on every device.",
     .example = "imnoise salt density=0.1",
     .accuracy = "exact; single 1e-6",
+    .not_finite = {NotFinite::Rule::propagated, "salt writes over it as over others"},
     .matlab = "imnoise(A,type,...) (other random numbers; \"salt & pepper\" is salt here)",
     .lower = lower_imnoise,
 }};

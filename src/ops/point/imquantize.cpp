@@ -84,6 +84,7 @@ const RegisterOperator imquantize_operator{{
         "image's white.",
     .example = "imquantize 60,120,200 values=0,80,160,255",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::other, "NaN is above no level"},
     .matlab = "imquantize(A,levels,values) (same)",
     .lower = lower_imquantize,
 }};

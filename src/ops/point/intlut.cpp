@@ -31,6 +31,7 @@ const RegisterOperator intlut_operator{{
                "shape, read in row-major order, with exactly one value a code.",
     .example = "intlut :curve",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::none},
     .matlab = "intlut(A,LUT) (same; there is no int16 here)",
     .lower = lower_intlut,
 }};

@@ -1,5 +1,6 @@
 // mat2gray: stretches an image's own range of values to [0, 1].
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 // A constant image (low = high) is clamped instead.
 IMPIPE_POINT_BODY(mat2gray, (x), (low, high), {
@@ -34,8 +35,7 @@ ImageValue lower_mat2gray(const Call& call, PlanBuilder& plan) {
     return plan.point(Point{.body = &bodies::mat2gray, .in_double = !exact}, {image}, {low, high},
                       unit);
   }
-  const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
-  const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
+  const auto [low, high] = finite_range(plan, image);
   const MeasureValue range = plan.scalar(bodies::overall_range, {low, high}, {}, 2, 1);
   return plan.point(bodies::mat2gray, {image}, {Arg::measured(range, 0), Arg::measured(range, 1)},
                     unit);
@@ -52,10 +52,12 @@ const RegisterOperator mat2gray_operator{{
     .details =
         "(x - low) / (high - low) in float32 (in double for limits that float32 does not hold),\n"
         "clamped to [0,1]; low and high are the smallest\n"
-        "and the largest value over all channels, NaN skipped. A constant image is clamped\n"
+        "and the largest finite value over all channels. A constant image is clamped\n"
         "to [0,1]. This is what makes distances, projections and kernels displayable.",
     .example = "fspecial log size=15 sigma=2 | mat2gray",
-    .accuracy = "6e-8",
+    .accuracy = "2e-7",
+    .not_finite = {NotFinite::Rule::propagated,
+                   "measured limits are of the finite values; Inf is clamped"},
     .matlab = "mat2gray(A,[low high]) (there in double)",
     .lower = lower_mat2gray,
 }};

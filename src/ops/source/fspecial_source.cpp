@@ -143,6 +143,7 @@ const RegisterOperator fspecial_operator{{
         "are written fspecial:gaussian,5,1.2, with their numbers in the order of the parameters.",
     .example = "fspecial gaussian size=31 sigma=6 | mat2gray",
     .accuracy = "6e-8 of the largest value (made in double, stored as single)",
+    .not_finite = {NotFinite::Rule::none},
     .matlab = "fspecial(type,...) (log and motion follow Octave; MATLAB's log is zero-sum)",
     .describe = describe_fspecial,
     .make = make_fspecial,

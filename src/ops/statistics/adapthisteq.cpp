@@ -216,6 +216,7 @@ const RegisterOperator adapthisteq_operator{{
         "channel by itself.",
     .example = "adapthisteq clip=0.02",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .not_finite = {NotFinite::Rule::zero, "Inf is clamped to the image's range"},
     .matlab = "adapthisteq(A,'NumTiles',[8 8],'ClipLimit',0.01) with the uniform distribution",
     .lower = lower_adapthisteq,
 }};

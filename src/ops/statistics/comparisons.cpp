@@ -120,6 +120,7 @@ const RegisterOperator immse_operator{{
     .details = "mean((a - b)^2) over all pixels and channels, in the image's own units.",
     .example = "as a | medfilt2 | immse :a",
     .accuracy = "exact for integer classes up to rounding of the mean; single 1e-7 relative",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "immse(A,B) (same)",
     .lower = lower_immse,
 }};
@@ -132,6 +133,7 @@ const RegisterOperator psnr_operator{{
     .details = "10 log10(white^2 / immse); Inf when the images are equal.",
     .example = "as a | imgaussfilt 1 | psnr :a",
     .accuracy = "1e-9; single 1e-6",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "psnr(A,B) (same)",
     .lower = lower_psnr,
 }};
@@ -146,6 +148,7 @@ const RegisterOperator corr2_operator{{
         "values.\nNaN when one of the images is constant.",
     .example = "as a | imgaussfilt 1 | corr2 :a",
     .accuracy = "1e-7",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "corr2(A,B) (same)",
     .lower = lower_corr2,
 }};
@@ -167,7 +170,9 @@ const RegisterOperator ssim_operator{{
         "replicate outside; (2 mx my + C1)(2 sxy + C2) / ((mx^2 + my^2 + C1)(sx^2 + sy^2 + C2)),\n"
         "C1 = (0.01 white)^2, C2 = (0.03 white)^2; the mean over all pixels and channels.",
     .example = "as a | imgaussfilt 1 | ssim :a",
-    .accuracy = "1e-5",
+    .accuracy =
+        "1e-5; of single up to 100 white, beyond which means in float32 lose what variances are of",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "ssim(A,B) (there RGB is filtered as a volume)",
     .lower = lower_ssim,
 }};

@@ -1,5 +1,6 @@
 // histeq: values are replaced by the part of the pixels that are not above them.
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 // in: the smallest and the largest value; out: the smallest, and by what the others are brought to
 // the unit scale, -1 for a constant image: once, and not for every pixel.
@@ -122,8 +123,7 @@ ImageValue lower_histeq(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int bins = static_cast<int>(call.number("bins"));
   if (bytes_of(image.type.cls) == 1) return levels_of_bytes(plan, image, bins);
-  const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
-  const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
+  const auto [low, high] = finite_range(plan, image);
   const MeasureValue limits =
       plan.scalar(bodies::histeq_scale, {low, high}, {}, 2, image.type.channels);
   std::vector<Arg> scale{Arg::per_channel(limits, 0), Arg::per_channel(limits, 1), bins - 1.0};
@@ -159,6 +159,9 @@ const RegisterOperator histeq_operator{{
         "The table of parts is measured and looked up on the device.",
     .example = "histeq",
     .accuracy = "1e-7, but for pixels halfway between two bins: one bin's part",
+    .not_finite = {NotFinite::Rule::other,
+                   "the range is of the finite values; NaN and -Inf count as the smallest value, "
+                   "Inf as the largest"},
     .matlab =
         "histeq(A,n) of Octave (MATLAB keeps the class, matches a flat histogram of n bins and "
         "differs by some gray levels)",

@@ -37,6 +37,7 @@ const RegisterOperator imhist_operator{{
         "'{stem}.npy' saves\nthem.",
     .example = "imhist 16",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out, "Inf is counted in the bin at its end"},
     .matlab = "imhist(A,n) (same; MATLAB counts NaN as 0)",
     .lower = lower_imhist,
 }};

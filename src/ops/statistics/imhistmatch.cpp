@@ -101,6 +101,9 @@ const RegisterOperator imhistmatch_operator{{
         "times white. Measured and looked up on the device.",
     .example = "as a | imgaussfilt 8 | imhistmatch :a",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-7 of white",
+    .not_finite =
+        {NotFinite::Rule::other,
+         "NaN is not counted and gets the level of 0; Inf is clamped to the image's range"},
     .matlab = "imhistmatch(A,ref,n) (histeq(A,hgram))",
     .lower = lower_imhistmatch,
 }};

@@ -59,6 +59,7 @@ const RegisterOperator jointhist_operator{{
         "-o '{stem}.npy' saves them.",
     .example = "as a | imgaussfilt 2 | jointhist :a 64",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out, "Inf is counted in the bin at its end"},
     .matlab = "histcounts2 of the values with n equal bins each (a definition of our own)",
     .lower = lower_jointhist,
 }};

@@ -137,6 +137,7 @@ const RegisterOperator mean2_operator{{
         "pipeline mean2_2, NAME with `mean2 as NAME`.",
     .example = "mean2 | std2",
     .accuracy = "exact sum for integer classes; 1e-15 relative to the sum of |x| for single",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "mean2(A) (same)",
     .lower = lower_mean2,
 }};
@@ -150,6 +151,7 @@ const RegisterOperator std2_operator{{
                "from exact sums in one pass, of single in two.",
     .example = "std2 each",
     .accuracy = "1e-14 relative",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "std2(A) (same)",
     .lower = lower_std2,
 }};
@@ -162,6 +164,7 @@ const RegisterOperator sum_operator{{
     .details = "Exact in 64 bits for integer classes, in double for single.",
     .example = "imbinarize | sum",
     .accuracy = "exact for integer classes; 1e-15 relative to the sum of |x| for single",
+    .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},
     .matlab = "sum(A(:)) (there single for single)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -180,6 +183,7 @@ const RegisterOperator min_operator{{
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out, "Inf is a value like others"},
     .matlab = "min(A(:)) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -198,6 +202,7 @@ const RegisterOperator max_operator{{
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out, "Inf is a value like others"},
     .matlab = "max(A(:)) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -218,6 +223,7 @@ const RegisterOperator stats_operator{{
         "single std2 is a second one, about the mean. -o NAME.npy saves the five in this order.",
     .example = "stats each",
     .accuracy = "as min, max, sum, mean2 and std2",
+    .not_finite = {NotFinite::Rule::other, "as min, max, sum, mean2 and std2"},
     .matlab = "[min(A(:)) max(A(:)) sum(A(:)) mean2(A) std2(A)]",
     .lower = lower_stats,
 }};

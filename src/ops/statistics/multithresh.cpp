@@ -1,5 +1,6 @@
 // multithresh: several thresholds, Otsu's criterion for more than two classes.
 #include "ops/images.hpp"
+#include "ops/statistics/finite.hpp"
 
 // A whole number: a float would round what lies just below a half up to it.
 IMPIPE_POINT_BODY(level_of_range, (x), (low, high),
@@ -85,8 +86,7 @@ namespace {
 ImageValue lower_multithresh(const Call& call, PlanBuilder& plan) {
   const ImageValue image = measured_image(call, plan);
   const bool whole = is_integer(image.type.cls);
-  const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
-  const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
+  const auto [low, high] = finite_range(plan, image);
   // Bins of single are centred ones, which leave NaN out.
   const Result levels{.cls = whole ? PixelClass::uint8 : PixelClass::single, .white = 255};
   const ImageValue binned =
@@ -124,12 +124,14 @@ const RegisterOperator multithresh_operator{{
                    measured_image_parameter()},
     .one_channel = true,
     .details =
-        "256 bins between the smallest and the largest value (NaN left out); the cuts that make\n"
+        "256 bins between the smallest and the largest finite value; the cuts that make\n"
         "the variance between the classes largest, of several equally good ones the first. Each\n"
         "moves to the middle of the empty bins above it. In the image's own units, rounded for\n"
         "integer classes; a constant image: its value n times.",
     .example = "multithresh 2",
     .accuracy = "exact; single 1e-6 of the range",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "the range is of the finite values, Inf in the bin at its end"},
     .matlab = "multithresh(A,n) (for n > 2 MATLAB searches by the simplex method)",
     .lower = lower_multithresh,
 }};

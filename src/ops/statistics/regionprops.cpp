@@ -69,6 +69,9 @@ const RegisterOperator regionprops_operator{{
         "have an order, and where labels are no whole numbers up to 4 million on the host.",
     .example = "imbinarize | regionprops",
     .accuracy = "Label, Area, BoundingBox and EulerNumber exact; others 1e-9",
+    .not_finite =
+        {NotFinite::Rule::other,
+         "not 0, as objects are, where components are counted; an image of labels holds none"},
     .matlab = "regionprops('table',BW,A,'all') (labels without a pixel have no row; Solidity is of "
               "exact hulls, about 1 % from MATLAB's on small objects)",
     .lower = lower_regionprops,

@@ -38,19 +38,36 @@ IMPIPE_GROUP_BODY(limits_from_codes, {
 IMPIPE_SCALAR_BODY(limits_from_values, {
   out[0] = clamp(in[0] / args[0], 0.0, 1.0);
   out[1] = clamp(in[1] / args[0], 0.0, 1.0);
-  if (out[0] == out[1]) {
+  if (!(out[0] < out[1])) {
     out[0] = 0;
     out[1] = 1;
   }
 })
+
+// in: how many values there are; args: the parts. out: the places of both limits among them.
+IMPIPE_SCALAR_BODY(limit_places, {
+  out[0] = max(min(floor(args[0] * in[0]), in[0] - 1), 0.0);
+  out[1] = max(ceil(args[1] * in[0]) - 1, 0.0);
+})
+IMPIPE_POINT_BODY(is_number, (x), (), { return x == x ? real(1) : real(0); })
 
 namespace impipe::ops {
 
 MeasureValue stretch_limits(PlanBuilder& plan, const ImageValue& image, double low_part,
                             double high_part) {
   const int channels = image.type.channels;
+  if (image.type.cls == PixelClass::single) {
+    // NaN, which is ordered behind all numbers, is left out.
+    const ImageValue numbers = plan.point(bodies::is_number, {image}, {}, like(image));
+    const MeasureValue places =
+        plan.scalar(bodies::limit_places, {plan.reduce({.kind = ReduceKind::sum}, numbers, {})},
+                    {low_part, high_part}, 2, channels);
+    const MeasureValue values =
+        plan.select(image, {Arg::per_channel(places, 0), Arg::per_channel(places, 1)});
+    return plan.scalar(bodies::limits_from_values, {values}, {image.type.white}, 2, channels);
+  }
   // Places are found by two short counts where one of all codes is long.
-  if (image.type.cls == PixelClass::single || image.type.cls == PixelClass::uint16) {
+  if (image.type.cls == PixelClass::uint16) {
     const MeasureValue values =
         plan.select(image, {Argument{.source = Argument::Source::rank_floor, .value = low_part},
                             Argument{.source = Argument::Source::rank_ceil, .value = high_part}});
@@ -84,11 +101,15 @@ const RegisterOperator stretchlim_operator{{
                     .fallback = "0.01,0.99"},
                    measured_image_parameter()},
     .classes = no_logical,
-    .details = "For each channel, with the N pixels sorted: low = s[floor(tol1 N)],\n"
-               "high = s[ceil(tol2 N) - 1] (from 0), on the unit scale and clamped to [0,1];\n"
-               "[0,1] when they are equal. Two numbers a channel. single: exact, by selection.",
+    .details =
+        "For each channel, with the N pixels sorted: low = s[floor(tol1 N)],\n"
+        "high = s[ceil(tol2 N) - 1] (from 0), on the unit scale and clamped to [0,1];\n"
+        "[0,1] when they are equal. Two numbers a channel. single: exact, by selection, of the\n"
+        "values that are not NaN.",
     .example = "stretchlim tol=0.02",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::left_out,
+                   "Inf is a value like others, a limit that is Inf is 1"},
     .matlab = "stretchlim(A,tol) (same for integer classes; MATLAB rounds single to k/255)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

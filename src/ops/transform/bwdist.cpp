@@ -36,6 +36,7 @@ const RegisterOperator bwdist_operator{{
         "nearest in row, the upper of two. single holds indices exactly up to 16777216.",
     .example = "imbinarize | bwdist | mat2gray 0 100",
     .accuracy = "exact, rounded to single",
+    .not_finite = {NotFinite::Rule::object},
     .matlab = "bwdist(BW,method) (same; [~,IDX] may name another of several nearest pixels)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -1,6 +1,12 @@
 // dither: black and white whose local mean is the image's.
 #include "ops/images.hpp"
 
+// The error of what is not finite would spread over all that follows.
+IMPIPE_POINT_BODY(finite_gray, (x), (white), {
+  const real beyond = x > real(0) ? white : real(0);
+  return x - x == real(0) ? x : beyond;
+})
+
 namespace impipe::ops {
 namespace {
 
@@ -21,13 +27,18 @@ const RegisterOperator dither_operator{{
         "device and with any number of threads.",
     .example = "imadjust | dither",
     .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::zero, "Inf as white, -Inf as 0"},
     .matlab = "dither(I) (there errors are kept in 8 bits: other pixels, the same local mean)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
+          ImageValue image = plan.current();
           need_white(call, image);
           plan.drop_alpha();
-          return plan.whole(Diffuse{}, {image}, {image.type.white}, logical_result);
+          const double white = image.type.white;
+          if (!is_integer(image.type.cls)) {
+            image = plan.point(bodies::finite_gray, {image}, {white}, like(image));
+          }
+          return plan.whole(Diffuse{}, {image}, {white}, logical_result);
         },
 }};
 

@@ -77,6 +77,8 @@ const RegisterOperator iradon_operator{{
         "In double; the result is single and has no white.",
     .example = "radon | iradon | mat2gray",
     .accuracy = "1e-6 of the largest value",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN makes NaN of every sum that takes it; iradon filters whole columns"},
     .matlab = "iradon(P,theta,interp,filter,scaling,size) (MATLAB's ramp has a mean: about 1 % "
               "apart)",
     .lower = lower_iradon,

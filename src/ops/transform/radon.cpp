@@ -33,6 +33,8 @@ const RegisterOperator radon_operator{{
         "result is single and has no white.",
     .example = "radon 0:0.5:179.5 | mat2gray",
     .accuracy = "1e-6 of the largest sum",
+    .not_finite = {NotFinite::Rule::other,
+                   "NaN makes NaN of every sum that takes it; iradon filters whole columns"},
     .matlab = "radon(I,theta) (MATLAB has a few rows less or more, zeros at both ends)",
     .lower = lower_radon,
 }};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/border_view.hpp"
@@ -32,16 +33,20 @@ struct DeviationRows {
   decltype(&baseline::row_of_cells) of_cells;
   decltype(&baseline::columns_of_rectangle) columns;
   decltype(&baseline::row_of_rectangle) of_rectangle;
+  decltype(&baseline::row_of_means) of_means;
+  decltype(&baseline::columns_of_pairs) pairs;
+  decltype(&baseline::row_of_pairs) of_pairs;
   decltype(&baseline::columns_of_rounds) rounds;
   decltype(&baseline::row_of_rounds) of_rounds;
 };
-constexpr DeviationRows deviation_rows[] = {
-    {baseline::row_of_cells, baseline::columns_of_rectangle, baseline::row_of_rectangle,
-     baseline::columns_of_rounds, baseline::row_of_rounds},
-    {v3::row_of_cells, v3::columns_of_rectangle, v3::row_of_rectangle, v3::columns_of_rounds,
-     v3::row_of_rounds},
-    {v4::row_of_cells, v4::columns_of_rectangle, v4::row_of_rectangle, v4::columns_of_rounds,
-     v4::row_of_rounds}};
+#define IMPIPE_DEVIATION_ROWS(level)                                           \
+  {                                                                            \
+    level::row_of_cells, level::columns_of_rectangle, level::row_of_rectangle, \
+        level::row_of_means, level::columns_of_pairs, level::row_of_pairs,     \
+        level::columns_of_rounds, level::row_of_rounds                         \
+  }
+constexpr DeviationRows deviation_rows[] = {IMPIPE_DEVIATION_ROWS(baseline),
+                                            IMPIPE_DEVIATION_ROWS(v3), IMPIPE_DEVIATION_ROWS(v4)};
 
 constexpr std::int64_t max_block = 64;  // pixels
 constexpr std::int64_t tile_width = 512, tile_height = 32;
@@ -67,8 +72,8 @@ MaskRuns runs_of(const Mask& mask) {
 // The values that the windows of a tile's pixels read, as numbers, with a block behind each row.
 class Values {
  public:
-  Values(const Mask& mask, const Plane& in, std::int64_t x0, std::int64_t y0, Size tile,
-         CpuLevel level)
+  Values(const Mask& mask, Border border, const Plane& in, std::int64_t x0, std::int64_t y0,
+         Size tile, CpuLevel level)
       : width_(tile.width + mask.width - 1), stride_(width_ + max_block) {
     const std::int64_t height = tile.height + mask.height - 1;
     values_.resize(static_cast<std::size_t>(stride_ * height));
@@ -78,16 +83,17 @@ class Values {
     const int pixel = bytes_of(in.cls());
     for (std::int64_t y = 0; y < height; ++y) {
       float* const to = values_.data() + y * stride_;
-      const std::byte* const from =
-          in.row(map_outside(y0 - mask.origin_y + y, in.size().height, Border::symmetric));
+      rows_.push_back(to);
+      const std::int64_t row = map_outside(y0 - mask.origin_y + y, in.size().height, border);
+      if (row < 0) continue;  // zeros
+      const std::byte* const from = in.row(row);
       load_row(to + (begin - left), from + begin * pixel, in.cls(), end - begin, level);
       for (std::int64_t x = left; x < right; ++x) {
         if (x == begin && end > begin) x = end;
         if (x == right) break;
-        const std::int64_t place = map_outside(x, in.size().width, Border::symmetric);
-        load_row(to + (x - left), from + place * pixel, in.cls(), 1, level);
+        const std::int64_t place = map_outside(x, in.size().width, border);
+        if (place >= 0) load_row(to + (x - left), from + place * pixel, in.cls(), 1, level);
       }
-      rows_.push_back(to);
     }
   }
 
@@ -103,9 +109,11 @@ class Values {
 
 }  // namespace
 
-void run_deviation(const Deviation& deviation, const Plane& in, Plane& out, ThreadPool& pool,
-                   CpuLevel level) {
+void run_deviation(const Deviation& deviation, const std::vector<const Plane*>& images, Plane& out,
+                   ThreadPool& pool, CpuLevel level) {
+  using Of = Deviation::Of;
   const Mask& mask = deviation.mask;
+  const Plane& in = *images.front();
   const DeviationRows& kernels = deviation_rows[static_cast<int>(level)];
   const MaskRuns runs = runs_of(mask);
   const auto nested = deviation.by_passes() ? std::nullopt : nested_columns(mask);
@@ -115,22 +123,37 @@ void run_deviation(const Deviation& deviation, const Plane& in, Plane& out, Thre
   pool.for_each(across * down, [&](std::int64_t tile) {
     const std::int64_t x0 = tile % across * tile_width, y0 = tile / across * tile_height;
     const Size part{std::min(tile_width, size.width - x0), std::min(tile_height, size.height - y0)};
-    const Values values(mask, in, x0, y0, part, level);
-    // Of columns: means and squared deviations, once or a round.
+    const Values values(mask, deviation.border, in, x0, y0, part, level);
+    std::optional<Values> others;
+    if (deviation.of == Of::covariance) {
+      others.emplace(mask, deviation.border, *images.at(1), x0, y0, part, level);
+    }
+    // Of columns: means and squared deviations, once or a round; or two means and products.
     const std::int64_t stride = values.width() + max_block;
     std::vector<float> stats(static_cast<std::size_t>(
-        stride * 2 * static_cast<std::int64_t>(nested ? nested->rounds.size() : 1)));
+        stride * std::max<std::int64_t>(
+                     3, nested ? 2 * static_cast<std::int64_t>(nested->rounds.size()) : 0)));
+    float *const means = stats.data(), *const within = means + stride;
     std::vector<float> made(static_cast<std::size_t>(part.width + max_block));
     for (std::int64_t y = 0; y < part.height; ++y) {
       const float* const* const rows = values.rows(y);
-      float* const within = stats.data() + stride;
-      if (deviation.by_passes()) {
-        kernels.columns(rows, mask.height, stats.data(), within, values.width());
-        kernels.of_rectangle(stats.data(), within, mask.width, mask.height, made.data(),
-                             part.width);
+      if (others) {
+        float* const other_means = within + stride;
+        kernels.pairs(rows, others->rows(y), mask.height, means, other_means, within,
+                      values.width());
+        kernels.of_pairs(means, other_means, within, mask.width, mask.height, made.data(),
+                         part.width);
+      } else if (deviation.by_passes()) {
+        kernels.columns(rows, mask.height, means, within, values.width());
+        if (deviation.of == Of::mean) {
+          kernels.of_means(means, mask.width, made.data(), part.width);
+        } else {
+          kernels.of_rectangle(means, within, mask.width, mask.height,
+                               deviation.of == Of::deviation, made.data(), part.width);
+        }
       } else if (nested) {
-        kernels.rounds(*nested, rows, stats.data(), stride, values.width());
-        kernels.of_rounds(*nested, runs.cells, stats.data(), stride, made.data(), part.width);
+        kernels.rounds(*nested, rows, means, stride, values.width());
+        kernels.of_rounds(*nested, runs.cells, means, stride, made.data(), part.width);
       } else {
         kernels.of_cells(runs, rows, made.data(), part.width);
       }

@@ -1,6 +1,8 @@
 // Deviations of the values around each pixel.
 #pragma once
 
+#include <vector>
+
 #include "core/body.hpp"
 #include "core/image.hpp"
 #include "core/kernel_spec.hpp"
@@ -8,8 +10,8 @@
 
 namespace impipe::cpu {
 
-// in: of any class; out: single.
-void run_deviation(const Deviation& deviation, const Plane& in, Plane& out, ThreadPool& pool,
-                   CpuLevel level);
+// images: one of any class, or two of any; out: single.
+void run_deviation(const Deviation& deviation, const std::vector<const Plane*>& images, Plane& out,
+                   ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

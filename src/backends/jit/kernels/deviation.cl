@@ -1,8 +1,10 @@
-// Deviations of the values under a mask, mirrored at the image's ends: core/kernel_spec.hpp says in
-// which order they are summed. A work-item has eight windows, each a pixel further on than the one
+// Deviations of the values under a mask, and of rectangles means, variances and covariances:
+// core/kernel_spec.hpp says in which order they are summed. A work-item has eight windows, each a pixel further on than the one
 // before, in registers: a value that is read is one of each of them in turn.
 #define $items 256       // of a group
 #define $value (float)(uchar)(x ^ y)
+#define $second_value (float)(uchar)(x + y)
+#define $rule symmetric  // of the border
 #define $width 900
 #define $height 600
 #define $across 64       // pixels of a group's tile
@@ -30,6 +32,7 @@
 #define $once
 #define $row at
 #define $mirrored
+#define $made inside[k]
 #define $out $result[(long)y * $width + x]
 #define $out_row $result + (long)y * $width
 #define $store_eight to[0] = made[0];
@@ -238,14 +241,16 @@ KERNEL($items) void deviation_of_nested_columns(GLOBAL const int* $rounds, GLOBA
 
 // -- part: passes
 // A rectangle: the means and the squared deviations of its columns in local memory, and of these
-// along rows. A work-item makes eight values of a column, and eight pixels of a row.
+// along rows. A work-item makes eight values of a column, and eight pixels of a row. A value can ask
+// whether its place is on the image: then at_x is x and `at` is y.
 KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
   LOCAL float means[$values], within[$values];
   const int tile_x = GROUP_X * $across, tile_y = GROUP_Y * $down;
   $once
   for (int task = ITEM; task < $columns * ($down / 8); task += $items) {
     const int column = task % $columns, first = task / $columns * 8;
-    const int x = symmetric(tile_x - $left + column, $width), top = tile_y - $up + first;
+    const int at_x = tile_x - $left + column, x = $rule(at_x, $width);
+    const int top = tile_y - $up + first;
     float v[16], from[8], sum[8], squares[8];
     if (top >= 0 && top + $tall + 7 <= $height) {
       // -- part: column
@@ -339,7 +344,7 @@ KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
     $unroll
     for (int k = 0; k < 8; ++k) {
       const float between = rest_of_squares(sum[k], squares[k], 1.0f / $across_cells);
-      made[k] = sqrt(fma($down_cells, between, inside[k]) * (1.0f / $rest));
+      made[k] = $made;
     }
     GLOBAL float* const to = $out_row + x;
     if (x + 8 <= $width) {
@@ -348,6 +353,103 @@ KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
       for (int k = 0; k < 8; ++k) {
         if (x + k < $width) to[k] = made[k];
       }
+    }
+  }
+}
+
+// -- part: pair_sums
+// Takes the first eight values of two images into as many windows.
+FUNCTION void into_pairs(const float* v, const float* w, const float* from,
+                         const float* second_from, float* sum, float* second_sum,
+                         float* products) {
+  $unroll
+  for (int k = 0; k < 8; ++k) {
+    const float apart = v[k] - from[k], second_apart = w[k] - second_from[k];
+    sum[k] += apart;
+    second_sum[k] += second_apart;
+    products[k] = fma(apart, second_apart, products[k]);
+  }
+}
+
+// -- part: pairs
+// Covariances of two images under a rectangle: the means of its columns and the products of what
+// values differ by from these in local memory, and of these along rows. A work-item makes eight
+// values of a column, and eight pixels of a row.
+KERNEL($items) void covariance_by_passes(GLOBAL float* $result) {
+  LOCAL float means[$values], second_means[$values], within[$values];
+  const int tile_x = GROUP_X * $across, tile_y = GROUP_Y * $down;
+  $once
+  for (int task = ITEM; task < $columns * ($down / 8); task += $items) {
+    const int column = task % $columns, first = task / $columns * 8;
+    const int at_x = tile_x - $left + column, x = $rule(at_x, $width);
+    const int top = tile_y - $up + first;
+    float v[8], w[8], from[8], second_from[8], sum[8], second_sum[8], products[8];
+    $unroll
+    for (int k = 0; k < 8; ++k) {
+      const int at = top + k, y = $rule(at, $height);
+      from[k] = v[k] = $value;
+      second_from[k] = w[k] = $second_value;
+      sum[k] = second_sum[k] = products[k] = 0.0f;
+    }
+    $once
+    for (int i = 0; i < $tall; ++i) {
+      into_pairs(v, w, from, second_from, sum, second_sum, products);
+      $unroll
+      for (int k = 0; k < 7; ++k) {
+        v[k] = v[k + 1];
+        w[k] = w[k + 1];
+      }
+      const int at = top + 8 + i, y = $rule(at, $height);
+      v[7] = $value;
+      w[7] = $second_value;
+    }
+    $unroll
+    for (int k = 0; k < 8; ++k) {
+      const int place = (first + k) * $stride + column;
+      const float part = 1.0f / $down_cells;
+      means[place] = fma(sum[k], part, from[k]);
+      second_means[place] = fma(second_sum[k], part, second_from[k]);
+      within[place] = products[k] - sum[k] * part * second_sum[k];
+    }
+  }
+  BARRIER;
+  $once
+  for (int task = ITEM; task < $across / 8 * $down; task += $items) {
+    const int row_of_tile = task % $down, first = task / $down * 8;
+    const int x = tile_x + first, y = tile_y + row_of_tile;
+    if (x >= $width || y >= $height) continue;
+    const int begin = row_of_tile * $stride + first;
+    float v[8], w[8], u[8], from[8], second_from[8], sum[8], second_sum[8], products[8], inside[8];
+    $unroll
+    for (int k = 0; k < 8; ++k) {
+      from[k] = v[k] = means[begin + k];
+      second_from[k] = w[k] = second_means[begin + k];
+      u[k] = within[begin + k];
+      sum[k] = second_sum[k] = products[k] = inside[k] = 0.0f;
+    }
+    $once
+    for (int i = 0; i < $wide; ++i) {
+      into_pairs(v, w, from, second_from, sum, second_sum, products);
+      $unroll
+      for (int k = 0; k < 8; ++k) inside[k] += u[k];
+      $unroll
+      for (int k = 0; k < 7; ++k) {
+        v[k] = v[k + 1];
+        w[k] = w[k + 1];
+        u[k] = u[k + 1];
+      }
+      if (i + 1 < $wide) {
+        const int next = begin + 8 + i;
+        v[7] = means[next];
+        w[7] = second_means[next];
+        u[7] = within[next];
+      }
+    }
+    GLOBAL float* const to = $out_row + x;
+    for (int k = 0; k < 8; ++k) {
+      const float part = 1.0f / $across_cells;
+      const float between = products[k] - sum[k] * part * second_sum[k];
+      if (x + k < $width) to[k] = fma($down_cells, between, inside[k]) * (1.0f / $cells);
     }
   }
 }

@@ -13,6 +13,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int windows = 8;  // of a work-item
+constexpr int items_of_passes = 256;
 // Cells of masks whose runs are written out, each with its own length: of more, NVIDIA's compiler
 // begins with so many loads that registers don't hold them.
 constexpr int max_cells_written = 41;
@@ -49,6 +50,11 @@ struct TileOfWindows {
   int items() const { return across * down / windows; }
 };
 
+// Of a rectangle's group; columns of values, and how far its rows are apart.
+struct Passes {
+  int across = 0, columns = 0, stride = 0, down = 32;
+};
+
 class Deviations {
  public:
   Deviations(Builder& to, int n)
@@ -57,7 +63,9 @@ class Deviations {
   void write() {
     to_.body_once("deviation_sums",
                   filled(part(kernels::deviation, "sums"), {{"unroll", to_.unroll()}}));
-    if (deviation_.by_passes()) {
+    if (deviation_.of == Deviation::Of::covariance) {
+      write_pairs();
+    } else if (deviation_.by_passes()) {
       write_passes();
     } else if (const auto columns = nested_columns(mask_)) {
       write_nested(*columns);
@@ -68,15 +76,48 @@ class Deviations {
 
  private:
   std::string text(const std::string& name, Replacements own) const {
-    return Substitutions({{"unroll", [this] { return to_.unroll(); }},
-                          {"once", [this] { return once(); }},
-                          {"width", [this] { return to_.width(image_); }},
-                          {"height", [this] { return to_.height(image_); }},
-                          {"value", [this] { return "(float)" + to_.value(image_, "x", "y"); }},
-                          {"left", [this] { return number(mask_.origin_x); }},
-                          {"up", [this] { return number(mask_.origin_y); }},
-                          {"rest", [this] { return as_float(std::max(mask_.count() - 1, 1)); }}})
+    return Substitutions(
+               {{"unroll", [this] { return to_.unroll(); }},
+                {"once", [this] { return once(); }},
+                {"width", [this] { return to_.width(image_); }},
+                {"height", [this] { return to_.height(image_); }},
+                {"value", [this] { return value(0); }},
+                {"second_value", [this] { return value(1); }},
+                {"rule", [this] { return rule(); }},
+                {"wide", [this] { return number(mask_.width); }},
+                {"tall", [this] { return number(mask_.height); }},
+                {"across_cells", [this] { return as_float(mask_.width); }},
+                {"down_cells", [this] { return as_float(mask_.height); }},
+                {"cells", [this] { return as_float(mask_.count()); }},
+                {"items", [] { return number(items_of_passes); }},
+                {"across", [this] { return number(passes_.across); }},
+                {"down", [this] { return number(passes_.down); }},
+                {"columns", [this] { return number(passes_.columns); }},
+                {"stride", [this] { return number(passes_.stride); }},
+                {"values", [this] { return number(std::int64_t{passes_.down} * passes_.stride); }},
+                {"made", [this] { return made(); }},
+                {"out_row", [this] { return to_.plane(self_).row("(long)y"); }},
+                {"left", [this] { return number(mask_.origin_x); }},
+                {"up", [this] { return number(mask_.origin_y); }},
+                {"rest", [this] { return as_float(std::max(mask_.count() - 1, 1)); }}})
         .filled(part(kernels::deviation, name), own);
+  }
+  // Which place of the image a place outside it has; those of a constant are tested besides.
+  bool filled_outside() const { return deviation_.border == Border::constant; }
+  std::string rule() const {
+    return std::string(name_of(filled_outside() ? Border::replicate : deviation_.border));
+  }
+  std::string value(int image) const {
+    const Operand& operand = to_.node(n_).images.at(static_cast<std::size_t>(image));
+    const std::string inside = "(float)" + to_.value(operand, "x", "y");
+    return filled_outside() ? "(x == at_x && y == at ? " + inside + " : 0.0f)" : inside;
+  }
+  // What a rectangle's pixel is, of what columns and rows sum.
+  std::string made() const {
+    if (deviation_.of == Deviation::Of::mean) return "fma(sum[k], 1.0f / $across_cells, from[k])";
+    const std::string squares = "fma($down_cells, between, inside[k])";
+    if (deviation_.of == Deviation::Of::variance) return squares + " * (1.0f / $cells)";
+    return "sqrt(" + squares + " * (1.0f / $rest))";
   }
   // What stands before a loop whose turns are not written out.
   std::string once() const { return to_.tuning().unroll ? unroll_pragma(1) : ""; }
@@ -223,34 +264,38 @@ class Deviations {
         groups_of_columns);
   }
 
-  void write_passes() {
-    constexpr int items = 256;
-    // Columns of values: of which as many groups' pixels have windows of their own as may be.
+  // The tile of a rectangle's group: of columns of values as many pixels have windows of their own
+  // as may be. planes: of such values in local memory.
+  Passes passes_of(int planes) const {
     const int most = mask_.width <= 9 ? 64 : mask_.width <= 65 ? 128 : 64 + mask_.width - 1;
-    const int across = (most - mask_.width + 1) / windows * windows;
-    const int columns = across + mask_.width - 1, stride = columns | 1;
-    int down = 32;
-    while (std::int64_t{8} * down * stride > to_.tuning().local_bytes) down /= 2;
-    const std::string tall = number(mask_.height);
-    const auto column = [&](const std::string& row) {
-      return text("column", {{"tall", tall}, {"row", row}});
-    };
-    kernel("_deviation", across, down, items,
-           text("passes", {{"items", number(items)},
-                           {"across", number(across)},
-                           {"down", number(down)},
-                           {"columns", number(columns)},
-                           {"stride", number(stride)},
-                           {"values", number(std::int64_t{down} * stride)},
-                           {"wide", number(mask_.width)},
-                           {"tall", tall},
-                           {"across_cells", as_float(mask_.width)},
-                           {"down_cells", as_float(mask_.height)},
-                           {"column", column("at")},
-                           {"mirrored", column("symmetric(at, " + to_.height(image_) + ")")},
-                           {"out_row", to_.plane(self_).row("(long)y")},
-                           {"store_eight", wide_store(PixelClass::single, "to", "made", windows,
-                                                      to_.tuning().load_bytes)}}));
+    Passes out{.across = (most - mask_.width + 1) / windows * windows};
+    out.columns = out.across + mask_.width - 1;
+    out.stride = out.columns | 1;
+    const std::int64_t row = std::int64_t{4} * planes * out.stride;
+    while (out.down > windows && row * out.down > to_.tuning().local_bytes) out.down /= 2;
+    return out;
+  }
+
+  void write_passes() {
+    passes_ = passes_of(2);
+    const auto column = [&](const std::string& row) { return text("column", {{"row", row}}); };
+    write_rectangle(
+        "_deviation",
+        text("passes", {{"column", column("at")},
+                        {"mirrored", column(rule() + "(at, " + to_.height(image_) + ")")},
+                        {"store_eight", wide_store(PixelClass::single, "to", "made", windows,
+                                                   to_.tuning().load_bytes)}}));
+  }
+
+  void write_pairs() {
+    passes_ = passes_of(3);
+    to_.body_once("pair_sums",
+                  filled(part(kernels::deviation, "pair_sums"), {{"unroll", to_.unroll()}}));
+    write_rectangle("_covariance", text("pairs", {}));
+  }
+
+  void write_rectangle(const std::string& name, const std::string& text) {
+    kernel(name, passes_.across, passes_.down, items_of_passes, text);
   }
 
   Builder& to_;
@@ -259,6 +304,7 @@ class Deviations {
   const Mask& mask_ = deviation_.mask;
   Operand self_{false, n_}, image_ = to_.node(n_).images[0];
   std::string name_ = Builder::name(self_), frame_;
+  Passes passes_;
 };
 
 }  // namespace
