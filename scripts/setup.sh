@@ -24,6 +24,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
   dcraw libcfitsio-bin                  # judge our files
   libimage-exiftool-perl                # puts metadata into files
+  python3-tifffile                      # writes and reads stacks
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
 
@@ -66,17 +67,18 @@ setup_install() {
       apt-get install -y -qq --no-install-recommends "${needed[@]}" >&2
 }
 
-# Prints a python that has numpy and Pillow: the one on PATH may be another than Debian's.
+# setup_python [MODULE]: prints a python that has numpy, Pillow and the module: the one on PATH may
+# be another than Debian's.
 setup_python() {
-  local candidate
+  local candidate modules="numpy, PIL${1:+, $1}"
   for candidate in "${PYTHON:-}" python3 /usr/bin/python3; do
     [ -n "$candidate" ] || continue
-    if "$candidate" -c 'import numpy, PIL' 2>/dev/null; then
+    if "$candidate" -c "import $modules" 2>/dev/null; then
       command -v "$candidate"
       return 0
     fi
   done
-  setup_say "no python3 with numpy and Pillow found"
+  setup_say "no python3 that can import $modules found"
   return 1
 }
 

@@ -76,9 +76,9 @@ if [ "$preset" != ci ]; then
   export ASAN_OPTIONS="use_sigaltstack=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 fi
 setup_main test
-setup_build "$preset" -DIMPIPE_PYTHON="$(setup_python)"
+setup_build "$preset" -DIMPIPE_PYTHON="$(setup_python tifffile)"
 walk_limits() {
-  IMPIPE_TEST_LIMITS=all IMPIPE="build/$preset/src/cli/impipe" "$(setup_python)" \
+  IMPIPE_TEST_LIMITS=all IMPIPE="build/$preset/src/cli/impipe" "$(setup_python tifffile)" \
     tests/cli/test_limits.py -v
 }
 if [ -n "$oclgrind" ]; then

@@ -133,12 +133,10 @@ ImageInfo probe_by_module(const ByteSource& source, std::span<const std::byte> m
 
 // What is known of the pages is used, and kept where it is null.
 ImageInfo tiff_info(const ByteSource& source, int page, std::shared_ptr<const TiffPages>* known) {
-  if (known == nullptr) return tiff_header(read_tiff(source, page));
-  if (*known) return tiff_header(read_tiff_page(source, page, known->get()));
-  const auto found = std::make_shared<TiffPages>();
-  ImageInfo info = tiff_header(read_tiff(source, page, found.get()));
-  if (info.pages > 1) *known = found;
-  return info;
+  std::shared_ptr<const TiffPages> pages = known == nullptr ? nullptr : *known;
+  if (!pages) pages = std::make_shared<const TiffPages>(find_tiff_pages(source));
+  if (known != nullptr && pages->count > 1) *known = pages;
+  return tiff_header(read_tiff(source, page, pages.get()));
 }
 
 ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
@@ -490,7 +488,8 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = orient(std::move(out.image), out.info.orientation);
   }
   if (options.metadata && format != Format::exr && format != Format::y4m && format != Format::dpx) {
-    MetadataRead read = from_module([&] { return read_metadata(bytes, out.info); });
+    MetadataRead read =
+        from_module([&] { return read_metadata(bytes, out.info, options.pages_together); });
     out.metadata = std::move(read.metadata);
     out.lost = std::move(read.lost);
   }

@@ -120,6 +120,9 @@ struct DecodeOptions {
   std::optional<int> page;
   // Of a file that is read page after page: what its pages leave for those that follow.
   OpenPages* open_pages = nullptr;
+  // The pages that go into one file, ascending, `page` among them; empty: it goes into one alone.
+  // What metadata say of pages is made true of those.
+  std::span<const int> pages_together = {};
   std::vector<std::string> channels;        // see probe
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See

@@ -224,12 +224,12 @@ std::string exif_of_resolution(const Resolution& resolution) {
 
 bool is_structure_tag(std::uint16_t tag) {
   // Sizes, samples, compression, strips and tiles, extremes of samples, palettes and inks, YCbCr,
-  // old JPEG; XMP, ICC, IPTC and Photoshop's resources, which are carried by themselves.
-  constexpr std::uint16_t tags[] = {254, 255, 256, 257, 258, 259,   262,   263,  266, 273, 277, 278,
-                                    279, 280, 281, 284, 292, 293,   297,   301,  317, 320, 321, 322,
-                                    323, 324, 325, 330, 332, 333,   334,   336,  337, 338, 339, 340,
-                                    341, 342, 347, 512, 513, 514,   515,   517,  518, 519, 520, 521,
-                                    529, 530, 531, 532, 700, 33723, 34377, 34675};
+  // old JPEG, volumes; XMP, ICC, IPTC and Photoshop's resources, which are carried by themselves.
+  constexpr std::uint16_t tags[] = {
+      254, 255, 256, 257, 258, 259, 262, 263, 266,   273,   277,   278,   279,  280, 281,
+      284, 292, 293, 297, 301, 317, 320, 321, 322,   323,   324,   325,   330,  332, 333,
+      334, 336, 337, 338, 339, 340, 341, 342, 347,   512,   513,   514,   515,  517, 518,
+      519, 520, 521, 529, 530, 531, 532, 700, 32997, 32998, 33723, 34377, 34675};
   return std::find(std::begin(tags), std::end(tags), tag) != std::end(tags);
 }
 

@@ -126,13 +126,16 @@ static MetadataRead read_module_metadata(std::span<const std::byte> file, const 
   return out;
 }
 
-MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header) {
+MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header,
+                           std::span<const int> pages_together) {
   MetadataRead out;
   switch (header.format) {
     case Format::jpeg: out = read_jpeg_metadata(text_of(file)); break;
     case Format::png: out = read_png_metadata(text_of(file)); break;
     case Format::webp: out = read_webp_metadata(text_of(file)); break;
-    case Format::tiff: out = read_tiff_metadata(file, header.page, header.tiff_pages.get()); break;
+    case Format::tiff:
+      out = read_tiff_metadata(file, header.page, header.tiff_pages.get(), pages_together);
+      break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
     case Format::tga: out = read_tga_metadata(file); break;
     case Format::hdr: out = read_hdr_metadata(file); break;

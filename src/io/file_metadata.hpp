@@ -11,8 +11,9 @@
 
 namespace impipe::io {
 
-// `header`: what probe said.
-MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header);
+// `header`: what probe said. pages_together: see DecodeOptions.
+MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header,
+                           std::span<const int> pages_together = {});
 
 // What metadata say of the picture of their file.
 struct PictureOfFile {
@@ -48,7 +49,8 @@ inline Bytes bytes_of_text(std::string_view text) {
 MetadataRead read_jpeg_metadata(std::string_view file);
 MetadataRead read_png_metadata(std::string_view file);
 MetadataRead read_webp_metadata(std::string_view file);
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known);
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
+                                std::span<const int> pages_together);
 MetadataRead read_bmp_metadata(std::string_view file);
 MetadataRead read_gif_metadata(std::span<const std::byte> file);
 MetadataRead read_tga_metadata(std::span<const std::byte> file);

@@ -64,9 +64,9 @@ void claim_jpeg(ImageInfo& info, int code, const std::string& components) {
 // What the file must have at least for what the directory claims. Counted is the image, or one
 // tile where that is larger: it is unpacked as a whole.
 void claim_tiff(ImageInfo& info, const TiffLayout& l) {
-  const bool tile = l.tile.pixels() > l.size.pixels();
-  const auto width = static_cast<double>(tile ? l.tile.width : l.size.width);
-  const auto height = static_cast<double>(tile ? l.tile.height : l.size.height);
+  const bool tile = info.tile.pixels() > l.size.pixels();
+  const auto width = static_cast<double>(tile ? info.tile.width : l.size.width);
+  const auto height = static_cast<double>(tile ? info.tile.height : l.size.height);
   // Subsampled YCbCr has little more than one sample a pixel.
   const double samples = l.is_ycbcr() ? 1 : static_cast<double>(l.samples);
   const double bytes = height * std::ceil(width * samples * static_cast<double>(l.bits) / 8);
@@ -293,9 +293,12 @@ ImageInfo tiff_header(const TiffHeader& header) {
   const auto usable = [](Size size) {
     return size.width >= 0 && size.height >= 0 && size.width <= max_side && size.height <= max_side;
   };
-  if (!usable(l.tile)) fail("damaged TIFF: tiles of " + to_string(l.tile));
+  Size tile = l.tile;
+  // All slices of a deep tile.
+  if (header.planes.count > 1 && usable({0, l.tile_depth})) tile.height *= l.tile_depth;
+  if (!usable(tile)) fail("damaged TIFF: tiles of " + to_string(tile));
   if (!usable(l.size)) return info;  // the caller says so
-  info.tile = l.tile;
+  info.tile = tile;
   claim_tiff(info, l);
   return info;
 }

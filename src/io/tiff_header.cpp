@@ -2,9 +2,13 @@
 #include "io/tiff_header.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+
+#include "io/tiff_description.hpp"
+#include "io/tiff_planes.hpp"
 
 namespace impipe::io {
 namespace {
@@ -13,25 +17,8 @@ namespace {
 constexpr int max_directories = 65535;
 // More than any packet that says how a picture is to be turned.
 constexpr std::uint64_t max_xmp = 16 << 20;  // bytes
-
-constexpr int tiff_type_bytes(std::uint64_t type) {
-  constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-  return type < std::size(sizes) ? sizes[type] : 0;
-}
-
-// One entry of a TIFF directory; `at` is the index-th of its values.
-struct TiffEntry {
-  std::uint64_t type = 0;
-  std::uint64_t count = 0;
-  std::string values;        // the first values, at most 64 bytes
-  std::int64_t offset = -1;  // of all values, when they are not in the entry itself
-  bool big_endian = false;
-  std::uint64_t at(std::uint64_t index = 0) const {
-    const int bytes = tiff_type_bytes(type);
-    if (index >= count || index >= 64 || bytes == 0) return 0;
-    return number_at(values, index * static_cast<size_t>(bytes), bytes, big_endian);
-  }
-};
+// More than a description of a stack by ImageJ or tifffile.
+constexpr std::int64_t max_description = 64 << 10;  // bytes
 
 // The directories of one file, one after another.
 class Directories {
@@ -121,20 +108,41 @@ std::uint64_t common_value(const TiffEntry& entry, const char* what) {
 
 // A directory, as one of the chain: what it holds, and whether it is a page.
 struct Directory {
-  TiffLayout layout;
+  TiffStorage storage;
   bool is_page = true;
   bool has_children = false;  // sub-directories: a raw photo keeps its pixels there
   bool says_orientation = false;
+  TiffEntry description;
   std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
 };
 
+// Takes what a tag says of where the pixels are; false for other tags.
+bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  switch (tag) {
+    case 273:
+    case 324: s.offsets = entry; return true;
+    case 278: s.rows_per_strip = static_cast<std::int64_t>(entry.at()); return true;
+    case 32997: s.layout.depth = static_cast<std::int64_t>(entry.at()); return true;
+    case 32998: s.layout.tile_depth = static_cast<std::int64_t>(entry.at()); return true;
+    case 33629:
+      s.stack_planes = static_cast<std::int64_t>(std::min(entry.count, most));
+      return true;
+    default: return false;
+  }
+}
+
 Directory read_directory(Directories& directories) {
   Directory out;
-  TiffLayout& l = out.layout;
+  TiffStorage& s = out.storage;
+  TiffLayout& l = s.layout;
   std::map<std::uint64_t, std::string> seen;
+  std::vector<std::int64_t> values;  // where they begin
   directories.visit([&](std::uint64_t tag, const TiffEntry& entry) {
     const auto number = [&](std::uint64_t& to) { to = entry.at(); };
     const auto side = [&](std::int64_t& to) { to = static_cast<std::int64_t>(entry.at()); };
+    if (entry.offset >= 0) values.push_back(entry.offset);
+    if (read_storage(s, tag, entry)) return;
     switch (tag) {
       case 254: out.is_page = (entry.at() & 5) == 0; break;  // bit 0: reduced, bit 2: a mask
       case 255: out.is_page = out.is_page && entry.at() != 2; break;  // its elder: 2 is reduced
@@ -143,6 +151,7 @@ Directory read_directory(Directories& directories) {
       case 258: l.bits = common_value(entry, "bits"); break;
       case 259: number(l.compression); break;
       case 262: number(l.photometric); break;
+      case 270: out.description = entry; return;
       case 274:
         l.orientation = valid_orientation(entry.at());
         out.says_orientation = true;
@@ -174,6 +183,9 @@ Directory read_directory(Directories& directories) {
     }
   });
   l.name_all_samples();
+  for (const std::int64_t value : values) {
+    if (value > s.data()) s.next_value = std::min(s.next_value, value);
+  }
   return out;
 }
 
@@ -279,40 +291,33 @@ void check_colours(const TiffLayout& l, const ImageType& numbers) {
 
 namespace {
 
-TiffHeader header_of(Directory directory, std::int64_t begin, const ByteSource& source) {
-  TiffHeader header{.layout = std::move(directory.layout),
-                    .directory = begin,
-                    .says_orientation = directory.says_orientation,
-                    .xmp = {}};
-  if (directory.xmp_offset > 0) {
-    header.xmp = source.read_some(directory.xmp_offset, directory.xmp_bytes);
-  }
-  return header;
+// The chain of directories of a file.
+struct Chain {
+  struct Page {
+    std::int64_t directory = 0;
+    TiffStorage storage;  // of one that claims planes
+  };
+  std::vector<Page> pages;
+  std::vector<std::int64_t> begins;     // of directories and their pixels, sorted
+  std::optional<std::int64_t> reduced;  // the first directory that is no page
+  int directories = 0;
+  bool has_children = false;
+};
+
+void read_description(Directory& directory, const ByteSource& source) {
+  const TiffEntry& entry = directory.description;
+  if (!may_describe_stack(entry.values)) return;
+  const auto bytes = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(entry.count, static_cast<std::uint64_t>(max_description)));
+  std::string text = entry.offset < 0 ? entry.values : source.read_some(entry.offset, bytes);
+  text.resize(std::min(text.find('\0'), text.size()));
+  directory.storage.description = std::move(text);
 }
 
-}  // namespace
-
-TiffHeader read_tiff_page(const ByteSource& source, int page, const TiffPages* known) {
-  if (known == nullptr || page >= static_cast<int>(known->begins.size())) {
-    return read_tiff(source, page);
-  }
-  const std::int64_t begin = known->begins[static_cast<size_t>(page)];
-  Directories directories(source);
-  directories.go_to(begin);
-  TiffHeader header = header_of(read_directory(directories), begin, source);
-  header.pages = static_cast<int>(known->begins.size());
-  header.others = known->others;
-  header.has_children = known->has_children;
-  return header;
-}
-
-TiffHeader read_tiff(const ByteSource& source, int page, TiffPages* found) {
-  std::optional<TiffHeader> header;
-  int pages = 0;
+Chain read_chain(const ByteSource& source) {
+  Chain out;
   Directories directories(source);
   std::set<std::int64_t> seen;
-  std::optional<TiffHeader> reduced;  // the first directory, when it is no page
-  bool has_children = false;
   while (directories.next() != 0) {
     const std::int64_t begin = directories.next();
     if (!seen.insert(begin).second) fail("damaged TIFF: its directories form a ring");
@@ -326,30 +331,85 @@ TiffHeader read_tiff(const ByteSource& source, int page, TiffPages* found) {
       if (seen.size() == 1) throw;
       throw Error("damaged TIFF: directory " + std::to_string(seen.size()) + ": ", error);
     }
-    has_children = has_children || directory.has_children;
+    out.has_children = out.has_children || directory.has_children;
+    out.begins.push_back(begin);
+    out.begins.push_back(directory.storage.data());
     if (directory.is_page) {
-      if (found != nullptr) found->begins.push_back(begin);
-      if (pages++ == page) header = header_of(std::move(directory), begin, source);
-    } else if (!reduced) {
-      reduced = header_of(std::move(directory), begin, source);
+      if (out.pages.empty() || !describes_whole_file(directory.description.values)) {
+        read_description(directory, source);
+      }
+      const bool claims = directory.storage.claims_planes();
+      out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffStorage{}});
+    } else if (!out.reduced) {
+      out.reduced = begin;
     }
   }
-  if (header) {
-    header->pages = pages;
-    header->others = static_cast<int>(seen.size()) - pages;
-    header->has_children = has_children;
-    if (found != nullptr) {
-      found->others = header->others;
-      found->has_children = has_children;
+  out.directories = static_cast<int>(seen.size());
+  std::sort(out.begins.begin(), out.begins.end());
+  return out;
+}
+
+}  // namespace
+
+TiffPages find_tiff_pages(const ByteSource& source) {
+  const Chain chain = read_chain(source);
+  TiffPages out;
+  out.has_children = chain.has_children;
+  PlaneFinder planes(source, chain.begins);
+  std::int64_t count = 0;
+  for (const Chain::Page& page : chain.pages) {
+    TiffPages::Run run{.directory = page.directory, .first = static_cast<int>(count), .planes = {}};
+    if (page.storage.claims_planes()) {
+      run.planes = planes.planes_of(page.storage, chain.pages.size() == 1);
     }
-    return *header;
+    count += run.planes.count;
+    if (count > max_directories) {
+      fail("TIFF of more than " + std::to_string(max_directories) + " pages");
+    }
+    out.runs.push_back(run);
   }
-  if (page > 0) fail("it has no page " + std::to_string(page + 1));
-  if (!reduced) fail("damaged TIFF: no directory in it");
+  out.count = static_cast<int>(count);
+  if (out.count > 0) {
+    out.others = chain.directories - static_cast<int>(chain.pages.size());
+    return out;
+  }
+  if (!chain.reduced) fail("damaged TIFF: no directory in it");
   // What calls itself reduced is the whole picture when there is no other.
-  if (has_children)
+  if (chain.has_children)
     fail("TIFF with its picture in a sub-directory (a raw photo?) is not supported");
-  return *reduced;
+  out.runs.push_back({.directory = *chain.reduced, .first = 0, .planes = {}});
+  out.count = 1;
+  return out;
+}
+
+TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known) {
+  TiffPages found;
+  if (known == nullptr) {
+    found = find_tiff_pages(source);
+    known = &found;
+  }
+  if (page >= known->count) fail("it has no page " + std::to_string(page + 1));
+  const auto after =
+      std::upper_bound(known->runs.begin(), known->runs.end(), page,
+                       [](int number, const TiffPages::Run& run) { return number < run.first; });
+  const TiffPages::Run& run = *(after - 1);
+  Directories directories(source);
+  directories.go_to(run.directory);
+  const Directory directory = read_directory(directories);
+  TiffHeader header{.layout = directory.storage.layout,
+                    .directory = run.directory,
+                    .page = page,
+                    .pages = known->count,
+                    .plane = page - run.first,
+                    .planes = run.planes,
+                    .others = known->others,
+                    .has_children = known->has_children,
+                    .says_orientation = directory.says_orientation,
+                    .xmp = {}};
+  if (directory.xmp_offset > 0) {
+    header.xmp = source.read_some(directory.xmp_offset, directory.xmp_bytes);
+  }
+  return header;
 }
 
 void TiffLayout::name_all_samples() {

@@ -35,8 +35,9 @@ struct TiffLayout {
   std::uint64_t bits = 1, samples = 1, numbers = tiff_unsigned, photometric = tiff_black_is_zero;
   std::uint64_t compression = 1, planar = 1, ink_set = 1;
   int orientation = 1;
-  Size tile;                         // of no pixels: stored in strips
-  std::vector<std::uint64_t> extra;  // what each sample after the colours is
+  Size tile;                               // of no pixels: stored in strips
+  std::int64_t depth = 1, tile_depth = 1;  // planes of a volume (ImageDepth), and of a tile of it
+  std::vector<std::uint64_t> extra;        // what each sample after the colours is
   bool operator==(const TiffLayout&) const = default;
 
   bool is_gray() const { return photometric <= tiff_black_is_zero; }
@@ -51,28 +52,44 @@ struct TiffLayout {
   int alpha_sample() const;
 };
 
-// Where the directories of a file's pages begin, for one that is read page after page: each is read
-// by itself then.
+// The planes that a directory is of: its own, and those without directories that follow it.
+struct TiffPlanes {
+  std::int64_t count = 1;    // that are read
+  std::int64_t stride = 0;   // bytes from one to the next; 0 of one plane, or of tiles
+  std::int64_t claimed = 1;  // that there are, as the claimant says
+  const char* claimant = "";
+};
+
+// Where a file's pages are: those that are no reduced images and no masks. For a file that is read
+// page after page.
 struct TiffPages {
-  std::vector<std::int64_t> begins;
-  int others = 0;  // as in TiffHeader
-  bool has_children = false;
+  struct Run {                   // pages of one directory
+    std::int64_t directory = 0;  // where it begins
+    int first = 0;               // its first page, from 0
+    TiffPlanes planes;
+  };
+  std::vector<Run> runs;
+  int count = 0;
+  int others = 0;             // reduced images and masks
+  bool has_children = false;  // pictures in sub-directories
 };
 
 struct TiffHeader {
   TiffLayout layout;
   std::int64_t directory = 0;  // where the directory of the picture begins
-  int pages = 1;
-  int others = 0;                 // reduced images and masks
-  bool has_children = false;      // pictures in sub-directories
+  int page = 0, pages = 1;
+  int plane = 0;      // of the directory's planes
+  TiffPlanes planes;  // of the directory
+  int others = 0;     // as in TiffPages
+  bool has_children = false;
   bool says_orientation = false;  // the layout's has a tag
   std::string xmp;                // its packet
 };
-// Reads every directory of the file. Its pages are those that are no reduced images and no masks;
-// the picture is the page-th of them, from 0. found: gets where the pages are.
-TiffHeader read_tiff(const ByteSource& source, int page = 0, TiffPages* found = nullptr);
-// The same of a file whose pages are known, where they are: null reads every directory.
-TiffHeader read_tiff_page(const ByteSource& source, int page, const TiffPages* known);
+// Reads every directory of the file.
+TiffPages find_tiff_pages(const ByteSource& source);
+// The header of a page, from 0. known: of the file, where its pages are; null reads every
+// directory.
+TiffHeader read_tiff(const ByteSource& source, int page = 0, const TiffPages* known = nullptr);
 
 // The image that such pixels become. Throws Error for what an image cannot hold.
 ImageType image_type_of(const TiffLayout& layout);

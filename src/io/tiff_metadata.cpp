@@ -5,6 +5,7 @@
 #include "io/exif.hpp"
 #include "io/file_metadata.hpp"
 #include "io/photoshop.hpp"
+#include "io/tiff_description.hpp"
 #include "io/tiff_fields.hpp"
 #include "io/tiff_header.hpp"
 #include "io/xmp.hpp"
@@ -13,6 +14,7 @@ namespace impipe::io {
 namespace {
 
 enum Tag : std::uint16_t {
+  image_description = 270,
   strip_offsets = 273,
   orientation = 274,
   x_resolution = 282,
@@ -22,13 +24,17 @@ enum Tag : std::uint16_t {
   transfer_function = 301,
   tile_offsets = 324,
   xmp_packet = 700,
+  metamorph_first = 33628,  // UIC1Tag to UIC4Tag
+  metamorph_last = 33631,
   iptc = 33723,
   photoshop = 34377,
   icc_profile = 34675,
+  imagej_sizes = 50838,  // of ImageJ's labels, lookup tables and overlays
+  imagej_metadata = 50839,
 };
 constexpr size_t big_head_bytes = 16;
-constexpr std::uint16_t byte_type = 1, short_type = 3, long_type = 4, rational_type = 5,
-                        undefined_type = 7, long8_type = 16;
+constexpr std::uint16_t byte_type = 1, ascii_type = 2, short_type = 3, long_type = 4,
+                        rational_type = 5, undefined_type = 7, long8_type = 16;
 
 bool is_resolution(const TiffField& field) {
   return field.tag == x_resolution || field.tag == y_resolution || field.tag == resolution_unit;
@@ -84,6 +90,66 @@ void set_first_directory(std::string& structure, const TiffOrder& order, std::ui
   put_number(structure, order.big_tiff ? 8 : 4, at, order.big_tiff ? 8 : 4, order.big_endian);
 }
 
+bool is_imagej_metadata(const TiffField& field) {
+  return field.tag == imagej_sizes || field.tag == imagej_metadata;
+}
+
+bool is_ome_xml(std::string_view description) {
+  return description.starts_with("<OME") ||
+         (description.starts_with("<?xml") &&
+          description.substr(0, 4096).find("<OME") != std::string_view::npos);
+}
+
+// What the ImageDescription says of pages, made true of those that are written together.
+void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+                    MetadataRead& out) {
+  TiffField* field = field_of(fields, image_description);
+  if (field == nullptr) return;
+  const std::string text = field->value.substr(0, field->value.find('\0'));
+  const auto all = std::max<std::int64_t>(1, static_cast<std::int64_t>(together.size()));
+  if (is_ome_xml(text)) {
+    if (all == header.pages) return;
+    taken(fields, image_description);
+    return out.lose("OME-XML");
+  }
+  const int first = header.page - header.plane;
+  const std::int64_t described = described_planes(text, header.layout);
+  const auto is_described = [&](int page) { return page >= first && page < first + described; };
+  const auto count = std::count_if(together.begin(), together.end(), is_described);
+  const std::int64_t written = describes_whole_file(text) ? all : std::max<std::int64_t>(1, count);
+  std::vector<std::string> lost;
+  std::string now = description_of_pages(text, header.layout, written, lost);
+  if (now != text) *field = text_field(image_description, ascii_type, now + '\0');
+  if (described != written && std::erase_if(fields, is_imagej_metadata) > 0) {
+    lost.emplace_back("ImageJ's labels and overlays");
+  }
+  for (const std::string& one : lost) out.lose(one);
+}
+
+// Of the pages that are written together the header's is one. What the directory of several planes
+// says of them goes to the first of these; MetaMorph's tags would say of any result that its planes
+// follow one directory.
+void follow_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+                  MetadataRead& out) {
+  const auto is_metamorph = [](const TiffField& field) {
+    return field.tag >= metamorph_first && field.tag <= metamorph_last;
+  };
+  if (std::erase_if(fields, is_metamorph) > 0) out.lose("MetaMorph's tags");
+  const int first = header.page - header.plane;
+  const TiffPlanes& planes = header.planes;
+  if (const std::int64_t missing = planes.claimed - (header.pages - first); missing > 0) {
+    out.lose(std::to_string(missing) + " of the " + std::to_string(planes.claimed) +
+             " planes that " + planes.claimant + " claims");
+  }
+  const auto is_before = [&](int page) { return page >= first && page < header.page; };
+  if (std::any_of(together.begin(), together.end(), is_before)) {
+    std::erase_if(fields, [](const TiffField& field) {
+      return field.tag == image_description || is_imagej_metadata(field);
+    });
+  }
+  describe_pages(fields, header, together, out);
+}
+
 // What metadata becomes as fields of the picture's directory, EXIF's aside.
 TiffFields fields_of(const Metadata& m) {
   TiffFields out;
@@ -103,11 +169,12 @@ TiffFields fields_of(const Metadata& m) {
 
 }  // namespace
 
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known) {
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
+                                std::span<const int> pages_together) {
   MetadataRead out;
   Metadata& m = out.metadata;
   const ByteSource source(file);
-  const TiffHeader header = read_tiff_page(source, page, known);
+  const TiffHeader header = read_tiff(source, page, known);
   const TiffOrder order = tiff_order(source);
   m.big_endian = order.big_endian;
   TiffDirectory directory;
@@ -139,6 +206,7 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
   if (!block.empty() && iptc_of(resources).empty()) resources += resources_of_iptc(block);
   m.photoshop = bytes_of_text(resources);
   taken(fields, orientation);
+  follow_pages(fields, header, pages_together, out);
   const bool only_resolution = std::all_of(fields.begin(), fields.end(), is_resolution);
   if (fields.empty()) return out;
   std::string exif = tiff_head(order.big_endian);

@@ -1,6 +1,8 @@
 // Decoding: every kind of file in tests/data/io (made by other programs, see make.py there), and
 // the whole message for every way in which a file can be broken.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -437,6 +439,69 @@ TEST(Decode, ThreadsDoNotDisturbEachOther) {
 TEST(Decode, TheLimitOfPixelsIsExact) {
   EXPECT_NO_THROW(decode_file("rgb8.png", {.max_pixels = 35}));
   EXPECT_THROW(decode_file("rgb8.png", {.max_pixels = 34}), Error);
+}
+
+// A classic TIFF of one directory, in memory by holes: the pixels of 65 planes of 64 MiB begin at
+// byte 4096, as ImageJ writes a stack.
+class HugeStack {
+ public:
+  static constexpr std::int64_t side = 8192, planes = 65, begin = 4096;
+
+  HugeStack() : file_(memfd_create("stack", 0)), size_(begin + planes * side * side) {
+    std::string out("II*\0\x08\0\0\0", 8);
+    const auto add = [&](std::uint64_t value, int bytes) {
+      for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+    };
+    const std::string text = "ImageJ=1.53t\nimages=65\n";
+    const std::uint32_t entries[][4] = {
+        {256, 4, 1, side}, {257, 4, 1, side},       {258, 3, 1, 8},     {259, 3, 1, 1},
+        {262, 3, 1, 1},    {270, 2, 25, 512},       {273, 4, 1, begin}, {277, 3, 1, 1},
+        {278, 4, 1, side}, {279, 4, 1, side * side}};
+    add(std::size(entries), 2);
+    for (const auto& [tag, type, count, value] : entries) {
+      add(tag, 2);
+      add(type, 2);
+      add(count, 4);
+      add(value, 4);
+    }
+    out.resize(512);
+    out += text;
+    EXPECT_EQ(ftruncate(file_, size_), 0);
+    put(out, 0);
+    bytes_ = mmap(nullptr, static_cast<size_t>(size_), PROT_READ, MAP_SHARED, file_, 0);
+    EXPECT_NE(bytes_, MAP_FAILED);
+  }
+  ~HugeStack() {
+    munmap(bytes_, static_cast<size_t>(size_));
+    close(file_);
+  }
+  HugeStack(const HugeStack&) = delete;
+  HugeStack& operator=(const HugeStack&) = delete;
+
+  void put(std::string_view text, std::int64_t at) const {
+    EXPECT_EQ(pwrite(file_, text.data(), text.size(), at), static_cast<ssize_t>(text.size()));
+  }
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(bytes_), static_cast<size_t>(size_)};
+  }
+
+ private:
+  int file_;
+  std::int64_t size_;
+  void* bytes_ = nullptr;
+};
+
+TEST(Decode, PlanesOfATiffLieBehind4GiB) {
+  const HugeStack stack;
+  const std::int64_t last = HugeStack::begin + 64 * HugeStack::side * HugeStack::side;
+  ASSERT_GT(last, std::int64_t{1} << 32);
+  stack.put("last", last);
+  EXPECT_EQ(probe(stack.bytes()).pages, 65);
+  const HostImage image = decode(stack.bytes(), {.page = 64}).image;
+  const auto* row = image.planes.front().row_as<std::uint8_t>(0);
+  EXPECT_EQ(std::string(row, row + 6), std::string("last\0\0", 6));
+  // A byte less, and there is one plane.
+  EXPECT_EQ(probe(stack.bytes().first(stack.bytes().size() - 1)).pages, 1);
 }
 
 TEST(Decode, ContentDecidesNotTheName) {

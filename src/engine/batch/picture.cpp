@@ -364,6 +364,8 @@ void PictureWork::compute(int lane) {
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
   io::OpenPages open;  // of file_
+  const bool in_one_file = picture_.pages->outputs.empty() && picture_.program->plan.writes_image &&
+                           io::writes_pages(picture_.output_format);
   for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
     if (is_over()) return;
     const int page = picture_.pages->numbers[i];
@@ -371,6 +373,7 @@ void PictureWork::compute_pages(int lane) {
       io::DecodeOptions options = settings_.decode;
       options.page = page;
       options.open_pages = &open;
+      if (in_one_file) options.pages_together = picture_.pages->numbers;
       io::Decoded decoded = io::decode(file_, options);
       const io::ImageInfo info = decoded.info;
       take(std::move(decoded));

@@ -29,6 +29,7 @@ struct Memory {
   std::uint64_t file_bytes = 0;
   std::uint64_t at = 0;
   std::uint64_t directory = 0;  // of the input: what the header shall name as the first; 0: its own
+  std::uint64_t shift = 0;      // of the input: what is read lies so many bytes further on
   char complaint[256] = {};
   std::uint64_t size() const {
     return file >= 0 ? file_bytes : output != nullptr ? output->size() : input.size();
@@ -71,10 +72,17 @@ tmsize_t read_memory(thandle_t handle, void* to, tmsize_t count) {
                    static_cast<size_t>(count - done), at);
     });
   }
-  const std::uint64_t left = memory.at < memory.size() ? memory.size() - memory.at : 0;
+  const std::uint64_t at = memory.at + memory.shift;
+  const std::uint64_t left = at < memory.size() ? memory.size() - at : 0;
   const auto bytes = std::min<std::uint64_t>(left, static_cast<std::uint64_t>(count));
   const std::byte* from = memory.output != nullptr ? memory.output->data() : memory.input.data();
-  if (bytes > 0) std::memcpy(to, from + memory.at, bytes);
+  if (bytes > 0) std::memcpy(to, from + at, bytes);
+  if (memory.shift > 0 && bytes < static_cast<std::uint64_t>(count)) {
+    // A plane is whole, but its strip may be as long as all planes.
+    std::memset(static_cast<std::byte*>(to) + bytes, 0, static_cast<size_t>(count) - bytes);
+    memory.at += static_cast<std::uint64_t>(count);
+    return count;
+  }
   if (memory.directory != 0) name_directory(memory, static_cast<std::byte*>(to), bytes);
   memory.at += bytes;
   return static_cast<tmsize_t>(bytes);
@@ -181,6 +189,8 @@ TiffLayout layout_of(TIFF* tiff) {
   side(TIFFTAG_IMAGELENGTH, l.size.height);
   side(TIFFTAG_TILEWIDTH, l.tile.width);
   side(TIFFTAG_TILELENGTH, l.tile.height);
+  side(TIFFTAG_IMAGEDEPTH, l.depth);
+  side(TIFFTAG_TILEDEPTH, l.tile_depth);
   number(TIFFTAG_BITSPERSAMPLE, l.bits);
   number(TIFFTAG_SAMPLESPERPIXEL, l.samples);
   number(TIFFTAG_PLANARCONFIG, l.planar);
@@ -409,24 +419,58 @@ void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImag
   }
 }
 
-void read_tiles(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage& image) {
+// Tiles with the slices of a volume, of which libtiff unpacks the first alone.
+class DeepTiles {
+ public:
+  DeepTiles(TIFF* tiff, const Memory& memory) : tiff_(tiff), memory_(memory) {}
+
+  // Unpacks all slices of a tile into `to`, one behind the other; false where that fails.
+  bool read(std::uint32_t tile, std::int64_t slices, std::uint8_t* to) {
+    const std::uint64_t at = TIFFGetStrileOffset(tiff_, tile);
+    const std::uint64_t bytes = TIFFGetStrileByteCount(tiff_, tile);
+    const std::uint64_t all = memory_.input.size();
+    if (at == 0 || at > all || bytes > all - at)
+      fail("truncated TIFF: a tile ends behind the file");
+    // A copy: libtiff may reverse the bits of what it is given.
+    const std::byte* begin = memory_.input.data() + at;
+    packed_.assign(begin, begin + bytes);
+    return TIFFReadFromUserBuffer(tiff_, tile, packed_.data(), static_cast<tmsize_t>(bytes), to,
+                                  static_cast<tmsize_t>(slices) * TIFFTileSize(tiff_)) != 0;
+  }
+
+ private:
+  TIFF* tiff_;
+  const Memory& memory_;
+  std::vector<std::byte> packed_;
+};
+
+void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, HostImage& image) {
+  const TiffLayout& l = header.layout;
   const Size size = image.size();
   const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
   const auto row_bytes = static_cast<size_t>(TIFFTileRowSize64(tiff));
-  std::vector<std::uint8_t> tile(static_cast<size_t>(TIFFTileSize64(tiff)) + 8);
+  const bool deep = header.planes.count > 1 && l.tile_depth > 1;
+  const std::int64_t slice = deep ? header.plane % l.tile_depth : 0;
+  const auto slice_bytes = static_cast<size_t>(TIFFTileSize64(tiff));
+  const std::int64_t slices = deep ? l.tile_depth : 1;
+  std::vector<std::uint8_t> tile(static_cast<size_t>(slices) * slice_bytes + 8);
   RowReader reader(tiff, l, image);
+  DeepTiles deep_tiles(tiff, memory);
   for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
     for (std::int64_t y = 0; y < size.height; y += l.tile.height) {
       for (std::int64_t x = 0; x < size.width; x += l.tile.width) {
-        if (TIFFReadTile(tiff, tile.data(), static_cast<std::uint32_t>(x),
-                         static_cast<std::uint32_t>(y), 0, static_cast<std::uint16_t>(plane)) < 0) {
-          fail_tiff(memory, "a tile cannot be read");
-        }
+        const std::uint32_t which = TIFFComputeTile(
+            tiff, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+            static_cast<std::uint32_t>(header.plane), static_cast<std::uint16_t>(plane));
+        const bool is_read = deep ? deep_tiles.read(which, slices, tile.data())
+                                  : TIFFReadEncodedTile(tiff, which, tile.data(), -1) >= 0;
+        if (!is_read) fail_tiff(memory, "a tile cannot be read");
+        const std::uint8_t* pixels = tile.data() + static_cast<size_t>(slice) * slice_bytes;
         const std::int64_t bottom = std::min<std::int64_t>(l.tile.height, size.height - y);
         const std::int64_t count = std::min<std::int64_t>(l.tile.width, size.width - x);
         for (std::int64_t r = 0; r < bottom; ++r) {
-          reader.put(tile.data() + static_cast<size_t>(r) * row_bytes, x, y + r, count, plane,
+          reader.put(pixels + static_cast<size_t>(r) * row_bytes, x, y + r, count, plane,
                      apart ? 1 : samples);
         }
       }
@@ -493,7 +537,7 @@ void unassociate(HostImage& image, const TiffLayout& l) {
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const TiffHeader header = read_tiff_page(ByteSource(bytes), info.page, info.tiff_pages.get());
+  const TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
   const TiffLayout& l = header.layout;
   Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
   const TiffFile file = open_tiff(memory, "rm");
@@ -504,10 +548,14 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   check_header(layout_of(tiff) == l && l.size == info.stored, "TIFF");
   HostImage image = make_image(info.type, info.stored);
+  // From here on libtiff reads pixels alone.
+  memory.directory = 0;
+  memory.shift = static_cast<std::uint64_t>(header.plane * header.planes.stride);
   if (l.is_ycbcr()) {
+    if (header.plane > 0) fail("TIFF of a volume in YCbCr is not supported");
     read_ycbcr(tiff, memory, l, image);
   } else if (TIFFIsTiled(tiff) != 0) {
-    read_tiles(tiff, memory, l, image);
+    read_tiles(tiff, memory, header, image);
   } else {
     read_strips(tiff, memory, l, image);
   }
