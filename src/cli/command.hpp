@@ -65,6 +65,14 @@ CLI::Option* option(CLI::App* app, const std::string& names, T& target, const st
   return app->add_option(names, target, help)->envname(variable_of(names))->type_name(value);
 }
 
+// --axes, of every command that reads pictures.
+inline CLI::Option* add_axes(CLI::App* app, std::string& axes) {
+  return option(
+             app, "--axes", axes, "LETTERS",
+             "Of NPYs, a letter an axis: Y, X, C channels, A channels with an alpha, others pages")
+      ->check(not_empty());
+}
+
 // What `impipe cache` does, by name; for its help, the completions and the help of all.
 std::vector<std::string> cache_actions();
 

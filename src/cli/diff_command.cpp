@@ -18,14 +18,15 @@ namespace {
 struct DiffFlags {
   std::vector<std::string> files;
   engine::DifferenceOptions limits;
+  std::string axes;
   bool quiet = false, json = false;
 };
 
 // Nothing when there is no memory for it, which the user is told.
-std::optional<HostImage> read(const std::string& file) {
+std::optional<HostImage> read(const std::string& file, const std::string& axes) {
   const engine::FileAtWork at_work(file.c_str());
   try {
-    return engine::decode_file(file);
+    return engine::decode_file(file, axes);
   } catch (const std::bad_alloc&) {
     say_out_of_memory(file);
     return {};
@@ -67,8 +68,8 @@ int report(const HostImage& a, const HostImage& b, const DiffFlags& flags) {
 
 int show_difference(const DiffFlags& flags) {
   if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
-  const std::optional<HostImage> a = read(flags.files[0]);
-  const std::optional<HostImage> b = a ? read(flags.files[1]) : std::nullopt;
+  const std::optional<HostImage> a = read(flags.files[0], flags.axes);
+  const std::optional<HostImage> b = a ? read(flags.files[1], flags.axes) : std::nullopt;
   if (!b) return static_cast<int>(ExitCode::file_failed);
   try {
     return report(*a, *b, flags);
@@ -95,6 +96,7 @@ void add_diff(CommandSet& commands) {
   option(app, "--failpercent", flags->limits.fail_percent, "P",
          "So many percent of the pixels may fail (default 0)");
   option(app, "--hardfail", flags->limits.hard_fail, "X", "No pixel may differ by more than X");
+  add_axes(app, flags->axes);
   flag(app, "-q,--quiet", flags->quiet, "Print nothing");
   flag(app, "--json", flags->json, "As JSON");
   command.run = [flags] { return show_difference(*flags); };

@@ -18,6 +18,7 @@ namespace {
 
 struct InfoFlags {
   std::vector<std::string> files;
+  std::string axes;
   bool json = false;
 };
 
@@ -51,7 +52,7 @@ int show_info(const InfoFlags& flags) {
   for (const std::string& file : flags.files) {
     const engine::FileAtWork at_work(file.c_str());
     try {
-      const engine::FileFacts facts = engine::inspect(file);
+      const engine::FileFacts facts = engine::inspect(file, flags.axes);
       write_stdout(flags.json ? json_of(file, facts) : line_of(file, facts));
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("stdout: ")) throw;
@@ -73,6 +74,7 @@ void add_info(CommandSet& commands) {
   command.summary = "Say what is in a picture file";
   auto flags = std::make_shared<InfoFlags>();
   command.takes(flags->files);
+  add_axes(command.app, flags->axes);
   flag(command.app, "--json", flags->json, "As JSON lines");
   command.run = [flags] { return show_info(*flags); };
 }

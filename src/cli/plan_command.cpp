@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 struct PlanFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file;
-  std::string cls = "uint8", max_pixels, sandbox, device;
+  std::string cls = "uint8", max_pixels, sandbox, device, axes;
   int channels = 1;
   bool alpha = false;
   bool strict = false, no_fuse = false, json = false, shrink_on_load = false;
@@ -47,7 +47,7 @@ MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
   }
   if (!flags.arguments.empty()) {
     try {
-      const engine::FileFacts facts = engine::inspect(flags.arguments.front());
+      const engine::FileFacts facts = engine::inspect(flags.arguments.front(), flags.axes);
       if (facts.size.pixels() > max_pixels) {
         throw Error("too many pixels: " + to_string(facts.size) + " is more than the limit of " +
                     std::to_string(max_pixels) + " (--max-pixels)");
@@ -130,7 +130,7 @@ std::string shrink_note(const PlanFlags& flags, const pipeline::Pipeline& pipeli
     return std::string(option) + "nothing changes: the pipeline does not begin with a reduction";
   }
   if (flags.arguments.empty()) return std::string(option) + "JPEGs may be read smaller";
-  const std::string how = engine::shrunk_reading(flags.arguments.front(), lowered);
+  const std::string how = engine::shrunk_reading(flags.arguments.front(), lowered, flags.axes);
   return option + (how.empty() ? "the input is read as it is" : "the input is read at " + how);
 }
 
@@ -153,7 +153,7 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered, nests);
   if (flags.shrink_on_load) plan.notes.push_back(shrink_note(flags, pipeline, lowered));
   if (!pipeline.has_source() && !flags.arguments.empty()) {
-    std::string note = engine::codec_note(flags.arguments.front(), plan);
+    std::string note = engine::codec_note(flags.arguments.front(), plan, flags.axes);
     if (!note.empty()) plan.notes.push_back(std::move(note));
   }
   std::optional<pipeline::DeviceKernels> kernels;
@@ -199,6 +199,7 @@ void add_plan(CommandSet& commands) {
   option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")->check(one_or_three());
   flag(app, "--alpha", flags->alpha, "The image has alpha");
   option(app, "--max-pixels", flags->max_pixels, "N", "Refuse larger images (default 1073M)");
+  add_axes(app, flags->axes);
   add_sandbox(app, flags->sandbox);
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--shrink-on-load", flags->shrink_on_load, "Say how that option reads the input");

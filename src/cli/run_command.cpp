@@ -88,6 +88,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
          "Of EXRs, make the picture of these channels, each as it is stored")
       ->check(not_empty())
       ->group("Inputs");
+  add_axes(app, run.axes)->group("Inputs");
   flag(app, "--shrink-on-load", run.shrink_on_load,
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels")

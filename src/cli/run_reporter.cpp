@@ -163,6 +163,9 @@ bool RunReporter::file(const engine::FileReport& report) {
     note(printable(report.input.string()) + ": the result is without " +
          printable(fmt::format("{}", fmt::join(report.lost, ", "))));
   }
+  for (const std::string& text : report.notes) {
+    note(printable(report.input.string()) + ": " + printable(text));
+  }
   if (options_.totals && report.state == State::done) {
     if (report.frame == 0) totals_.bytes_read += size_of(report.input);
     totals_.bytes_written += report.joined > 0 || !report.bytes.empty()
@@ -273,6 +276,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     if (report.tries > 1) json["tries"] = report.tries;
     if (report.clipped > 0) json["clipped"] = report.clipped;
     if (!report.lost.empty()) json["lost"] = report.lost;
+    if (!report.notes.empty()) json["notes"] = report.notes;
     say(json_text(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line =

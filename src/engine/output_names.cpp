@@ -160,7 +160,8 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     } else if (pages.size() > 1 && picture.saves) {
       why = count + "`save` is for files of one; give --pages";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
-               !io::writes_pages(picture.output_format)) {
+               (!io::writes_pages(picture.output_format) ||
+                last_table(picture.program->plan) != nullptr)) {
       why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
             extensions[i] + "' names each, --pages takes some";
     }

@@ -67,7 +67,8 @@ struct RunOptions {
   std::string format;                 // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;      // of the outputs
   bool half = false;                  // of class single: 16 bits of each value
-  std::vector<std::string> channels;  // of EXRs, see io::probe
+  std::vector<std::string> channels;  // of EXRs, see io::Reading
+  std::string axes;                   // of NPYs, see io::Reading
   std::optional<int> quality;         // given: also of formats that can do without loss
   bool lossless = false;
   io::Compression compression = io::Compression::standard;

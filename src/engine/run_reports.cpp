@@ -35,6 +35,8 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   report.bytes = result.bytes;
   report.clipped = result.clipped;
   report.lost = result.lost;
+  report.notes = result.notes;
+  if (result.inexact.count > 0) report.notes.push_back(result.inexact.text());
   return report;
 }
 
@@ -141,6 +143,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
                    std::to_string(threads) + " threads start");
   }
   if (settings_.shrink_on_load) tell_shrunk();
+  tell_widened();
   if (decoded_there_ + encoded_there_ > 0 || settings_.jpeg_codec == JpegCodec::device) {
     progress_.detail(
         "--codec: JPEGs decoded on the device " + std::to_string(std::exchange(decoded_there_, 0)) +
@@ -180,6 +183,17 @@ void Reports::tell_shrunk() {
   if (!read.empty()) progress_.detail("--shrink-on-load: pictures read " + read);
 }
 
+void Reports::tell_widened() {
+  for (const auto& [type, files] : std::exchange(widened_, {})) {
+    if (!told_widened_.insert(type).second) continue;
+    const std::string name(io::name_of(type));
+    progress_.note(std::to_string(files) + (files == 1 ? " result is" : " results are") +
+                   " of class single, since " + name + ", the type of the " +
+                   (files == 1 ? "input" : "inputs") +
+                   ", does not hold each value; `map 'round(x)'` makes whole numbers");
+  }
+}
+
 void Reports::join(FileReport& report, const Picture& picture, const PictureResult& result) {
   if (!picture.joined) return;
   if (report.state == FileReport::State::failed) joined_.miss();
@@ -209,6 +223,9 @@ bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;
   if (report.state == FileReport::State::done) ++shrunk_[result.shrink];
+  if (report.state == FileReport::State::done && result.widened != io::SampleType::of_class) {
+    ++widened_[result.widened];
+  }
   if (report.state == FileReport::State::done) {
     ++(result.decoded_on_device ? decoded_there_ : decoded_here_);
     if (result.encoded_on_device) ++encoded_there_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Reports {
   void pass_on_warnings();
   // Of --shrink-on-load, what it did.
   void tell_shrunk();
+  // Results that are not of the type of their inputs' samples.
+  void tell_widened();
   // Puts a result where it follows others. What cannot be put there has failed.
   void join(FileReport& report, const Picture& picture, const PictureResult& result);
   bool tell(std::int64_t index, const FileWork* file, const FileEnd& file_end);
@@ -61,6 +64,8 @@ class Reports {
   std::int64_t before_ = 0;  // files of batches before this one
   std::int64_t untold_ = 0;  // files that were done, but there was no memory or place for them
   std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
+  std::map<io::SampleType, std::int64_t> widened_;
+  std::set<io::SampleType> told_widened_;
   std::map<int, std::int64_t> shrunk_;  // pictures by how small they were read
 };
 

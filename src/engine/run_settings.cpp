@@ -23,6 +23,7 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   }
   add(options.cls ? name_of(*options.cls) : "");
   add(options.frame_rate);
+  add(options.axes);
   const auto& subsampling = options.subsampling.value_or(std::array<int, 2>{});
   for (const int number :
        {options.matrix, options.half ? 1 : 0, options.quality.value_or(-1),
@@ -150,11 +151,12 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
 
 void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
+  io::check_axes(options.axes);
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels,
                      .metadata = !options.strip,
                      .page = {},
-                     .channels = options.channels,
+                     .reading = {options.channels, options.axes},
                      .matrix = matrix_of(options)};
   settings.encode.matrix = settings.decode.matrix;
   settings.encode.frame_rate = options.frame_rate;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/frame_list.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/file_cost.hpp"
@@ -78,8 +79,8 @@ std::vector<int> parts_named(const io::ImageInfo& info, const std::vector<std::s
 }
 
 // Which pages of a file are asked for, and what the first of them is.
-void choose_pages(Picture& picture, const RunOptions& options,
-                  const std::vector<std::string>& channels, ImageInfos& infos) {
+void choose_pages(Picture& picture, const RunOptions& options, const io::Reading& reading,
+                  ImageInfos& infos) {
   if (picture.stream) return;  // frames are looked at as they come
   const int count = picture.info->pages;
   const std::vector<PageRange>& wanted = options.pages;
@@ -102,8 +103,8 @@ void choose_pages(Picture& picture, const RunOptions& options,
   }
   if (count == 1 || !io::reads_pages(picture.info->format)) return;
   if (pages.front() != picture.info->page) {
-    picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front(), channels)
-                                              : io::probe(picture.path, pages.front(), channels));
+    picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front(), reading)
+                                              : io::probe(picture.path, pages.front(), reading));
   }
   if (!keeps_others) others.clear();
   picture.pages = std::make_unique<Picture::Pages>(
@@ -121,10 +122,10 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
     if (picture.is_stdin) {
       content = io::read_picture(STDIN_FILENO, settings.pipes, &frames);
       picture.info = infos.keep(frames ? io::info_of(frames->header())
-                                       : io::probe(content, {}, settings.decode.channels));
+                                       : io::probe(content, {}, settings.decode.reading));
     } else {
       picture.info = infos.keep(
-          io::probe(picture.path, content, settings.pipes, settings.decode.channels, &frames));
+          io::probe(picture.path, content, settings.pipes, settings.decode.reading, &frames));
     }
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
     if (picture.info->format == io::Format::y4m) {
@@ -139,15 +140,16 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
     }
   }
   if (!source && !picture.missing_frame) {
-    choose_pages(picture, options, settings.decode.channels, infos);
+    choose_pages(picture, options, settings.decode.reading, infos);
   }
   if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
   for (const auto& operand : settings.operands) {
     std::vector<fs::path>& paths = picture.partners->paths;
     paths.push_back(operand->partner(input.relative));
-    const io::ImageInfo info = operand->info(paths.back(), settings.pipes);
+    const io::ImageInfo info = operand->info(paths.back(), settings.pipes, settings.decode.reading);
     picture.partners->types[operand->name()] = info.type;
     picture.partners->sizes[operand->name()] = info.size();
+    picture.partners->infos.push_back(infos.keep(info));
   }
 }
 
@@ -418,6 +420,38 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
     }
   }
   return cost;
+}
+
+void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {
+  struct Kind {
+    std::int64_t files = 0;
+    std::string first;
+  };
+  std::map<std::string, Kind> guesses;
+  Kind others;
+  const auto look = [&](const fs::path& path, const io::ImageInfo& info) {
+    if (!options.axes.empty() && info.format != io::Format::npy && others.files++ == 0) {
+      others.first = printable(path.string());
+    }
+    if (info.guess.empty()) return;
+    Kind& kind = guesses[info.guessed_axes];
+    if (kind.files++ == 0) kind.first = printable(path.string()) + ": " + info.guess;
+  };
+  for (const Picture& picture : work.pictures) {
+    if (picture.info == nullptr || picture.failure) continue;
+    look(picture.path, *picture.info);
+    for (size_t i = 0; picture.partners && i < picture.partners->infos.size(); ++i) {
+      look(picture.partners->paths[i], *picture.partners->infos[i]);
+    }
+  }
+  for (const auto& [axes, kind] : guesses) {
+    const std::string more =
+        kind.files == 1 ? "" : ", and " + std::to_string(kind.files - 1) + " more alike";
+    progress.note(kind.first + more + "; an NPY does not name its axes, --axes does");
+  }
+  if (others.files == 0) return;
+  progress.note("--axes names the axes of NPYs, which '" + others.first + "'" +
+                (others.files == 1 ? " is" : " and others are") + " not");
 }
 
 void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress& progress) {

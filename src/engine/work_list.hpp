@@ -37,6 +37,10 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
                              const std::optional<MadeImage>& source, PictureSettings& settings,
                              ThreadPool& pool, ImageInfos& infos);
 
+// Says which axes of NPYs were guessed, once for each kind of guess, and which files --axes is not
+// about.
+void note_axes(const WorkList& work, const RunOptions& options, Progress& progress);
+
 // What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
 // reason is told when they are planned.
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,

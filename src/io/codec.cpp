@@ -29,6 +29,7 @@
 #include "io/module.hpp"
 #include "io/module/wide_samples.hpp"
 #include "io/module_call.hpp"
+#include "io/numbers.hpp"
 #include "io/orient.hpp"
 #include "io/read_picture.hpp"
 #include "io/tiff_header.hpp"
@@ -139,8 +140,7 @@ ImageInfo tiff_info(const ByteSource& source, int page, std::shared_ptr<const Ti
   return tiff_header(read_tiff(source, page, pages.get()));
 }
 
-ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
-                       const std::vector<std::string>& channels,
+ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted, const Reading& reading,
                        std::span<const std::byte> memory = {},
                        std::shared_ptr<const TiffPages>* tiff_pages = nullptr) {
   int page = wanted.value_or(0);
@@ -156,10 +156,10 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::tiff: info = tiff_info(source, page, tiff_pages); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
-      case Format::exr: info = exr_layout(source, wanted, channels).info; break;
+      case Format::exr: info = exr_layout(source, wanted, reading.channels).info; break;
       case Format::pnm:
       case Format::pfm: info = pnm_header(source).info; break;
-      case Format::npy: info = npy_header(source).info; break;
+      case Format::npy: info = npy_header(source, reading.axes).info; break;
       case Format::gif: info = gif_header(source); break;
       case Format::qoi: info = qoi_header(source); break;
       case Format::y4m: info = y4m_info(source); break;
@@ -181,7 +181,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
   }
-  if (!channels.empty() && format != Format::exr) {
+  if (!reading.channels.empty() && format != Format::exr) {
     fail("--channels names channels of an EXR, and this is " + std::string(name_of(format)));
   }
   if (format == Format::exr) page = info.page;
@@ -307,6 +307,17 @@ void name_lost_bits(const HostImage& image, Format format, const EncodeOptions& 
 
 }  // namespace
 
+SampleType wanted_samples(const ImageType& stored, const Metadata& metadata, Format format,
+                          const EncodeOptions& options) {
+  const bool holds_types = format == Format::tiff || format == Format::npy;
+  if (!holds_types || options.as_asked || stored.cls != PixelClass::single) {
+    return SampleType::of_class;
+  }
+  // What has a white is a picture that was made of whole numbers.
+  const bool is_picture = metadata.samples != SampleType::float64 && stored.white != 0;
+  return is_picture ? SampleType::of_class : metadata.samples;
+}
+
 JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
   JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
   if (options.subsampling) {
@@ -379,26 +390,25 @@ bool is_picture(const std::filesystem::path& path) {
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
-ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page,
-                const std::vector<std::string>& channels) {
-  return probe_source(ByteSource(bytes), page, channels, bytes);
+ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page, const Reading& reading) {
+  return probe_source(ByteSource(bytes), page, reading, bytes);
 }
 
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
-                const std::vector<std::string>& channels) {
+                const Reading& reading) {
   const OpenFile file(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISREG(status.st_mode)) {
-    return probe_source(ByteSource(file.get(), status.st_size), page, channels);
+    return probe_source(ByteSource(file.get(), status.st_size), page, reading);
   }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
-  return probe(path, content, no_limit, channels);
+  return probe(path, content, no_limit, reading);
 }
 
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
-                const std::vector<std::string>& channels, std::shared_ptr<FrameReader>* frames) {
+                const Reading& reading, std::shared_ptr<FrameReader>* frames) {
   const OpenFile file(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
@@ -406,9 +416,9 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
   if (!S_ISREG(status.st_mode)) {
     content = read_picture(file.get(), budget, frames);
     if (frames != nullptr && *frames) return info_of((*frames)->header());
-    return probe(content, {}, channels);
+    return probe(content, {}, reading);
   }
-  return probe_source(ByteSource(file.get(), status.st_size), {}, channels);
+  return probe_source(ByteSource(file.get(), status.st_size), {}, reading);
 }
 
 namespace {
@@ -429,13 +439,13 @@ HostImage decode_by(const CodecModule& module, std::span<const std::byte> bytes,
 // What probe says, and less of it said twice where the pages before have been read.
 ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& options) {
   OpenPages* pages = options.open_pages;
-  if (pages == nullptr || !options.page) return probe(bytes, options.page, options.channels);
+  if (pages == nullptr || !options.page) return probe(bytes, options.page, options.reading);
   if (pages->frame && *options.page < pages->frame->pages) {
     pages->frame->page = *options.page;
     return *pages->frame;
   }
   ImageInfo info =
-      probe_source(ByteSource(bytes), options.page, options.channels, bytes, &pages->tiff);
+      probe_source(ByteSource(bytes), options.page, options.reading, bytes, &pages->tiff);
   info.tiff_pages = pages->tiff;
   const bool alike = info.format == Format::gif || info.format == Format::webp ||
                      info.format == Format::jxl || info.format == Format::avif;
@@ -450,9 +460,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   out.info = probe_page(bytes, options);
   check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
                options.page.has_value());
+  out.info.inexact = std::make_shared<Inexact>();
   const Format format = out.info.format;
   if (format == Format::npy) {
-    out.image = decode_npy(bytes);
+    const NpyHeader header = npy_header(ByteSource(bytes), options.reading.axes);
+    out.image = decode_npy(bytes, out.info, options.reading.axes);
+    out.metadata.npy = std::make_shared<const NpyAxes>(header.axes);
   } else if (format == Format::pnm || format == Format::pfm) {
     out.image = decode_pnm(bytes);
   } else if (format == Format::bmp) {
@@ -490,13 +503,24 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   if (options.metadata && format != Format::exr && format != Format::y4m && format != Format::dpx) {
     MetadataRead read =
         from_module([&] { return read_metadata(bytes, out.info, options.pages_together); });
+    read.metadata.npy = std::move(out.metadata.npy);
     out.metadata = std::move(read.metadata);
     out.lost = std::move(read.lost);
   }
+  out.metadata.samples = out.info.samples;
   return out;
 }
 
 namespace {
+
+// The type of the result's samples, where its class has none of its own.
+SampleType samples_for(const HostImage& ready, const Metadata& metadata, Format format,
+                       const EncodeOptions& options, Encoded& out) {
+  const SampleType wanted = wanted_samples(ready.type, metadata, format, options);
+  if (wanted == SampleType::of_class || holds(wanted, ready)) return wanted;
+  out.widened = wanted;
+  return SampleType::of_class;
+}
 
 // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
 bool is_raw(const HostImage& image, Format format, PixelClass cls) {
@@ -574,6 +598,9 @@ Bytes encoded_exr(const HostImage& image, HostImage& ready, const std::optional<
   }
   EncodeOptions stored = options;
   stored.exr = exr_storage_for(ready, image.type.cls, exr, options.exr_floats);
+  const bool was_whole =
+      exr && exr->type == ExrType::whole && options.exr_floats == ExrFloats::as_input;
+  if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
   losses.place = losses.place && !has_place(stored.exr);
   if (exr) losses.attributes = attributes_lost(*exr, stored.exr);
   const CodecModule& module = codec_module(Format::exr);
@@ -585,6 +612,7 @@ Bytes encoded_by_module(const HostImage& ready, const Metadata& metadata, Format
   const CodecModule& module = codec_module(format);
   EncodeOptions stored = options;
   stored.jpeg = jpeg_storage_for(metadata, options);
+  stored.samples = samples_for(ready, metadata, format, options, out);
   stored.big_endian_tiff =
       metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
   if ((format == Format::avif || format == Format::heif) && cls == PixelClass::uint16) {
@@ -615,7 +643,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   ExrLosses losses;
   if (metadata.exr) losses = {attributes_lost(*metadata.exr, {}), has_place(*metadata.exr)};
   switch (format) {
-    case Format::npy: out.bytes = encode_npy(ready); break;
+    case Format::npy:
+      out.bytes =
+          encode_npy(ready, metadata.npy.get(), samples_for(ready, metadata, format, options, out));
+      break;
     case Format::bmp: out.bytes = encode_bmp(ready); break;
     case Format::pnm: out.bytes = encode_pnm(ready); break;
     case Format::pfm: out.bytes = encode_pfm(ready); break;

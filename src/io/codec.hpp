@@ -35,6 +35,17 @@ inline Size shrunk(Size size, int by) {
 }
 
 struct TiffPages;  // io/tiff_header.hpp
+struct Inexact;    // io/numbers.hpp
+
+// What files do not say themselves, and how they are read then.
+struct Reading {
+  // Of an EXR, the names of the channels that make the picture, each as it is stored; {"all"}: all.
+  // Other formats have no names, which is an error then.
+  std::vector<std::string> channels;
+  std::string axes;  // of NPYs, see NpyAxes; empty: guessed. Other formats name theirs
+};
+// Throws Error (usage) for letters that no NPY can have: "--axes ZX: it has no Y".
+void check_axes(const std::string& axes);
 
 // What the header of a file says; no pixel is looked at.
 struct ImageInfo {
@@ -58,10 +69,16 @@ struct ImageInfo {
   std::vector<std::string> page_names;
   // Of an EXR: the channels that the picture is made of, where they were asked for by name.
   std::vector<std::string> named;
+  SampleType samples = SampleType::of_class;  // as stored
+  // Of an NPY whose axes were guessed: their letters, and what was taken for what: "(20, 64, 64) is
+  // read as 20 pages".
+  std::string guessed_axes, guess;
   std::string detail;        // "8-bit palette, interlaced", for `impipe info`
   bool progressive = false;  // a JPEG of which all is read before the first row is there
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;
+  // While a file is decoded: where values are counted that single does not hold.
+  std::shared_ptr<Inexact> inexact;
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
   std::int64_t decoded_bytes() const {
@@ -83,18 +100,15 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget,
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
-// `page`: which picture of the file, from 0; without it the first. channels: of an EXR, the names
-// of those that make the picture, each as it is stored; {"all"}: all. Other formats have no names,
-// which is an error then.
+// `page`: which picture of the file, from 0; without it the first.
 ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page = {},
-                const std::vector<std::string>& channels = {});
+                const Reading& reading = {});
 // Reads only the header, but of a pipe, which can be read only once, everything, into `content`, or
 // what `frames` goes on with, see read_picture.
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
-                const std::vector<std::string>& channels = {},
-                std::shared_ptr<FrameReader>* frames = nullptr);
+                const Reading& reading = {}, std::shared_ptr<FrameReader>* frames = nullptr);
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page = {},
-                const std::vector<std::string>& channels = {});
+                const Reading& reading = {});
 
 // A file of which most pages need those before them, as frames of an animation do. Its bytes stay
 // meanwhile; used by one thread at a time. Errors carry the reason alone.
@@ -123,7 +137,7 @@ struct DecodeOptions {
   // The pages that go into one file, ascending, `page` among them; empty: it goes into one alone.
   // What metadata say of pages is made true of those.
   std::span<const int> pages_together = {};
-  std::vector<std::string> channels;        // see probe
+  Reading reading;
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See
   // `shrunk`; `info` is of what it was read from.
@@ -157,7 +171,7 @@ struct EncodeOptions {
   int quality = 95;       // of what is written with loss
   bool lossy = false;     // formats that can do both: with loss, of this quality
   bool lossless = false;  // asked for: what cannot do without loss is an error
-  bool as_asked = false;  // an integer class was asked for: counts that fit may be written in it
+  bool as_asked = false;  // a class was asked for: counts that fit may be written in an integer one
   ExrFloats exr_floats = ExrFloats::as_input;
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
   // those of the JPEG that the image was made from, else 2 and 2.
@@ -165,6 +179,7 @@ struct EncodeOptions {
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // see DecodeOptions
   std::string frame_rate;                   // of a Y4M, "25:1"; empty: as before, else 25
   // Set by `encode` from the metadata.
+  SampleType samples = SampleType::of_class;
   ExrStorage exr;
   JpegStorage jpeg;
   bool big_endian_tiff = false;
@@ -176,6 +191,8 @@ struct Encoded {
   Bytes bytes;
   std::int64_t clipped = 0;    // values outside 0 … white, or not a number
   bool alpha_dropped = false;  // the format holds none
+  // The type of the input's samples, where it does not hold the result, which is float32 therefore.
+  SampleType widened = SampleType::of_class;
   // What the format cannot hold, for messages: "EXIF", "alpha".
   std::vector<std::string> lost;
   // Of formats that hold streams: what all pictures of one have in common, and how many bytes at
@@ -197,14 +214,20 @@ inline bool writes_stream(Format format) { return format == Format::y4m || forma
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
          format == Format::jxl || format == Format::avif || format == Format::heif ||
-         format == Format::exr || format == Format::y4m || format == Format::fits;
+         format == Format::exr || format == Format::y4m || format == Format::fits ||
+         format == Format::npy;
 }
 inline bool writes_pages(Format format) {
-  return format == Format::tiff || format == Format::exr || writes_stream(format);
+  return format == Format::tiff || format == Format::exr || format == Format::npy ||
+         writes_stream(format);
 }
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
+// One array of the pages, each of which is an array of one type and shape. axes: of the NPY that
+// they are made from, or null; those that count pages are kept if all of them are here, else there
+// is one, and without `axes` it is the first. Throws Error where pages differ.
+Bytes join_npy_pages(std::span<const Bytes> pages, const NpyAxes* axes);
 
 // The file with the metadata that its format holds, as `encode` writes it. image: its pixels are
 // read where it wants_thumbnail alone.

@@ -150,7 +150,8 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
   const bool animated = reads_pages(header.format) && header.format != Format::tiff &&
-                        header.format != Format::heif && header.format != Format::fits;
+                        header.format != Format::heif && header.format != Format::fits &&
+                        header.format != Format::npy;
   if (animated && header.pages > 1) {
     out.lost.emplace_back("the times of its frames");
   }

@@ -86,6 +86,13 @@ void claim_tiff(ImageInfo& info, const TiffLayout& l) {
   }
 }
 
+SampleType samples_of(const TiffLayout& l) {
+  const int bytes = static_cast<int>(l.bits / 8);
+  if (l.numbers == tiff_float) return bytes == 8 ? SampleType::float64 : SampleType::of_class;
+  const bool is_signed = l.numbers == tiff_signed;
+  return is_signed || bytes > 2 ? sample_type_of(is_signed, bytes) : SampleType::of_class;
+}
+
 }  // namespace
 
 std::string depth_text(int bits, bool is_float) {
@@ -277,6 +284,7 @@ ImageInfo tiff_header(const TiffHeader& header) {
   const TiffLayout& l = header.layout;
   ImageInfo info{.format = Format::tiff};
   info.type = image_type_of(l);
+  info.samples = samples_of(l);
   info.stored = l.size;
   SaidOrientation said;
   if (header.says_orientation) said.exif = l.orientation;

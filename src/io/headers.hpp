@@ -34,11 +34,20 @@ struct NpyHeader {
   char kind = 'u';  // numpy's: b, u, i, f
   int item_bytes = 1;
   bool big_endian = false;
-  bool fortran_order = false;
-  int channels = 1;  // as stored, an alpha counted
-  std::int64_t data = 0;
+  int channels = 1;       // as stored, an alpha counted
+  std::int64_t data = 0;  // offset of the pixels
+  std::int64_t items = 0;
+  int arrays = 1;  // one behind the other in the file
+  NpyAxes axes;
+  // Distances, in items, between neighbours along x, y, the channels, and each axis of pages.
+  std::int64_t step_x = 1, step_y = 0, step_channel = 0;
+  struct PageAxis {
+    std::int64_t count = 1, step = 0;
+  };
+  std::vector<PageAxis> page_axes;
 };
-NpyHeader npy_header(const ByteSource& source);
+// axes: see Reading.
+NpyHeader npy_header(const ByteSource& source, const std::string& axes = "");
 
 ImageInfo gif_header(const ByteSource& source);
 int jp2_orientation(const ByteSource& source);  // as EXIF or XMP say, else 1
@@ -70,7 +79,13 @@ std::string depth_text(int bits, bool is_float = false);
 
 HostImage decode_bmp(std::span<const std::byte> bytes);
 HostImage decode_pnm(std::span<const std::byte> bytes);
-HostImage decode_npy(std::span<const std::byte> bytes);
+// The page of info.page, as npy_header read it by the same `axes`.
+HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
+                     const std::string& axes);
+// The type of samples that such an image has in a file, if that type holds them: the input's, or
+// `of_class`.
+SampleType wanted_samples(const ImageType& stored, const Metadata& metadata, Format format,
+                          const EncodeOptions& options);
 HostImage decode_qoi(std::span<const std::byte> bytes);
 HostImage decode_tga(std::span<const std::byte> bytes);
 HostImage decode_hdr(std::span<const std::byte> bytes);
@@ -80,7 +95,8 @@ Bytes encode_hdr(const HostImage& image);
 Bytes encode_bmp(const HostImage& image);
 Bytes encode_pnm(const HostImage& image);
 Bytes encode_pfm(const HostImage& image);
-Bytes encode_npy(const HostImage& image);
+// axes: of the NPY that the image was made from, or null.
+Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples);
 // Rows of pixels without a header, each one's channels side by side.
 Bytes encode_raw(const HostImage& image);
 // "640x480 rgb24", in ffmpeg's words.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/format.hpp"
+#include "io/sample_type.hpp"
 
 namespace impipe::io {
 
@@ -93,6 +94,14 @@ struct JpegStorage {
   bool operator==(const JpegStorage&) const = default;
 };
 
+// The axes of an NPY, a letter each: Y and X, C for channels (or S), A for channels of which the
+// last is alpha, others of pages. An array of one axis is "X".
+struct NpyAxes {
+  std::string letters;
+  std::vector<std::int64_t> shape;
+  bool operator==(const NpyAxes&) const = default;
+};
+
 struct Y4mStorage;  // io/y4m.hpp
 struct DpxStorage;  // io/dpx.hpp
 
@@ -116,7 +125,9 @@ struct Metadata {
   bool big_endian = false;          // of a TIFF: so are TIFFs made from it
   std::optional<JpegStorage> jpeg;  // of a JPEG of colours
   std::optional<ExrStorage> exr;    // of an EXR
-  int avif_bits = 0;                // of an AVIF, so that one made from it has as many
+  SampleType samples = SampleType::of_class;
+  std::shared_ptr<const NpyAxes> npy;  // of an NPY
+  int avif_bits = 0;                   // of an AVIF, so that one made from it has as many
   std::shared_ptr<const DpxStorage> dpx;
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
   // Without what is for one format alone.

@@ -1,40 +1,17 @@
-// NumPy's .npy files, read and written without the codec module.
+// NumPy's .npy files, read without the codec module. An array does not say what its axes are:
+// --axes does, else they are guessed.
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "io/headers.hpp"
+#include "io/npy_array.hpp"
 #include "io/numbers.hpp"
 #include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
-
-// The value of a key of the header's Python dictionary, as text up to the end of the value.
-std::string value_of(const std::string& header, const std::string& key) {
-  const size_t at = header.find("'" + key + "'");
-  if (at == header.npos) fail("damaged NPY: its header has no '" + key + "'");
-  const size_t colon = header.find(':', at);
-  const size_t begin = header.find_first_not_of(' ', std::min(colon, header.size() - 1) + 1);
-  if (colon == header.npos || begin == header.npos) fail("damaged NPY: its header ends early");
-  const size_t end =
-      header[begin] == '(' ? header.find(')', begin) + 1 : header.find_first_of(",}", begin);
-  return header.substr(begin, end - begin);
-}
-
-std::vector<std::int64_t> shape_of(const std::string& text) {
-  std::vector<std::int64_t> shape;
-  std::int64_t number = -1;
-  for (char c : text) {
-    if (c >= '0' && c <= '9') {
-      if (number > (std::int64_t{1} << 50)) fail("damaged NPY: its shape is " + text);
-      number = std::max<std::int64_t>(number, 0) * 10 + (c - '0');
-    } else {
-      if (number >= 0) shape.push_back(number);
-      number = -1;
-    }
-  }
-  return shape;
-}
 
 template <class Word>
 Word word_at(const std::byte* from, bool swap) {
@@ -48,7 +25,7 @@ Word word_at(const std::byte* from, bool swap) {
 }
 
 // A number that no class but single takes in.
-float single_at(const std::byte* from, const NpyHeader& h) {
+float single_at(const std::byte* from, const NpyHeader& h, Inexact& inexact) {
   const bool swap = h.big_endian;
   const bool is_signed = h.kind == 'i';
   switch (h.item_bytes) {
@@ -60,18 +37,20 @@ float single_at(const std::byte* from, const NpyHeader& h) {
     case 4: {
       const auto word = word_at<std::uint32_t>(from, swap);
       if (h.kind == 'f') return std::bit_cast<float>(word);
-      return is_signed ? exact_single(static_cast<std::int32_t>(word)) : exact_single(word);
+      return is_signed ? to_single(static_cast<std::int32_t>(word), inexact)
+                       : to_single(word, inexact);
     }
     default: {
       const auto word = word_at<std::uint64_t>(from, swap);
-      if (h.kind == 'f') return static_cast<float>(std::bit_cast<double>(word));
-      return is_signed ? exact_single(static_cast<std::int64_t>(word)) : exact_single(word);
+      if (h.kind == 'f') return to_single(std::bit_cast<double>(word), inexact);
+      return is_signed ? to_single(static_cast<std::int64_t>(word), inexact)
+                       : to_single(word, inexact);
     }
   }
 }
 
-void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
-           const NpyHeader& h) {
+void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from, const NpyHeader& h,
+           Inexact& inexact) {
   switch (plane.cls()) {
     case PixelClass::logical:
       plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from) != 0;
@@ -82,24 +61,8 @@ void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
     case PixelClass::uint16:
       plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
       return;
-    case PixelClass::single: plane.row_as<float>(y)[x] = single_at(from, h);
+    case PixelClass::single: plane.row_as<float>(y)[x] = single_at(from, h, inexact);
   }
-}
-
-Bytes npy_begin(const std::string& type, const std::string& shape, std::int64_t data_bytes) {
-  std::string header =
-      "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  // The pixels begin at a multiple of 64 bytes.
-  header.append(63 - (10 + header.size()) % 64, ' ');
-  header += '\n';
-  const std::string head = std::string("\x93NUMPY\x01\x00", 8) +
-                           static_cast<char>(header.size() & 0xff) +
-                           static_cast<char>(header.size() >> 8) + header;
-  Bytes out;
-  out.reserve(head.size() + static_cast<size_t>(data_bytes));
-  const auto* begin = reinterpret_cast<const std::byte*>(head.data());
-  out.insert(out.end(), begin, begin + head.size());
-  return out;
 }
 
 // The type of an array's items. Numbers that no class holds become single without a white, as in
@@ -119,82 +82,163 @@ void read_type(NpyHeader& out, const std::string& type) {
                        : ImageType{.cls = PixelClass::uint16, .white = 65535};
   } else if (out.kind == 'f' && bytes > 1 && up_to_64_bits) {
     image = {.cls = PixelClass::single, .white = 1};
+    if (bytes == 8) out.info.samples = SampleType::float64;
   } else if ((out.kind == 'u' || out.kind == 'i') && up_to_64_bits) {
     image = {.cls = PixelClass::single, .white = 0};
+    out.info.samples = sample_type_of(out.kind == 'i', bytes);
   } else {
     fail("NPY of type " + type +
          " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
   }
 }
 
-// The header of the array that begins at `begin`.
-NpyHeader header_at(const ByteSource& source, std::int64_t begin) {
-  const std::string head = source.read(begin, 12);
-  const int version = head[6];
-  const int length_bytes = version == 1 ? 2 : 4;
-  const auto length = static_cast<std::int64_t>(little_at(head, 8, length_bytes));
-  if (version < 1 || version > 3 || length > (1 << 20)) fail("damaged NPY: unknown version");
-  const std::string header = source.read(begin + 8 + length_bytes, length);
-  NpyHeader out;
-  out.data = begin + 8 + length_bytes + length;
-  const std::string type = value_of(header, "descr");
-  read_type(out, type);
-  out.fortran_order = value_of(header, "fortran_order").starts_with("True");
-  const std::string shape_text = value_of(header, "shape");
-  const std::vector<std::int64_t> shape = shape_of(shape_text);
-  if (shape.empty() || shape.size() > 3 ||
-      (shape.size() == 3 && (shape[2] < 1 || shape[2] > max_channels))) {
-    fail("NPY of shape " + shape_text + " is no image (H x W, or H x W x 1 to " +
-         std::to_string(max_channels) + ", is)");
-  }
-  out.channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1;
-  out.info.format = Format::npy;
-  out.info.stored = shape.size() == 1 ? Size{shape[0], 1} : Size{shape[1], shape[0]};
-  // Gray or colour with an alpha, unless the numbers have no white, and so no alpha.
-  out.info.type.alpha = (out.channels == 2 || out.channels == 4) && out.info.type.white != 0;
-  out.info.type.channels = out.channels - (out.info.type.alpha ? 1 : 0);
-  out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
-                    (out.kind == 'i' ? " signed" : "") +
-                    (out.fortran_order ? ", Fortran order" : "");
-  return out;
+// The axes of an array, when nobody has named them.
+std::string guessed_letters(const NpyArray& array) {
+  constexpr std::int64_t most_channels = 4;
+  const size_t axes = array.shape.size();
+  const bool channels_last = axes >= 3 && array.shape.back() <= most_channels;
+  if (axes == 1) return "X";
+  if (axes == 2) return "YX";
+  if (axes == 3) return channels_last ? "YXC" : "ZYX";
+  if (axes == 4 && channels_last) return "ZYXC";
+  if (axes == 0) fail("NPY without an axis: it is a number");
+  fail("NPY of shape " + array.text() +
+       " does not say what its axes are; give --axes, a letter for each, as TZCYX");
 }
 
-std::int64_t pixel_bytes(const NpyHeader& h) {
-  return h.info.stored.pixels() * h.channels * h.item_bytes;
+void set_axes(NpyHeader& out, const NpyArray& array, const std::string& letters) {
+  out.axes = {letters, array.shape};
+  const size_t count = array.shape.size();
+  out.info.stored.height = 1;
+  std::int64_t step = 1, pages = 1;
+  std::vector<std::int64_t> steps(count);
+  for (size_t k = 0; k < count; ++k) {
+    const size_t i = array.fortran_order ? k : count - 1 - k;
+    steps[i] = step;
+    step *= array.shape[i];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const std::int64_t n = array.shape[i];
+    if (letters[i] == 'Y') {
+      out.info.stored.height = n;
+      out.step_y = steps[i];
+    } else if (letters[i] == 'X') {
+      out.info.stored.width = n;
+      out.step_x = steps[i];
+    } else if (is_page_axis(letters, letters[i])) {
+      pages *= n;
+      out.page_axes.push_back({n, steps[i]});
+    } else {
+      if (n < 1 || n > max_channels) {
+        fail("NPY of shape " + array.text() + " has " + std::to_string(n) +
+             " channels by its axes " + letters + ", and 1 to " + std::to_string(max_channels) +
+             " are read");
+      }
+      out.channels = static_cast<int>(n);
+      out.step_channel = steps[i];
+    }
+  }
+  constexpr std::int64_t max_pages = 1 << 30;
+  if (pages < 1 || pages > max_pages) {
+    fail("NPY of shape " + array.text() + " has " + std::to_string(pages) + " pages by its axes " +
+         letters);
+  }
+  out.info.pages = static_cast<int>(pages);
+}
+
+// Which of the channels is an alpha: the last one, where an axis says so.
+void set_channels(NpyHeader& out, const NpyArray& array) {
+  ImageType& type = out.info.type;
+  type.alpha = channel_letter(out.axes.letters) == 'A';
+  if (type.alpha && out.channels < 2) {
+    fail("NPY of shape " + array.text() + ": the axis A of --axes " + out.axes.letters +
+         " has 1, an alpha without a channel");
+  }
+  if (type.alpha && type.white == 0) {
+    fail("--axes " + out.axes.letters + ": numbers of type " + array.type +
+         " have no white, and so no alpha; say C for A");
+  }
+  type.channels = out.channels - (type.alpha ? 1 : 0);
+}
+
+// Says what was guessed, unless it is what everybody takes such an array for.
+void note_guess(NpyHeader& out, const NpyArray& array) {
+  const int pages = out.info.pages;
+  const std::string& letters = out.axes.letters;
+  const bool has_pages = !out.page_axes.empty();
+  if (!has_pages && out.channels != 2 && out.channels != 4) return;
+  out.info.guessed_axes = letters;
+  out.info.guess = array.text() + " is read as " + letters + ", ";
+  if (has_pages) {
+    out.info.guess += std::to_string(pages) + (pages == 1 ? " page" : " pages") + " of " +
+                      to_string(out.info.stored);
+    if (out.channels > 1) out.info.guess += " x " + std::to_string(out.channels);
+  } else {
+    out.info.guess += std::to_string(out.channels) + " channels, none of them an alpha (YXA)";
+  }
+}
+
+void check_is_whole(const NpyHeader& h, std::int64_t file_bytes) {
+  const std::int64_t needs = h.items * h.item_bytes;
+  const std::int64_t has = file_bytes - h.data;
+  if (has >= needs) return;
+  fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
+       " needed");
 }
 
 }  // namespace
 
-NpyHeader npy_header(const ByteSource& source) {
-  NpyHeader first = header_at(source, 0);
-  // numpy.save appends to an open file.
-  NpyHeader last = first;
-  while (last.info.stored.width <= max_side && last.info.stored.height <= max_side) {
-    const std::int64_t end = last.data + pixel_bytes(last);
-    if (source.read_some(end, 6) != "\x93NUMPY") break;
-    last = header_at(source, end);
-    ++first.info.pages;
+NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
+  NpyArray array = npy_array(source);
+  NpyHeader out;
+  read_type(out, array.type);
+  out.info.format = Format::npy;
+  out.data = array.data;
+  out.items = array.items;
+  if (!axes.empty() && axes.size() != array.shape.size()) {
+    fail("NPY of shape " + array.text() + " has " + std::to_string(array.shape.size()) +
+         (array.shape.size() == 1 ? " axis" : " axes") + ", and --axes " + axes + " names " +
+         std::to_string(axes.size()));
   }
-  return first;
+  set_axes(out, array, axes.empty() ? guessed_letters(array) : axes);
+  set_channels(out, array);
+  if (axes.empty()) note_guess(out, array);
+  if (out.info.pages > 1) check_is_whole(out, source.size());  // before pages are listed
+  out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
+                    (out.kind == 'i' ? " signed" : "") +
+                    (array.fortran_order ? ", Fortran order" : "");
+  if (!axes.empty()) out.info.detail += ", axes " + axes;
+  if (!out.info.guess.empty()) out.info.detail += ", axes " + out.info.guessed_axes + " (guessed)";
+  // numpy.save appends to an open file.
+  for (std::int64_t item = out.item_bytes; array.items > 0; ++out.arrays) {
+    const std::int64_t end = array.data + array.items * item;
+    if (source.read_some(end, 6) != "\x93NUMPY") break;
+    array = npy_array(source, end);
+    NpyHeader next;
+    read_type(next, array.type);
+    item = next.item_bytes;
+  }
+  if (out.arrays > 1) out.info.detail += ", " + std::to_string(out.arrays) + " arrays";
+  return out;
 }
 
-HostImage decode_npy(std::span<const std::byte> bytes) {
-  const NpyHeader h = npy_header(ByteSource(bytes));
-  const Size size = h.info.stored;
-  const std::int64_t needs = pixel_bytes(h);
-  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - h.data;
-  if (has < needs) {
-    fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
-         " needed");
+HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
+                     const std::string& axes) {
+  const NpyHeader h = npy_header(ByteSource(bytes), axes);
+  if (h.arrays > 1) {
+    fail("it has " + std::to_string(h.arrays) + " pictures, and a NPY of one is read");
   }
+  const Size size = h.info.stored;
+  check_is_whole(h, static_cast<std::int64_t>(bytes.size()));
   HostImage image(h.info.type, size);
   const std::byte* data = bytes.data() + h.data;
-  const int colours = image.type.channels;
-  // Distances, in items, between neighbours along each axis.
-  const std::int64_t dx = h.fortran_order ? size.height : h.channels;
-  const std::int64_t dy = h.fortran_order ? 1 : size.width * h.channels;
-  const std::int64_t dc = h.fortran_order ? size.pixels() : 1;
-  const bool plain = !h.fortran_order && !h.big_endian &&
+  std::int64_t page = info.page;
+  for (auto axis = h.page_axes.rbegin(); axis != h.page_axes.rend(); ++axis) {
+    data += page % axis->count * axis->step * h.item_bytes;
+    page /= axis->count;
+  }
+  const bool plain = (h.channels == 1 || h.step_channel == 1) && h.step_x == h.channels &&
+                     !h.big_endian &&
                      (image.type.cls == PixelClass::single ? h.kind == 'f' : h.kind == 'u') &&
                      h.item_bytes == bytes_of(image.type.cls);
   if (plain) {
@@ -202,42 +246,23 @@ HostImage decode_npy(std::span<const std::byte> bytes) {
     std::vector<std::byte> row(static_cast<size_t>(stored_bytes(image.type, size.width)));
     for (std::int64_t y = 0; y < size.height; ++y) {
       // The array may begin anywhere.
-      std::memcpy(row.data(), data + y * dy * h.item_bytes, row.size());
+      std::memcpy(row.data(), data + y * h.step_y * h.item_bytes, row.size());
       splitter.put(row.data(), y);
     }
     return image;
   }
+  Inexact ignored;
+  Inexact& inexact = info.inexact ? *info.inexact : ignored;
   for (int c = 0; c < h.channels; ++c) {
-    Plane& plane = c < colours ? image.planes[static_cast<size_t>(c)] : image.alpha;
+    Plane& plane = c < image.type.channels ? image.planes[static_cast<size_t>(c)] : image.alpha;
     for (std::int64_t y = 0; y < size.height; ++y) {
       for (std::int64_t x = 0; x < size.width; ++x) {
-        store(plane, y, x, data + (y * dy + x * dx + c * dc) * h.item_bytes, h);
+        const std::int64_t item = y * h.step_y + x * h.step_x + c * h.step_channel;
+        store(plane, y, x, data + item * h.item_bytes, h, inexact);
       }
     }
   }
   return image;
-}
-
-Bytes encode_npy(const HostImage& image) {
-  constexpr const char* types[] = {"|b1", "|u1", "<u2", "<f4"};
-  const Size size = image.size();
-  const int channels = stored_channels(image.type);
-  std::string shape = std::to_string(size.height) + ", " + std::to_string(size.width);
-  if (channels > 1) shape += ", " + std::to_string(channels);
-  Bytes out = npy_begin(types[static_cast<int>(image.type.cls)], shape,
-                        stored_bytes(image.type, size.pixels()));
-  append_rows(out, image, 0, size.height, 1);
-  return out;
-}
-
-Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> shape) {
-  std::string text;
-  for (std::int64_t n : shape) text += std::to_string(n) + (shape.size() == 1 ? "," : ", ");
-  if (shape.size() > 1) text.resize(text.size() - 2);
-  Bytes out = npy_begin("<f8", text, static_cast<std::int64_t>(values.size_bytes()));
-  const auto* begin = reinterpret_cast<const std::byte*>(values.data());
-  out.insert(out.end(), begin, begin + values.size_bytes());
-  return out;
 }
 
 }  // namespace impipe::io

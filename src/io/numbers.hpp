@@ -1,12 +1,12 @@
 // Numbers of files that have no class of their own, as single.
 #pragma once
 
-#include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
-
-#include "io/byte_source.hpp"
+#include <type_traits>
 
 namespace impipe::io {
 
@@ -19,15 +19,51 @@ inline float half_to_float(std::uint16_t h) {
                        : sign * std::ldexp(1024.0f + mantissa, exponent - 25);
 }
 
-// A whole number as single. Rounding would make one label of two: what does not fit is an Error.
-template <class Whole>
-float exact_single(Whole value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  const std::uint64_t magnitude = value < 0 ? 0 - bits : bits;
-  if (magnitude != 0 && std::bit_width(magnitude) - std::countr_zero(magnitude) > 24) {
-    fail("it has the value " + std::to_string(value) + ", which single cannot hold exactly");
+// Values of a file that single does not hold, and for which the image has others.
+struct Inexact {
+  std::int64_t count = 0;
+  std::string first;  // "16777217 becomes 16777216"
+  void add(const Inexact& other) {
+    if (first.empty()) first = other.first;
+    count += other.count;
   }
-  return static_cast<float>(value);
+  // "single cannot hold 3 of its values (16777217 becomes 16777216)".
+  std::string text() const {
+    return "single cannot hold " + std::to_string(count) + " of its values (" + first + ")";
+  }
+};
+
+// Whether a number that became `single` is as good as before: whole numbers, which may be names,
+// are exact, and fractions are rounded to the 24 bits that single has.
+template <class Number>
+bool is_held(Number value, float single) {
+  if constexpr (std::is_integral_v<Number>) {
+    // One more than the largest number, a power of two.
+    constexpr auto half = Number{1} << (std::numeric_limits<Number>::digits - 1);
+    constexpr float end = 2.0f * static_cast<float>(half);
+    return single < end && static_cast<Number>(single) == value;
+  } else {
+    const double held = single;
+    if (held == value || std::isnan(value)) return true;
+    // Doubles of that size and more are all whole, and most are no counts.
+    const bool counts = value == std::floor(value) && std::abs(value) <= 0x1p53;
+    return !counts && std::abs(held - value) <= std::abs(value) * 0x1p-24;
+  }
+}
+
+// A number as single; what that does not hold is counted.
+template <class Number>
+float to_single(Number value, Inexact& inexact) {
+  const auto single = static_cast<float>(value);
+  if (is_held(value, single)) return single;
+  if (inexact.count++ == 0) {
+    const auto text = [](auto number) {
+      char digits[32];
+      return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+    };
+    inexact.first = text(value) + " becomes " + text(static_cast<double>(single));
+  }
+  return single;
 }
 
 }  // namespace impipe::io

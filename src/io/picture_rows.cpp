@@ -14,6 +14,7 @@
 #include "io/atomic_file.hpp"
 #include "io/byte_source.hpp"
 #include "io/file_metadata.hpp"
+#include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/module_call.hpp"
 #include "io/thumbnail.hpp"
@@ -112,6 +113,7 @@ struct RowsFile::State {
   State(const std::filesystem::path& path, PixelClass wanted) : file(path), cls(wanted) {}
   AtomicFile file;
   PixelClass cls;
+  SampleType samples = SampleType::of_class;
   std::unique_ptr<PictureSink> sink;
 };
 
@@ -128,17 +130,21 @@ RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
   ImageType type = target.type;
   type.cls = stored_class(type, target.cls);
   type.white = type.cls == PixelClass::single ? type.white : class_max(type.cls);
+  stored.samples = wanted_samples(type, metadata, Format::tiff, options);
+  state_->samples = stored.samples;
   state_->sink = codec_module(Format::tiff)
                      .make_rows(state_->file.descriptor(), type, target.size, target.tile, stored);
 }
 
 RowsFile::~RowsFile() = default;
 
-void RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
+bool RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
   HostImage ready = convert(rows, state_->cls, &clipped);
   const PixelClass cls = stored_class(ready.type, state_->cls);
   if (cls != state_->cls) ready = convert(ready, cls);
+  if (state_->samples != SampleType::of_class && !holds(state_->samples, ready)) return false;
   state_->sink->write(ready);
+  return true;
 }
 
 void RowsFile::commit(std::string_view maker, UnsyncedDisks* disks) {

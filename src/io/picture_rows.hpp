@@ -55,8 +55,9 @@ class RowsFile {
   RowsFile(const std::filesystem::path& path, const RowsTarget& target, const Metadata& metadata,
            const EncodeOptions& options, std::vector<std::string>& lost);
   ~RowsFile();
-  // The next rows. Adds to `clipped` the values that were saturated.
-  void write(const HostImage& rows, std::int64_t& clipped);
+  // The next rows. Adds to `clipped` the values that were saturated. False where the input's type
+  // of samples (Metadata::samples) does not hold them: then the file is to be begun again without.
+  [[nodiscard]] bool write(const HostImage& rows, std::int64_t& clipped);
   // maker: see is_up_to_date. disks: see AtomicFile::commit.
   void commit(std::string_view maker, UnsyncedDisks* disks);
 

@@ -78,9 +78,11 @@ class Reading(ProgramTest):
         numbers[3, 3] = (1 << 24) + 2
         self.check(exr({"id": (UINT, numbers)}), numbers.astype(np.float32))
         numbers[3, 3] = (1 << 24) + 1
-        self.refused(exr({"id": (UINT, numbers)}),
-                     "EXR with the number 16777217 in channel id is not supported: a single holds "
-                     "whole numbers up to 16777216")
+        self.write("a.exr", exr({"id": (UINT, numbers)}))
+        told = "single cannot hold 1 of its values (16777217 becomes 16777216)\n"
+        self.assertEqual(self.impipe("flipud", "a.exr", "-o", "b.exr").err, f"impipe: a.exr: {told}")
+        run = self.impipe("flipud", "a.exr", "-o", "b.exr", "--strict", code=1)
+        self.assertEqual(run.err, f"impipe: a.exr: decode: --strict: {told}")
 
     def test_luminance_and_chroma(self):
         # Without chroma all colours are the luminance, whatever the weights.

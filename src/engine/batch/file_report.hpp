@@ -46,6 +46,7 @@ struct FileReport {
   std::vector<Row> rows;
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold
+  std::vector<std::string> notes;    // what else the user should know of it
   std::vector<std::string> lost;     // what the input has beside its pixels, and the output has not
 };
 

@@ -39,24 +39,39 @@ fs::path Operand::partner(const fs::path& relative) const {
               ExitCode::file_failed);
 }
 
-io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes) {
+namespace {
+
+// --channels names those of the inputs.
+io::Reading reading_of_operand(const io::Reading& reading) {
+  return {.channels = {}, .axes = reading.axes};
+}
+
+}  // namespace
+
+io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes,
+                            const io::Reading& inputs) {
+  const io::Reading reading = reading_of_operand(inputs);
   try {
-    if (is_folder_) return io::probe(partner);
+    if (is_folder_) return io::probe(partner, {}, reading);
     std::lock_guard lock(mutex_);
-    if (!shared_info_) shared_info_ = io::probe(partner, content_, pipes);
+    if (!shared_info_) shared_info_ = io::probe(partner, content_, pipes, reading);
     return *shared_info_;
   } catch (const Error& error) {
     throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
   }
 }
 
-Operand::Decoded Operand::decode(const fs::path& partner, const io::DecodeOptions& options) {
+Operand::Decoded Operand::decode(const fs::path& partner, const io::DecodeOptions& inputs) {
+  io::DecodeOptions options = inputs;
+  options.reading = reading_of_operand(inputs.reading);
   try {
     const auto read = [&] {
       Decoded out;
       const io::Bytes bytes =
           content_.empty() ? io::read_picture(partner, out.stamp) : std::exchange(content_, {});
-      out.image = io::decode(bytes, options).image;
+      io::Decoded decoded = io::decode(bytes, options);
+      out.image = std::move(decoded.image);
+      out.inexact = *decoded.info.inexact;
       return out;
     };
     if (is_folder_) return read();

@@ -12,6 +12,7 @@
 
 #include "io/codec.hpp"
 #include "io/file_stamp.hpp"
+#include "io/numbers.hpp"
 
 namespace impipe::engine {
 
@@ -25,9 +26,11 @@ class Operand {
   const std::string& name() const { return name_; }
   // Throws Error (file_failed) when there is none.
   std::filesystem::path partner(const std::filesystem::path& relative) const;
-  io::ImageInfo info(const std::filesystem::path& partner, io::PipeBudget& pipes);
+  io::ImageInfo info(const std::filesystem::path& partner, io::PipeBudget& pipes,
+                     const io::Reading& reading);
   struct Decoded {
     HostImage image;
+    io::Inexact inexact;
     io::FileStamp stamp;  // of the file, when it was read
   };
   Decoded decode(const std::filesystem::path& partner, const io::DecodeOptions& options);

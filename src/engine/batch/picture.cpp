@@ -213,7 +213,10 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const double decoding = file + bytes.input;
   const double computing = (coded && coded_fits_ ? 3 * file : 0) + bytes.on_device + bytes.tables +
                            (on_cpu ? 0 : bytes.input + bytes.result);
-  const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
+  const double written = picture_.info->samples == io::SampleType::of_class
+                             ? 1
+                             : std::max(1.0, io::bytes_of(picture_.info->samples) / 4.0);
+  const double encoding = (picture_.output.empty() ? 1 : 1 + written) * bytes.result;
   // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
   // in the result they may be packed worse.
   const io::ImageInfo& info = *picture_.info;
@@ -273,6 +276,10 @@ void PictureWork::decode() {
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
     Operand& operand = *settings_.operands[i];
     Operand::Decoded read = operand.decode(picture_.partners->paths[i], settings_.decode);
+    const std::string name =
+        "--with " + operand.name() + ": " + picture_.partners->paths[i].string();
+    tell_inexact(read.inexact, name + ": ");
+    if (read.inexact.count > 0) result_.notes.push_back(name + ": " + read.inexact.text());
     picture_.partners->types[operand.name()] = read.image.type;
     material_.operands[operand.name()] = std::move(read.image);
     stamps_.push_back(read.stamp);
@@ -330,7 +337,7 @@ void PictureWork::decode_on_host() {
     material_.image = io::decode(file_, {.max_pixels = settings_.decode.max_pixels,
                                          .metadata = false,
                                          .page = {},
-                                         .channels = {}})
+                                         .reading = {}})
                           .image;
   } catch (const Error& error) {
     throw PartError(Part::decode, error);
@@ -348,6 +355,9 @@ void PictureWork::take(io::Decoded decoded) {
   material_.read = {decoded.info.size(), decoded.info.shrink};
   result_.shrink = decoded.info.shrink;
   metadata_ = std::move(decoded.metadata);
+  if (as_floats_) metadata_.samples = io::SampleType::of_class;
+  tell_inexact(*decoded.info.inexact);
+  result_.inexact.add(*decoded.info.inexact);
   for (std::string& one : decoded.lost) {
     if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
   }
@@ -363,11 +373,28 @@ void PictureWork::compute(int lane) {
 
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
+  if (!pages_are_alike(lane, operands)) {
+    begin_again_with_floats();
+    pages_are_alike(lane, operands);
+  }
+  if (!keeps_parts()) file_ = {};
+}
+
+void PictureWork::begin_again_with_floats() {
+  as_floats_ = true;
+  encoded_.clear();
+  pages_done_ = 0;
+  result_.rows.clear();
+  result_.clipped = 0;
+  result_.inexact = {};
+}
+
+bool PictureWork::pages_are_alike(int lane, const std::map<std::string, HostImage>& operands) {
   io::OpenPages open;  // of file_
   const bool in_one_file = picture_.pages->outputs.empty() && picture_.program->plan.writes_image &&
                            io::writes_pages(picture_.output_format);
   for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
-    if (is_over()) return;
+    if (is_over()) return true;
     const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
@@ -380,13 +407,24 @@ void PictureWork::compute_pages(int lane) {
       material_.operands = operands;
       compute_image(lane);
       add_row(page + 1);
-      encode_page(i, info);
+      if (!encode_page(i, info)) return false;
       ++pages_done_;
     } catch (const Error& error) {
       throw Error(fmt::format("page {}: ", page + 1), error, error.code());
     }
   }
-  if (!keeps_parts()) file_ = {};
+  return true;
+}
+
+void PictureWork::tell_inexact(const io::Inexact& inexact, const std::string& of) const {
+  if (inexact.count == 0 || (!settings_.in_place && !settings_.strict)) return;
+  throw Error((settings_.strict ? "--strict: " : "--in-place: ") + of + inexact.text() +
+                  (settings_.strict ? "" : "; give -o"),
+              ExitCode::file_failed);
+}
+
+void PictureWork::note_widened(const io::Encoded& encoded) {
+  if (encoded.widened != io::SampleType::of_class) result_.widened = encoded.widened;
 }
 
 void PictureWork::add_row(int page) {
@@ -686,6 +724,10 @@ io::Bytes PictureWork::with_parts(io::Format format, io::Bytes bytes) const {
 
 io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> pages) const {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
+  if (format == io::Format::npy) {
+    const bool is_image = picture_.program->plan.writes_image;
+    return io::join_npy_pages(pages, is_image ? metadata_.npy.get() : nullptr);
+  }
   // The parts of an EXR in their order.
   const Picture::Pages& of = *picture_.pages;
   std::vector<int> numbers = of.numbers;
@@ -719,11 +761,11 @@ void PictureWork::append_page(io::Encoded encoded) {
   }
 }
 
-void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
+bool PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
   const std::vector<std::string>& pages = picture_.pages->outputs;
   tell_exr();
-  if (picture_.output.empty()) return;
+  if (picture_.output.empty()) return true;
   io::Bytes bytes;
   if (plan.writes_image) {
     const io::OutputType type = io::output_type(&info, outcome_.image.type,
@@ -732,9 +774,16 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
         io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
     tell_losses(encoded);
-    if (pages.empty() && io::writes_stream(type.format)) {
+    note_widened(encoded);
+    const bool in_one = pages.empty();
+    if (encoded.widened != io::SampleType::of_class && in_one && type.format != io::Format::exr) {
+      if (which > 0) return false;
+      as_floats_ = true;
+    }
+    if (in_one && io::writes_stream(type.format)) {
       outcome_ = {};
-      return append_page(std::move(encoded));
+      append_page(std::move(encoded));
+      return true;
     }
     bytes = std::move(encoded.bytes);
   } else {
@@ -746,6 +795,7 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   } else if (may_write(pages[which])) {
     write(pages[which], std::move(bytes));
   }
+  return true;
 }
 
 void PictureWork::encode() {
@@ -773,6 +823,7 @@ void PictureWork::encode() {
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
     tell_losses(encoded);
+    note_widened(encoded);
     write((*picture_.saves)[i], with_parts(type.format, std::move(encoded.bytes)));
     outcome_.saves[i] = {};
   }
@@ -791,6 +842,7 @@ void PictureWork::encode() {
   result_.head = encoded.head;
   result_.clipped += encoded.clipped;
   tell_losses(encoded);
+  note_widened(encoded);
   write(picture_.output, with_parts(picture_.output_format, std::move(encoded.bytes)));
 }
 

@@ -19,6 +19,7 @@
 #include "io/file_stamp.hpp"
 #include "io/frame_reader.hpp"
 #include "io/inputs.hpp"
+#include "io/numbers.hpp"
 #include "io/outputs.hpp"
 #include "io/picture_rows.hpp"
 #include "io/unsynced_disks.hpp"
@@ -38,6 +39,7 @@ struct Picture {
     std::vector<std::filesystem::path> paths;  // one an operand
     std::map<std::string, ImageType> types;
     std::map<std::string, Size> sizes;
+    std::vector<const io::ImageInfo*> infos;  // as `paths`; see Picture::info
   };
 
   // Those that are asked for, of a file of several.
@@ -128,6 +130,10 @@ struct PictureResult {
   std::int64_t clipped = 0;
   // What the file has beside its picture and the result has not, for a warning.
   std::vector<std::string> lost;
+  std::vector<std::string> notes;  // what else the user should know of this file
+  io::Inexact inexact;             // of the input's values
+  // The type of the input's samples, where that does not hold the result.
+  io::SampleType widened = io::SampleType::of_class;
   int shrink = 1;  // so many pixels of each side were read as one
   bool decoded_on_device = false, encoded_on_device = false;
 };
@@ -199,6 +205,14 @@ class PictureWork : public FileWork {
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.
   void compute_pages(int lane);
+  // False where a page has values that the type of those before it in the file does not hold.
+  bool pages_are_alike(int lane, const std::map<std::string, HostImage>& operands);
+  // Nothing of what was computed counts: it is done again, to be written as floats.
+  void begin_again_with_floats();
+  // Says that single does not hold values of a file. In place nothing may get lost, nor with
+  // --strict: Error. of: what stands before the reason.
+  void tell_inexact(const io::Inexact& inexact, const std::string& of = "") const;
+  void note_widened(const io::Encoded& encoded);
   // Why the picture has to be computed as a whole; empty when it may be done in bands of rows.
   std::string why_not_in_bands() const;
   // Whether it goes in bands though it fits into memory as a whole, which takes `estimate` bytes.
@@ -211,6 +225,8 @@ class PictureWork : public FileWork {
   std::int64_t rows_of_bands(std::int64_t memory) const;
   // From file to file.
   void compute_bands(int lane);
+  // False as pages_are_alike.
+  bool bands_are_alike(int lane);
   std::unique_ptr<io::PictureRows> open_bands();
   // Where the rows of the result go.
   struct BandTarget;
@@ -225,7 +241,8 @@ class PictureWork : public FileWork {
   io::Bytes joined(io::Format format, std::span<const io::Bytes> pages) const;
   // Encodes what was computed, of page `which` of those that are asked for; writes it where each
   // page has a file.
-  void encode_page(size_t which, const io::ImageInfo& info);
+  // False where an earlier page of the file is of a type that does not hold this one.
+  [[nodiscard]] bool encode_page(size_t which, const io::ImageInfo& info);
   void add_row(int page);
   void add_objects(const FileReport::Row& kind, std::span<const double> numbers);
   void write(const std::filesystem::path& path, io::Bytes bytes);
@@ -245,11 +262,13 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  bool as_floats_ = false;      // whatever the type of the input's samples is
   bool coded_fits_ = true;      // what lies between a JPEG's data and its pixels on a device
   bool host_decodes_ = false;   // a JPEG that a device has found to be none for it
   bool piped_ = false;          // the file came through a pipe
   std::int64_t band_rows_ = 0;  // of a picture that is computed in bands
-  Within within_;               // of its computing
+  std::shared_ptr<io::Inexact> inexact_;  // counted while bands of a TIFF are read
+  Within within_;                         // of its computing
   // Of several pages, or with parts that go into the result, or a JPEG that is decoded later.
   io::Bytes file_;
   std::vector<io::Bytes> encoded_;  // of the pages, each a file

@@ -190,7 +190,9 @@ std::unique_ptr<io::PictureRows> PictureWork::open_bands() {
     }
     rows = io::open_rows(file_, info);
   } else {
-    rows = io::open_rows(picture_.path, info);
+    io::ImageInfo counted = info;
+    counted.inexact = inexact_ = std::make_shared<io::Inexact>();
+    rows = io::open_rows(picture_.path, counted);
   }
   if (!rows) {
     throw Error("out of memory: its samples lie in planes apart, or in YCbCr, and are read whole",
@@ -201,6 +203,7 @@ std::unique_ptr<io::PictureRows> PictureWork::open_bands() {
     metadata_ = std::move(read.metadata);
     lost_ = std::move(read.lost);
   }
+  metadata_.samples = as_floats_ ? io::SampleType::of_class : info.samples;
   return rows;
 }
 
@@ -238,6 +241,13 @@ void PictureWork::finish_bands(BandTarget& target) {
 }
 
 void PictureWork::compute_bands(int lane) {
+  if (bands_are_alike(lane)) return;
+  result_.widened = metadata_.samples;
+  begin_again_with_floats();
+  bands_are_alike(lane);
+}
+
+bool PictureWork::bands_are_alike(int lane) {
   const Size size = picture_.info->size();
   const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
   std::unique_ptr<io::PictureRows> rows;
@@ -252,26 +262,33 @@ void PictureWork::compute_bands(int lane) {
   for (std::int64_t y = 0; y < size.height;) {
     check_time();
     const Band band = band_at(y, size.height, halo, band_rows_, step);
-    within(Part::decode, lane, [&] { material_ = {.image = reader.read(band), .operands = {}}; });
+    within(Part::decode, lane, [&] {
+      material_ = {.image = reader.read(band), .operands = {}};
+      if (inexact_) tell_inexact(*inexact_);
+    });
     compute_image(lane);
     HostImage made = image_like(outcome_.image, band.y_end - band.y);
     copy_rows(outcome_.image, band.y - band.input_y, band.y_end - band.input_y, made, 0);
     outcome_.image = {};
     if (settings_.hash) hash.add(made.planes, size.height);
+    bool fits = true;
     if (target) {
       within(Part::encode, lane, [&] {
-        if (target->tiff) target->tiff->write(made, result_.clipped);
+        if (target->tiff) fits = target->tiff->write(made, result_.clipped);
         if (target->jpeg) target->jpeg->write(made);
       });
     }
+    if (!fits) return false;
     y = band.y_end;
   }
   rows.reset();
+  if (inexact_) result_.inexact = *inexact_;
   keep_bytes(std::exchange(file_, {}));
   if (target) within(Part::encode, lane, [&] { finish_bands(*target); });
   FileReport::Row row;
   if (settings_.hash) row.hash = hash.text();
   result_.rows.push_back(std::move(row));
+  return true;
 }
 
 }  // namespace impipe::engine

@@ -8,6 +8,7 @@
 #include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
 #include "io/jpeg_scan.hpp"
+#include "io/numbers.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -40,8 +41,9 @@ std::string channels_text(const HostImage& image) {
 
 }  // namespace
 
-FileFacts inspect(const std::filesystem::path& path) {
-  const io::ImageInfo info = io::probe(path);
+FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
+  io::check_axes(axes);
+  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
   return {std::string(io::name_of(info.format)),
           info.type,
           info.size(),
@@ -50,16 +52,18 @@ FileFacts inspect(const std::filesystem::path& path) {
           info.detail};
 }
 
-std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered) {
-  const io::ImageInfo info = io::probe(path);
+std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered,
+                           const std::string& axes) {
+  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
   const int by = shrink_for(lowered, info);
   if (by == 1) return "";
   return "1/" + std::to_string(by) + ", as " + to_string(io::shrunk(info.size(), by));
 }
 
-std::string codec_note(const std::filesystem::path& path, const Plan& plan) {
+std::string codec_note(const std::filesystem::path& path, const Plan& plan,
+                       const std::string& axes) {
   if (!std::filesystem::is_regular_file(path)) return "";  // a pipe has been read by now
-  const io::ImageInfo info = io::probe(path);
+  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
   if (info.format != io::Format::jpeg) return "";
   std::string note = "--codec auto: where a GPU computes, ";
   if (info.orientation != 1) {
@@ -130,9 +134,15 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
   return out;
 }
 
-HostImage decode_file(const std::filesystem::path& path) {
+HostImage decode_file(const std::filesystem::path& path, const std::string& axes) {
+  io::check_axes(axes);
   try {
-    return io::decode(io::read_picture(path), {.metadata = false}).image;
+    io::Decoded decoded = io::decode(
+        io::read_picture(path), {.metadata = false, .reading = {.channels = {}, .axes = axes}});
+    if (decoded.info.inexact->count > 0) {
+      throw Error(decoded.info.inexact->text(), ExitCode::file_failed);
+    }
+    return std::move(decoded.image);
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what(), ExitCode::file_failed);
   }

@@ -19,14 +19,17 @@ struct FileFacts {
   std::string detail;  // "8-bit palette, interlaced"
 };
 // Throws Error (file_failed) with the reason alone.
-FileFacts inspect(const std::filesystem::path& path);
+// axes: of an NPY, see io::Reading; so for what follows.
+FileFacts inspect(const std::filesystem::path& path, const std::string& axes = "");
 
 // "1/4, as 480x270": how --shrink-on-load reads the file for this plan; empty: as it is.
-std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered);
+std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered,
+                           const std::string& axes = "");
 
 // Where a JPEG is decoded, and a JPEG of the result encoded, when a GPU computes; why, where that
 // is by the processor. Empty for files of other formats.
-std::string codec_note(const std::filesystem::path& path, const Plan& plan);
+std::string codec_note(const std::filesystem::path& path, const Plan& plan,
+                       const std::string& axes = "");
 
 struct DifferenceOptions {
   // Differences are fractions of white, where the images have one.
@@ -45,7 +48,8 @@ struct Difference {
 };
 // NaN equals NaN, and is infinitely far from any number.
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options);
-// Without metadata. Throws Error (file_failed) that names the file.
-HostImage decode_file(const std::filesystem::path& path);
+// Without metadata. Throws Error (file_failed) that names the file, also where single does not hold
+// a value of it.
+HostImage decode_file(const std::filesystem::path& path, const std::string& axes = "");
 
 }  // namespace impipe::engine

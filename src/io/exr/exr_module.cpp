@@ -9,6 +9,7 @@
 #include "io/exr/streams.hpp"
 #include "io/exr/write.hpp"
 #include "io/exr_layout.hpp"
+#include "io/numbers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -25,22 +26,18 @@ Planes planes_of(const HostImage& image) {
 }
 
 // Whole numbers of 32 bits, in the memory of floats, become floats.
-void from_integers(Plane& plane, const std::string& name) {
+void from_integers(Plane& plane, Inexact& inexact) {
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     float* row = plane.row_as<float>(y);
     for (std::int64_t x = 0; x < plane.size().width; ++x) {
       std::uint32_t whole;
       std::memcpy(&whole, row + x, sizeof whole);
-      row[x] = static_cast<float>(whole);
-      if (static_cast<double>(row[x]) != static_cast<double>(whole)) {
-        fail("EXR with the number " + std::to_string(whole) + " in channel " + name +
-             " is not supported: a single holds whole numbers up to 16777216");
-      }
+      row[x] = to_single(whole, inexact);
     }
   }
 }
 
-void read_channels(InputBytes bytes, const ExrLayout& layout, HostImage& image) {
+void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, HostImage& image) {
   Input stream(bytes);
   Imf::InputFile file(stream, no_threads);
   const Imf::Header& header = file.header();
@@ -63,7 +60,7 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, HostImage& image) 
   file.setFrameBuffer(buffer);
   file.readPixels(window.min.y, window.max.y);
   for (size_t i = 0; i < planes.size(); ++i) {
-    if (layout.types[i] == ExrType::whole) from_integers(planes[i], layout.channels[i]);
+    if (layout.types[i] == ExrType::whole) from_integers(planes[i], inexact);
   }
 }
 
@@ -105,7 +102,8 @@ class OpenExr final : public CodecModule {
       if (layout.luma_chroma) {
         read_luma_chroma(bytes, layout, image);
       } else {
-        read_channels(bytes, layout, image);
+        Inexact ignored;
+        read_channels(bytes, layout, info.inexact ? *info.inexact : ignored, image);
       }
       return image;
     });

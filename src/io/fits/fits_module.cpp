@@ -16,6 +16,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/module/codec_module.hpp"
+#include "io/numbers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -157,19 +158,53 @@ ImageType type_of(const Picture& picture) {
   return type;
 }
 
-// A row of whole numbers of 32 bits and more.
-void read_whole(const File& file, LONGLONG first, std::span<float> row) {
-  std::vector<double> numbers(row.size());
-  double blank = std::numeric_limits<double>::quiet_NaN();
+// A row of numbers of which single may not hold some; blanks are NaN.
+template <class Number>
+void read_numbers(const File& file, int type, const Picture& picture, LONGLONG first,
+                  Inexact& inexact, std::span<float> row) {
+  const auto count = static_cast<LONGLONG>(row.size());
+  std::vector<Number> numbers(row.size());
+  std::vector<char> blank(row.size(), 0);
   int any = 0, status = 0;
-  fits_read_img(file.get(), TDOUBLE, first, static_cast<LONGLONG>(row.size()), &blank,
-                numbers.data(), &any, &status);
+  if (picture.type < 0 && !picture.scaled) {
+    // Floats have NaN themselves. Looking for blanks the library takes infinities for some, and
+    // makes 0 of the smallest numbers.
+    fits_read_img(file.get(), type, first, count, nullptr, numbers.data(), &any, &status);
+  } else {
+    fits_read_imgnull(file.get(), type, first, count, numbers.data(), blank.data(), &any, &status);
+  }
   file.check(status);
   for (size_t x = 0; x < row.size(); ++x) {
-    row[x] = static_cast<float>(numbers[x]);
-    if (static_cast<double>(row[x]) != numbers[x] && !std::isnan(numbers[x])) {
-      fail("FITS has whole numbers that 32-bit floats cannot hold");
-    }
+    row[x] =
+        blank[x] != 0 ? std::numeric_limits<float>::quiet_NaN() : to_single(numbers[x], inexact);
+  }
+}
+
+// A row of samples that become single.
+void read_singles(const File& file, const Picture& picture, LONGLONG first, Inexact& inexact,
+                  std::span<float> row) {
+  switch (picture.type) {
+    case LONGLONG_IMG: return read_numbers<LONGLONG>(file, TLONGLONG, picture, first, inexact, row);
+    case ULONGLONG_IMG:
+      return read_numbers<ULONGLONG>(file, TULONGLONG, picture, first, inexact, row);
+    case LONG_IMG:  // 32 bits are exact in double
+    case ULONG_IMG:
+    case DOUBLE_IMG: return read_numbers<double>(file, TDOUBLE, picture, first, inexact, row);
+    default: return read_numbers<float>(file, TFLOAT, picture, first, inexact, row);
+  }
+}
+
+SampleType samples_of(const Picture& picture) {
+  if (picture.scaled) return SampleType::of_class;
+  switch (picture.type) {
+    case SBYTE_IMG: return SampleType::int8;
+    case SHORT_IMG: return SampleType::int16;
+    case LONG_IMG: return SampleType::int32;
+    case ULONG_IMG: return SampleType::uint32;
+    case LONGLONG_IMG: return SampleType::int64;
+    case ULONGLONG_IMG: return SampleType::uint64;
+    case DOUBLE_IMG: return SampleType::float64;
+    default: return SampleType::of_class;
   }
 }
 
@@ -230,6 +265,7 @@ ImageInfo info_of(const OpenFits& fits, int page) {
   if (page < 0 || page >= info.pages) fail("it has no page " + std::to_string(page + 1));
   const Picture& picture = fits.pictures[static_cast<size_t>(page)];
   info.type = type_of(picture);
+  info.samples = samples_of(picture);
   info.stored = picture.size;
   info.page = page;
   info.detail = picture.type > 0 ? std::to_string(picture.type) + "-bit"
@@ -247,24 +283,24 @@ HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage 
   }
   const File& file = fits.file;
   file.go_to(picture.hdu);
-  const int type = info.type.cls == PixelClass::uint8    ? TBYTE
-                   : info.type.cls == PixelClass::uint16 ? TUSHORT
-                                                         : TFLOAT;
   HostImage image = make_image(info.type, info.stored);
+  Inexact ignored;
+  Inexact& inexact = info.inexact ? *info.inexact : ignored;
   const auto [width, height] = info.stored;
-  float blank = std::numeric_limits<float>::quiet_NaN();
   for (int c = 0; c < picture.channels; ++c) {
+    Plane& plane = image.planes[static_cast<size_t>(c)];
     for (std::int64_t y = 0; y < height; ++y) {
       // The first row of a FITS is the lowest.
-      std::byte* row = image.planes[static_cast<size_t>(c)].row(height - 1 - y);
+      const std::int64_t row = height - 1 - y;
       const LONGLONG first = ((picture.plane + c) * height + y) * width + 1;
-      if (picture.type > 0 && type == TFLOAT && picture.type != SHORT_IMG) {
-        read_whole(file, first, {reinterpret_cast<float*>(row), static_cast<size_t>(width)});
+      if (plane.cls() == PixelClass::single) {
+        read_singles(file, picture, first, inexact,
+                     {plane.row_as<float>(row), static_cast<size_t>(width)});
         continue;
       }
+      const int type = plane.cls() == PixelClass::uint8 ? TBYTE : TUSHORT;
       int any = 0, status = 0;
-      fits_read_img(file.get(), type, first, width, type == TFLOAT ? &blank : nullptr, row, &any,
-                    &status);
+      fits_read_img(file.get(), type, first, width, nullptr, plane.row(row), &any, &status);
       file.check(status);
     }
   }

@@ -238,8 +238,8 @@ class Palette {
 // Rows of samples, as libtiff unpacks them, into an image.
 class RowReader {
  public:
-  RowReader(TIFF* tiff, const TiffLayout& layout, HostImage& image)
-      : l_(layout), palette_(tiff, layout), image_(image), splitter_(image) {
+  RowReader(TIFF* tiff, const TiffLayout& layout, HostImage& image, Inexact& inexact)
+      : l_(layout), palette_(tiff, layout), image_(image), splitter_(image), inexact_(inexact) {
     bits_ = static_cast<int>(l_.bits);
     alpha_ = l_.alpha_sample();
     top_ = l_.is_palette() || image.type.cls == PixelClass::single ? 0 : (1u << bits_) - 1;
@@ -368,17 +368,17 @@ class RowReader {
         floats_[static_cast<size_t>(i)] = to_single(words[i]);
       }
     };
-    const auto whole = [](auto word) { return exact_single(word); };
+    const auto single = [this](auto word) { return to_single(word, inexact_); };
     if (l_.numbers == tiff_float) {
       if (bits_ == 16) return each(std::uint16_t{}, half_to_float);
-      return each(double{}, [](double word) { return static_cast<float>(word); });
+      return each(double{}, single);
     }
     const bool is_signed = l_.numbers == tiff_signed;
     switch (bits_) {
-      case 8: return each(std::int8_t{}, whole);
-      case 16: return each(std::int16_t{}, whole);
-      case 32: return is_signed ? each(std::int32_t{}, whole) : each(std::uint32_t{}, whole);
-      default: return is_signed ? each(std::int64_t{}, whole) : each(std::uint64_t{}, whole);
+      case 8: return each(std::int8_t{}, single);
+      case 16: return each(std::int16_t{}, single);
+      case 32: return is_signed ? each(std::int32_t{}, single) : each(std::uint32_t{}, single);
+      default: return is_signed ? each(std::int64_t{}, single) : each(std::uint64_t{}, single);
     }
   }
 
@@ -395,6 +395,7 @@ class RowReader {
   Palette palette_;
   HostImage& image_;
   RowSplitter splitter_;
+  Inexact& inexact_;
   int bits_ = 8;
   int alpha_ = -1;         // which sample
   std::uint32_t top_ = 0;  // the largest sample, where samples are scaled
@@ -403,9 +404,10 @@ class RowReader {
   std::vector<float> floats_;
 };
 
-void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage& image) {
+void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, Inexact& inexact,
+                 HostImage& image) {
   std::vector<std::uint8_t> row(static_cast<size_t>(TIFFScanlineSize64(tiff)) + 8);
-  RowReader reader(tiff, l, image);
+  RowReader reader(tiff, l, image, inexact);
   const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
   for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
@@ -444,7 +446,8 @@ class DeepTiles {
   std::vector<std::byte> packed_;
 };
 
-void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, HostImage& image) {
+void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, Inexact& inexact,
+                HostImage& image) {
   const TiffLayout& l = header.layout;
   const Size size = image.size();
   const int samples = static_cast<int>(l.samples);
@@ -455,7 +458,7 @@ void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, Host
   const auto slice_bytes = static_cast<size_t>(TIFFTileSize64(tiff));
   const std::int64_t slices = deep ? l.tile_depth : 1;
   std::vector<std::uint8_t> tile(static_cast<size_t>(slices) * slice_bytes + 8);
-  RowReader reader(tiff, l, image);
+  RowReader reader(tiff, l, image, inexact);
   DeepTiles deep_tiles(tiff, memory);
   for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
     for (std::int64_t y = 0; y < size.height; y += l.tile.height) {
@@ -548,6 +551,8 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   check_header(layout_of(tiff) == l && l.size == info.stored, "TIFF");
   HostImage image = make_image(info.type, info.stored);
+  Inexact ignored;
+  Inexact& inexact = info.inexact ? *info.inexact : ignored;
   // From here on libtiff reads pixels alone.
   memory.directory = 0;
   memory.shift = static_cast<std::uint64_t>(header.plane * header.planes.stride);
@@ -555,9 +560,9 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
     if (header.plane > 0) fail("TIFF of a volume in YCbCr is not supported");
     read_ycbcr(tiff, memory, l, image);
   } else if (TIFFIsTiled(tiff) != 0) {
-    read_tiles(tiff, memory, header, image);
+    read_tiles(tiff, memory, header, inexact, image);
   } else {
-    read_strips(tiff, memory, l, image);
+    read_strips(tiff, memory, l, inexact, image);
   }
   // Some decoders go on after damage with whatever pixels.
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");
@@ -574,25 +579,38 @@ struct DropUnlessWritten {
   }
 };
 
+// Bytes of `count` pixels as they are written, but for 1-bit ones.
+std::int64_t written_bytes(const ImageType& type, SampleType samples, std::int64_t count) {
+  return samples == SampleType::of_class ? stored_bytes(type, count)
+                                         : count * stored_channels(type) * bytes_of(samples);
+}
+
 // What may need more than 4 GiB has offsets of 64 bits.
 const char* write_mode(const ImageType& type, Size size, const EncodeOptions& options) {
   constexpr std::int64_t max_classic = std::int64_t{4000} << 20;  // bytes
-  const bool big = stored_bytes(type, size.pixels()) > max_classic;
+  const bool big = written_bytes(type, options.samples, size.pixels()) > max_classic;
   if (options.big_endian_tiff) return big ? "wb8m" : "wbm";
   return big ? "wl8m" : "wlm";
 }
 
 // Everything about the pixels but their places. tile: of no pixels: in strips.
-void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile, Compression compression) {
+void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile,
+                const EncodeOptions& options) {
   const PixelClass cls = type.cls;
+  const SampleType samples = options.samples;
+  const bool of_class = samples == SampleType::of_class;
   const bool one_bit = cls == PixelClass::logical;
+  const int bits = one_bit ? 1 : 8 * (of_class ? bytes_of(cls) : bytes_of(samples));
+  const char kind = of_class ? (is_integer(cls) ? 'u' : 'f') : name_of(samples).front();
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(size.width));
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(size.height));
-  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, one_bit ? 1 : 8 * bytes_of(cls));
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, bits);
   TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, stored_channels(type));
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
   TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
-               cls == PixelClass::single ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+               kind == 'f'   ? SAMPLEFORMAT_IEEEFP
+               : kind == 'i' ? SAMPLEFORMAT_INT
+                             : SAMPLEFORMAT_UINT);
   // Three channels and one more are colour and something beside it; others are just channels.
   const int channels = type.channels;
   const bool colour = channels == 3 || channels == 4;
@@ -604,15 +622,18 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile, Compres
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(compression, 1, 1, 9));
-  if (is_integer(cls) && !one_bit) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(options.compression, 1, 1, 9));
+  // Of 64 bits not every reader takes differences back.
+  if (kind != 'f' && bits > 1 && bits < 64) {
+    TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+  }
   if (tile.pixels() > 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(tile.width));
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(tile.height));
     return;
   }
   // Strips of about 256 KiB: readers need not hold the whole picture.
-  const std::int64_t row_bytes = stored_bytes(type, size.width);
+  const std::int64_t row_bytes = written_bytes(type, samples, size.width);
   TIFFSetField(
       tiff, TIFFTAG_ROWSPERSTRIP,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
@@ -620,8 +641,12 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile, Compres
 }
 
 // A row of an image as a TIFF has it, in `to`: libtiff changes what it is given.
-void copy_row(const HostImage& image, RowJoiner& joiner, std::int64_t y, std::uint8_t* to) {
-  if (image.type.cls == PixelClass::logical) {
+void copy_row(const HostImage& image, RowJoiner& joiner, std::int64_t y, SampleType samples,
+              std::uint8_t* to) {
+  if (samples != SampleType::of_class) {
+    const std::int64_t count = image.size().width * stored_channels(image.type);
+    store_samples(samples, joiner.row<float>(y), count, to);
+  } else if (image.type.cls == PixelClass::logical) {
     pack_bits(image.planes.front().row_as<std::uint8_t>(y), to, image.size().width);
   } else {
     joiner.copy(y, to);
@@ -639,12 +664,13 @@ static Bytes encoded(const HostImage& image, const EncodeOptions& options) {
   TiffFile file = open_tiff(memory, write_mode(image.type, image.size(), options));
   TIFF* tiff = file.get();
   DropUnlessWritten drop{tiff};
-  set_layout(tiff, image.type, image.size(), {}, options.compression);
+  set_layout(tiff, image.type, image.size(), {}, options);
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
-  std::vector<std::uint8_t> row(static_cast<size_t>(stored_bytes(image.type, image.size().width)));
+  std::vector<std::uint8_t> row(
+      static_cast<size_t>(written_bytes(image.type, options.samples, image.size().width)));
   RowJoiner joiner(image);
   for (std::int64_t y = 0; y < image.size().height; ++y) {
-    copy_row(image, joiner, y, row.data());
+    copy_row(image, joiner, y, options.samples, row.data());
     if (TIFFWriteScanline(tiff, row.data(), static_cast<std::uint32_t>(y), 0) < 0) {
       fail_tiff(memory, "a row cannot be written");
     }
@@ -671,7 +697,9 @@ namespace {
 class TiffRows final : public PictureRows {
  public:
   TiffRows(int file, std::int64_t bytes, const ImageInfo& info, MakeImage make_image)
-      : type_(info.type), make_image_(make_image) {
+      : type_(info.type),
+        make_image_(make_image),
+        inexact_(info.inexact ? info.inexact : std::make_shared<Inexact>()) {
     const TiffHeader header = read_tiff(ByteSource(file, bytes), info.page);
     l_ = header.layout;
     memory_.file = file;
@@ -690,7 +718,7 @@ class TiffRows final : public PictureRows {
 
   HostImage read(std::int64_t y, std::int64_t y_end) override {
     HostImage image = make_image_(type_, {l_.size.width, y_end - y});
-    RowReader reader(file_.get(), l_, image);
+    RowReader reader(file_.get(), l_, image, *inexact_);
     if (TIFFIsTiled(file_.get()) != 0) {
       read_tiles(reader, y, y_end);
     } else {
@@ -736,6 +764,7 @@ class TiffRows final : public PictureRows {
 
   ImageType type_;
   MakeImage make_image_;
+  std::shared_ptr<Inexact> inexact_;
   TiffLayout l_;
   Memory memory_;
   TiffFile file_;
@@ -772,13 +801,14 @@ class TiffSink final : public PictureSink {
   TiffSink(int file, const ImageType& type, Size size, Size tile, const EncodeOptions& options)
       : size_(size),
         tile_(tile),
+        samples_(options.samples),
         row_bytes_(type.cls == PixelClass::logical ? (size.width + 7) / 8
-                                                   : stored_bytes(type, size.width)),
+                                                   : written_bytes(type, samples_, size.width)),
         rows_(static_cast<size_t>(row_bytes_ * std::max<std::int64_t>(1, tile.height))) {
     memory_.file = file;
     file_ = open_tiff(memory_, write_mode(type, size, options));
     drop_.tiff = file_.get();
-    set_layout(file_.get(), type, size, tile, options.compression);
+    set_layout(file_.get(), type, size, tile, options);
     set_metadata(file_.get(), options.metadata);
     if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");  // a field was refused
   }
@@ -787,13 +817,13 @@ class TiffSink final : public PictureSink {
     RowJoiner joiner(image);
     for (std::int64_t y = 0; y < image.size().height; ++y, ++y_) {
       if (tile_.pixels() == 0) {
-        copy_row(image, joiner, y, rows_.data());
+        copy_row(image, joiner, y, samples_, rows_.data());
         if (TIFFWriteScanline(file_.get(), rows_.data(), static_cast<std::uint32_t>(y_), 0) < 0) {
           fail_tiff(memory_, "a row cannot be written");
         }
         continue;
       }
-      copy_row(image, joiner, y, rows_.data() + y_ % tile_.height * row_bytes_);
+      copy_row(image, joiner, y, samples_, rows_.data() + y_ % tile_.height * row_bytes_);
       if ((y_ + 1) % tile_.height == 0 || y_ + 1 == size_.height) write_tiles();
     }
   }
@@ -825,6 +855,7 @@ class TiffSink final : public PictureSink {
   }
 
   Size size_, tile_;
+  SampleType samples_;
   std::int64_t row_bytes_;
   std::vector<std::uint8_t> rows_;  // a row, or those of the tiles that are not whole yet
   std::int64_t y_ = 0;              // the next row

@@ -182,7 +182,7 @@ np.save("bool.npy", bit)
 np.save("fortran.npy", np.asfortranarray(rgb))
 np.save("row.npy", gray[0])
 np.save("int32.npy", gray.astype(np.int32))
-np.save("four_d.npy", np.zeros((1, 2, 2, 1), np.uint8))
+np.save("four_d.npy", np.zeros((2, 1, 2, 8), np.uint8))
 with open("version2.npy", "wb") as f:
     np.lib.format.write_array(f, gray, version=(2, 0))
 
