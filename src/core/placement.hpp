@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/affine_place.hpp"
 #include "core/kernel_spec.hpp"
 
 namespace impipe {
@@ -62,11 +63,7 @@ const PointBody& resize_first_body();
 const PointBody& resize_copied_body();
 const PointBody& resize_weight_body(Resample::Method method);
 
-// (x, y) = (a u + b v + c, d u + e v + f): the input place of output (u, v) of an affine Resample,
-// both counted from pixel (0, 0).
-struct AffinePlace {
-  double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0;
-};
+// Of an affine Resample.
 AffinePlace affine_place(const Node& node, Size input);
 
 // The input place of output (u, v) of any map, in double, each operation rounded by itself: with

@@ -587,8 +587,9 @@ struct ExrLosses {
   bool place = false;
 };
 
-Bytes encoded_exr(const HostImage& image, HostImage& ready, const std::optional<ExrStorage>& exr,
+Bytes encoded_exr(const HostImage& image, HostImage& ready, const Metadata& metadata,
                   const EncodeOptions& options, ExrLosses& losses, Encoded& out) {
+  const std::optional<ExrStorage>& exr = metadata.exr;
   if (ready.type.alpha) ready = associate_alpha(ready, exr && exr->glows);
   if (options.exr_floats == ExrFloats::half) {
     if (image.type.white == 0) {
@@ -597,7 +598,7 @@ Bytes encoded_exr(const HostImage& image, HostImage& ready, const std::optional<
     clip_to_half(ready, out.clipped);
   }
   EncodeOptions stored = options;
-  stored.exr = exr_storage_for(ready, image.type.cls, exr, options.exr_floats);
+  stored.exr = exr_storage_for(ready, image.type.cls, exr, metadata.change, options.exr_floats);
   const bool was_whole =
       exr && exr->type == ExrType::whole && options.exr_floats == ExrFloats::as_input;
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
@@ -657,15 +658,13 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       out.bytes = encode_raw(ready);
       out.common = raw_kind(ready);
       break;
-    case Format::dpx: out.bytes = encode_dpx(ready, metadata.dpx.get(), out.lost); break;
+    case Format::dpx: out.bytes = encode_dpx(ready, metadata, out.lost); break;
     case Format::y4m:
       out.bytes = encode_y4m(ready, metadata.y4m.get(), options, out.lost);
       out.common = text_of(out.bytes).substr(0, text_of(out.bytes).find('\n'));
       out.head = out.common.size() + 1;
       break;
-    case Format::exr:
-      out.bytes = encoded_exr(image, ready, metadata.exr, options, losses, out);
-      break;
+    case Format::exr: out.bytes = encoded_exr(image, ready, metadata, options, losses, out); break;
     default: out.bytes = encoded_by_module(ready, metadata, format, cls, options, out);
   }
   if (format != Format::dpx && metadata.dpx) name_losses(*metadata.dpx, out.lost);

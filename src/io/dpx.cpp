@@ -295,7 +295,8 @@ DpxHeader header_for(const HostImage& image, const DpxStorage* from) {
 
 // All that stands before the pixels: the fields of the DPX that the image was made from where they
 // still hold.
-std::string header_text(DpxHeader& header, const DpxStorage* from, Lost& lost) {
+std::string header_text(DpxHeader& header, const DpxStorage* from, const PixelChange& change,
+                        Lost& lost) {
   std::string text = from == nullptr ? new_header() : from->header;
   if (text.size() < static_cast<std::size_t>(header_bytes)) text.resize(header_bytes, '\xff');
   header.data = static_cast<std::int64_t>(text.size());
@@ -308,7 +309,7 @@ std::string header_text(DpxHeader& header, const DpxStorage* from, Lost& lost) {
     return static_cast<std::int64_t>(number_at(text, at, bytes, header.big_endian));
   };
   const Size before{number(772, 4), number(776, 4)};
-  if (from != nullptr && !(before == header.info.stored)) {
+  if (from != nullptr && (change.moved() || !(before == header.info.stored))) {
     const auto place = std::string_view(text).substr(place_at, place_bytes);
     const bool says = place.find_first_not_of('\xff') != place.npos &&
                       place.find_first_not_of('\0') != place.npos;
@@ -348,9 +349,10 @@ std::string header_text(DpxHeader& header, const DpxStorage* from, Lost& lost) {
 
 }  // namespace
 
-Bytes encode_dpx(const HostImage& image, const DpxStorage* from, std::vector<std::string>& lost) {
+Bytes encode_dpx(const HostImage& image, const Metadata& metadata, std::vector<std::string>& lost) {
+  const DpxStorage* from = metadata.dpx.get();
   DpxHeader header = header_for(image, from);
-  const std::string text = header_text(header, from, lost);
+  const std::string text = header_text(header, from, metadata.change, lost);
   const Size size = image.size();
   const auto channels = static_cast<std::size_t>(stored_channels(header.info.type));
   const auto width = static_cast<std::size_t>(size.width);

@@ -35,7 +35,7 @@ std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes,
 // Names what files of other formats do not say.
 void name_losses(const DpxStorage& storage, std::vector<std::string>& lost);
 
-// `from`: of the DPX that the image was made from, or null.
-Bytes encode_dpx(const HostImage& image, const DpxStorage* from, std::vector<std::string>& lost);
+// metadata: of the picture that the image was made from, its DPX header among them if it has one.
+Bytes encode_dpx(const HostImage& image, const Metadata& metadata, std::vector<std::string>& lost);
 
 }  // namespace impipe::io

@@ -2,6 +2,7 @@
 // nobody knows, stay where they lie. Only what the pixels decide is changed, in place.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,22 @@ bool has_other_thumbnail(std::string_view block);
 std::string exif_of_picture(std::string block, Size size, std::string_view thumbnail);
 
 std::string exif_without_thumbnail(std::string block);
+
+// The block without the fields for which is_stale is true, of its first directory and of EXIF's
+// own; empty when nothing is left.
+std::string exif_without(std::string block, const std::function<bool(std::uint16_t tag)>& is_stale);
+// The text of a field of the first directory; empty when there is none.
+std::string exif_text(std::string_view block, std::uint16_t tag);
+// With another text, no longer than the one that is there.
+std::string exif_with_text(std::string block, std::uint16_t tag, std::string_view text);
+// The place of the subject and the resolution of the sensor's plane follow the pixels. What cannot
+// be told of the result is left out: `lost` has its name.
+std::string exif_of_moved(std::string block, const PixelChange& change,
+                          std::vector<std::string>& lost);
+
+// The resolution in x and y of a picture whose rows may be columns now; grows: by as much as there
+// are more pixels. Without it where neither tells of rows of the result.
+std::string exif_of_resolution_moved(std::string block, const PixelChange& change, bool grows);
 
 // Says nothing but a resolution.
 std::string exif_of_resolution(const Resolution& resolution);

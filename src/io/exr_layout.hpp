@@ -39,13 +39,14 @@ void clip_to_half(HostImage& image, std::int64_t& clipped);
 
 // How an image is stored as EXR: like the EXR it was made from, as far as it is of that kind.
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, ExrFloats floats);
+                           const std::optional<ExrStorage>& input, const PixelChange& change,
+                           ExrFloats floats);
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
 std::string names_of_parts(const ExrStorage& storage);
 // Throws Error where channels or parts are carried and the result's pixels lie elsewhere than
 // theirs.
-void check_carried(const ExrStorage& input, Size result);
+void check_carried(const ExrStorage& input, const PixelChange& change, Size result);
 // Whether the picture has a place in a display window, or an aspect ratio, that another file
 // would not have.
 bool has_place(const ExrStorage& storage);

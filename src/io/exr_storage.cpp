@@ -121,8 +121,8 @@ std::string names_of_parts(const ExrStorage& storage) {
   return out;
 }
 
-void check_carried(const ExrStorage& input, Size result) {
-  if (!input.moved && has_size(input, result)) return;
+void check_carried(const ExrStorage& input, const PixelChange& change, Size result) {
+  if (!change.moved() && has_size(input, result)) return;
   std::string what;
   if (!input.carried.empty()) what = "channels (" + names_of(input.carried) + ")";
   if (!input.other_parts.empty()) {
@@ -165,15 +165,15 @@ std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
 }
 
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, ExrFloats floats) {
+                           const std::optional<ExrStorage>& input, const PixelChange& change,
+                           ExrFloats floats) {
   ExrStorage out = input.value_or(ExrStorage{});
   const Size size = image.size();
-  check_carried(out, size);
-  if (out.moved || !has_size(out, size)) {
+  check_carried(out, change, size);
+  if (change.moved() || !has_size(out, size)) {
     out.data_window = {0, 0, static_cast<int>(size.width) - 1, static_cast<int>(size.height) - 1};
     out.display_window = out.data_window;
     out.pixel_aspect = 1.0f;
-    out.moved = true;
     std::erase_if(out.attributes, tells_of_places);
   }
   std::erase_if(out.attributes, tells_of_pixels);

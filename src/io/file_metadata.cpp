@@ -10,6 +10,7 @@
 #include "io/heif_items.hpp"
 #include "io/module.hpp"
 #include "io/photoshop.hpp"
+#include "io/stale_fields.hpp"
 #include "io/thumbnail.hpp"
 #include "io/tiff_fields.hpp"
 #include "io/xmp.hpp"
@@ -49,8 +50,9 @@ ThumbnailSize new_thumbnail(const ThumbnailSize& old) {
   return {std::min(old.side, max_side), old.bytes};
 }
 
-// Sizes and thumbnails follow the pixels.
+// What describes pixels is that of the result: its fields, sizes and thumbnails.
 void follow_pixels(Metadata& m, Format format, const PictureOfFile& picture, Lost& lost) {
+  drop_stale_fields(m, picture.image.type, lost);
   const std::string_view exif = text_of(m.exif), resources = text_of(m.photoshop);
   const ThumbnailSize old = old_thumbnail(m), wanted = new_thumbnail(old);
   if (!exif.empty() && has_other_thumbnail(exif))
@@ -213,18 +215,29 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
   return ready;
 }
 
+Metadata metadata_of_picture(const Metadata& metadata, Format format, const PictureOfFile& picture,
+                             Lost& lost) {
+  Metadata ready = metadata;
+  drop_foreign_profile(ready, picture.image.type.channels, lost);
+  follow_pixels(ready, format, picture, lost);
+  if (format != Format::tiff) drop_tiff_tags(ready, lost);
+  return ready;
+}
+
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, Lost& lost) {
   if (metadata.empty() && metadata.pieces.empty()) return file;
   // An EXR's attributes and a DPX's header are no such metadata.
   if (!traits(format).metadata || format == Format::exr || format == Format::dpx) {
     name_losses(metadata, format != Format::bmp, lost);
-    return format == Format::bmp ? with_bmp_metadata(std::move(file), metadata) : file;
+    if (format != Format::bmp) return file;
+    Metadata resolution;
+    resolution.resolution = metadata.resolution;
+    resolution.change = metadata.change;
+    follow_resolution(resolution, lost);
+    return with_bmp_metadata(std::move(file), resolution);
   }
-  Metadata ready = metadata;
-  drop_foreign_profile(ready, picture.image.type.channels, lost);
-  follow_pixels(ready, format, picture, lost);
-  if (format != Format::tiff) drop_tiff_tags(ready, lost);
+  const Metadata ready = metadata_of_picture(metadata, format, picture, lost);
   switch (format) {
     case Format::jpeg: return with_jpeg_metadata(file, ready, lost);
     case Format::png: return with_png_metadata(file, ready, lost);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/codec.hpp"
+#include "io/tiff_fields.hpp"
 
 namespace impipe::io {
 
@@ -25,6 +26,10 @@ struct PictureOfFile {
 // cannot hold.
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, std::vector<std::string>& lost);
+
+// What of the metadata is true of a picture, and goes into a file of JPEG, PNG, WebP or TIFF.
+Metadata metadata_of_picture(const Metadata& metadata, Format format, const PictureOfFile& picture,
+                             std::vector<std::string>& lost);
 
 // What a module puts into a file that it encodes; the rest is named in `lost`.
 Metadata metadata_of_module(const Metadata& metadata, Format format, const HostImage& image,
@@ -66,6 +71,15 @@ Bytes with_png_metadata(const Bytes& file, const Metadata& metadata, Lost& lost)
 Bytes with_webp_metadata(const Bytes& file, const Metadata& metadata, const HostImage& image,
                          Lost& lost);
 Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+// What goes into a TIFF of this order: fields of its directory, and a block of EXIF, which the file
+// begins with but for its header; or none.
+struct TiffAdditions {
+  TiffFields fields;
+  std::string front;
+};
+TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost);
+// Without those that the directory has.
+void add_fields(TiffFields& written, TiffFields more);
 Bytes with_bmp_metadata(Bytes file, const Metadata& metadata);
 Bytes with_jp2_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/pixel_change.hpp"
 #include "io/format.hpp"
 #include "io/sample_type.hpp"
 
@@ -73,8 +74,6 @@ struct ExrStorage {
   std::vector<std::string> other_parts;
   // Some colours lie under an alpha of 0: light that covers nothing, to be kept.
   bool glows = false;
-  // Pixels were cut off, added, turned or resampled: windows and aspect tell nothing any more.
-  bool moved = false;
   bool operator==(const ExrStorage&) const = default;
 };
 
@@ -130,6 +129,10 @@ struct Metadata {
   int avif_bits = 0;                   // of an AVIF, so that one made from it has as many
   std::shared_ptr<const DpxStorage> dpx;
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
+  // Whether the file's samples are the decoded ones, bit for bit, and of the same meaning.
+  bool stored_as_decoded = true;
+  // What was done to the pixels since: the engine tells it before the result is encoded.
+  PixelChange change;
   // Without what is for one format alone.
   bool empty() const {
     return exif.empty() && icc.empty() && xmp.empty() && photoshop.empty() && !resolution &&

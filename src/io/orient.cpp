@@ -55,6 +55,11 @@ Plane turned(const Plane& from, Turn turn) {
 
 }  // namespace
 
+AffinePlace oriented_place(int orientation, Size upright) {
+  const Turn turn = turns.at(static_cast<size_t>(orientation));
+  return permuted_place(turn.transpose, turn.flip_x, turn.flip_y, upright);
+}
+
 HostImage orient(HostImage image, int orientation) {
   if (orientation <= 1 || orientation > 8) return image;
   const Turn turn = turns[static_cast<size_t>(orientation)];

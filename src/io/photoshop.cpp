@@ -89,6 +89,15 @@ bool has_resource_thumbnail(std::string_view resources) {
   return has;
 }
 
+std::string resources_without(std::string_view resources,
+                              const std::function<bool(std::uint64_t id)>& is_stale) {
+  std::string out;
+  for_resources(resources, [&](std::uint64_t id, std::string_view block, std::string_view) {
+    if (!is_stale(id)) out += block;
+  });
+  return out;
+}
+
 std::string resources_of_picture(std::string_view resources, std::string_view thumbnail) {
   std::string out;
   for_resources(resources, [&](std::uint64_t id, std::string_view block, std::string_view) {

@@ -109,31 +109,68 @@ MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& i
   return read_metadata(std::span(static_cast<const std::byte*>(bytes), size), info);
 }
 
-struct RowsFile::State {
-  State(const std::filesystem::path& path, PixelClass wanted) : file(path), cls(wanted) {}
-  AtomicFile file;
-  PixelClass cls;
-  SampleType samples = SampleType::of_class;
-  std::unique_ptr<PictureSink> sink;
-};
+namespace {
 
-RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
-                   const Metadata& metadata, const EncodeOptions& options,
-                   std::vector<std::string>& lost)
-    : state_(std::make_unique<State>(path, target.cls)) {
-  EncodeOptions stored = options;
-  stored.big_endian_tiff = metadata.big_endian;
-  stored.metadata = metadata;
-  if (!metadata.exif.empty()) lost.emplace_back("EXIF");
-  if (!metadata.comments.empty()) lost.emplace_back("a comment");
-  name_pieces(metadata, lost);
+// The type in the file.
+ImageType stored_type(const RowsTarget& target) {
   ImageType type = target.type;
   type.cls = stored_class(type, target.cls);
   type.white = type.cls == PixelClass::single ? type.white : class_max(type.cls);
-  stored.samples = wanted_samples(type, metadata, Format::tiff, options);
-  state_->samples = stored.samples;
-  state_->sink = codec_module(Format::tiff)
-                     .make_rows(state_->file.descriptor(), type, target.size, target.tile, stored);
+  return type;
+}
+
+bool is_big_endian(const Metadata& metadata) {
+  return metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+}
+
+// What goes into the file of a picture, of which `shown` is what a thumbnail is made of.
+TiffAdditions additions(const Metadata& metadata, Size size, const HostImage& shown,
+                        const TiffOrder& order, std::vector<std::string>& lost) {
+  if (metadata.empty() && metadata.pieces.empty()) return {};
+  return tiff_additions(metadata_of_picture(metadata, Format::tiff, {size, shown}, lost), order,
+                        lost);
+}
+
+}  // namespace
+
+struct RowsFile::State {
+  State(const std::filesystem::path& path, const RowsTarget& target, const Metadata& said)
+      : file(path), cls(target.cls), type(stored_type(target)), size(target.size), metadata(said) {}
+  AtomicFile file;
+  PixelClass cls;
+  ImageType type;
+  SampleType samples = SampleType::of_class;
+  Size size;
+  const Metadata& metadata;
+  std::unique_ptr<PictureSink> sink;
+  std::optional<SmallPicture> small;  // where a thumbnail is wanted
+
+  void add_metadata();
+};
+
+std::vector<std::string> RowsFile::losses(const RowsTarget& target, const Metadata& metadata) {
+  std::vector<std::string> lost;
+  const HostImage none(stored_type(target), {1, 1});
+  additions(metadata, target.size, none, {.big_endian = is_big_endian(metadata)}, lost);
+  return lost;
+}
+
+RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
+                   const Metadata& metadata, const EncodeOptions& options)
+    : state_(std::make_unique<State>(path, target, metadata)) {
+  State& s = *state_;
+  EncodeOptions stored = options;
+  s.samples = stored.samples = wanted_samples(s.type, metadata, Format::tiff, options);
+  stored.big_endian_tiff = is_big_endian(metadata);
+  if (wants_thumbnail(metadata)) s.small.emplace(s.type, s.size, thumbnail_side(metadata));
+  std::vector<std::string> lost;
+  const HostImage none(s.type, {1, 1});
+  std::string front =
+      additions(metadata, s.size, none, {.big_endian = stored.big_endian_tiff}, lost).front;
+  if (front.size() % 2 != 0) front += '\0';
+  s.file.write(std::as_bytes(std::span(front)));
+  s.sink = codec_module(Format::tiff)
+               .make_rows(s.file.descriptor(), s.type, target.size, target.tile, stored);
 }
 
 RowsFile::~RowsFile() = default;
@@ -143,13 +180,43 @@ bool RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
   const PixelClass cls = stored_class(ready.type, state_->cls);
   if (cls != state_->cls) ready = convert(ready, cls);
   if (state_->samples != SampleType::of_class && !holds(state_->samples, ready)) return false;
+  if (state_->small) state_->small->add(ready);
   state_->sink->write(ready);
   return true;
+}
+
+// A directory behind the one that the sink wrote, with its fields and more.
+void RowsFile::State::add_metadata() {
+  const int descriptor = file.descriptor();
+  const off_t bytes = lseek(descriptor, 0, SEEK_END);
+  if (bytes < 0) throw system_error(errno);
+  const ByteSource source(descriptor, bytes);
+  const TiffOrder order = tiff_order(source);
+  std::vector<std::string> lost;
+  const HostImage none(type, {1, 1});
+  TiffAdditions more = additions(metadata, size, small ? small->image() : none, order, lost);
+  if (more.fields.empty()) return;
+  TiffFields fields =
+      read_fields(source, order, order.first, [](std::uint16_t) { return true; }).fields;
+  add_fields(fields, std::move(more.fields));
+  std::string tail(bytes % 2, '\0');
+  const auto base = static_cast<std::uint64_t>(bytes) + tail.size();
+  file.write(std::as_bytes(std::span(tail)));
+  tail.clear();
+  const std::uint64_t begin = append_directory(tail, order, std::move(fields), 0, base);
+  file.write(std::as_bytes(std::span(tail)));
+  const int offset_bytes = order.big_tiff ? 8 : 4;
+  std::string offset(static_cast<size_t>(offset_bytes), '\0');
+  put_number(offset, 0, begin, offset_bytes, order.big_endian);
+  if (pwrite(descriptor, offset.data(), offset.size(), offset_bytes) != offset_bytes) {
+    throw system_error(errno);
+  }
 }
 
 void RowsFile::commit(std::string_view maker, UnsyncedDisks* disks) {
   state_->sink->finish();
   state_->sink.reset();
+  state_->add_metadata();
   if (!maker.empty()) state_->file.note_maker(maker);
   state_->file.commit(disks);
 }

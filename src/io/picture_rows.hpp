@@ -51,9 +51,11 @@ struct RowsTarget {
 // A TIFF that appears whole or not at all.
 class RowsFile {
  public:
-  // Adds to `lost` the names of the metadata that it will not have. Throws Error.
+  // The names of the metadata that it will not have.
+  static std::vector<std::string> losses(const RowsTarget& target, const Metadata& metadata);
+  // Throws Error.
   RowsFile(const std::filesystem::path& path, const RowsTarget& target, const Metadata& metadata,
-           const EncodeOptions& options, std::vector<std::string>& lost);
+           const EncodeOptions& options);
   ~RowsFile();
   // The next rows. Adds to `clipped` the values that were saturated. False where the input's type
   // of samples (Metadata::samples) does not hold them: then the file is to be begun again without.

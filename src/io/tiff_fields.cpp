@@ -202,7 +202,7 @@ std::string tiff_head(bool big_endian) {
 }
 
 std::uint64_t append_directory(std::string& structure, const TiffOrder& order, TiffFields fields,
-                               std::uint64_t next) {
+                               std::uint64_t next, std::uint64_t base) {
   const bool big = order.big_endian;
   const int offset_bytes = order.big_tiff ? 8 : 4;
   if (!order.big_tiff) {
@@ -210,7 +210,7 @@ std::uint64_t append_directory(std::string& structure, const TiffOrder& order, T
   }
   for (TiffField& field : fields) {
     if (field.children.empty()) continue;
-    const std::uint64_t at = append_directory(structure, order, std::move(field.children));
+    const std::uint64_t at = append_directory(structure, order, std::move(field.children), 0, base);
     field = numbers_field(field.tag, order.big_tiff ? long8_type : long_type, {at}, big);
   }
   std::stable_sort(fields.begin(), fields.end(),
@@ -228,7 +228,7 @@ std::uint64_t append_directory(std::string& structure, const TiffOrder& order, T
     if (inside.size() > static_cast<size_t>(offset_bytes)) {
       even();
       inside.clear();
-      append_number(inside, structure.size(), offset_bytes, big);
+      append_number(inside, base + structure.size(), offset_bytes, big);
       structure += field.value;
     }
     inside.resize(static_cast<size_t>(offset_bytes));
@@ -236,7 +236,7 @@ std::uint64_t append_directory(std::string& structure, const TiffOrder& order, T
   }
   append_number(entries, next, offset_bytes, big);
   even();
-  const std::uint64_t begin = structure.size();
+  const std::uint64_t begin = base + structure.size();
   if (!order.big_tiff && begin + entries.size() > 0xffffffff) {
     fail("TIFF cannot hold more than 4 GiB");
   }

@@ -51,9 +51,10 @@ TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std:
                           std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 // Appends a directory, its children's first, to a structure; returns where it begins. Values that
-// do not fit into the structure's offsets are an Error.
+// do not fit into the structure's offsets are an Error. base: bytes of the structure, an even
+// number, that lie in front of those in `structure`.
 std::uint64_t append_directory(std::string& structure, const TiffOrder& order, TiffFields fields,
-                               std::uint64_t next = 0);
+                               std::uint64_t next = 0, std::uint64_t base = 0);
 // Writes a number of 2, 4 or 8 bytes.
 void put_number(std::string& structure, size_t at, std::uint64_t value, int bytes, bool big_endian);
 TiffField numbers_field(std::uint16_t tag, std::uint16_t type,

@@ -167,6 +167,17 @@ TiffFields fields_of(const Metadata& m) {
   return out;
 }
 
+// Whether samples are decoded as they are: none is scaled, inverted, looked up or divided.
+bool is_stored_as_decoded(const TiffLayout& l) {
+  const bool upright = l.photometric == tiff_black_is_zero || l.photometric == tiff_rgb;
+  const bool divided =
+      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
+  const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
+  const bool same_bits = whole ? l.bits == 8 || l.bits == 16 || (l.bits == 1 && l.samples == 1)
+                               : l.numbers == tiff_float && l.bits == 32;
+  return upright && !divided && same_bits;
+}
+
 }  // namespace
 
 MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
@@ -177,6 +188,7 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
   const TiffHeader header = read_tiff(source, page, known);
   const TiffOrder order = tiff_order(source);
   m.big_endian = order.big_endian;
+  m.stored_as_decoded = is_stored_as_decoded(header.layout);
   TiffDirectory directory;
   try {
     directory = read_fields(
@@ -219,39 +231,50 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
   return out;
 }
 
-// The file begins with the EXIF block, so that every offset in it stays true, those in maker notes
-// too, which nobody else can mend. Then come the pixels, and a directory that names both.
-Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
+TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost) {
   if (!metadata.comments.empty()) lost.push_back("a comment");
   name_pieces(metadata, lost);
-  const ByteSource source(file);
-  const TiffOrder order = tiff_order(source);
-  const auto all = [](std::uint16_t) { return true; };
-  TiffDirectory written = read_fields(source, order, order.first, all);
-  TiffFields more = fields_of(metadata);
-  std::string out(text_of(metadata.exif));
-  if (!out.empty()) {
+  TiffAdditions out{fields_of(metadata), std::string(text_of(metadata.exif))};
+  if (!out.front.empty()) {
     try {
       const ByteSource block(metadata.exif);
       const TiffOrder its = tiff_order(block);
-      TiffDirectory said = read_fields(block, its, its.first, all);
+      TiffDirectory said = read_fields(block, its, its.first, [](auto) { return true; });
       if (its.big_tiff || its.big_endian != order.big_endian) fail("of another byte order");
       if (said.damaged) lost.push_back("EXIF fields that cannot be read");
       for (TiffField& field : said.fields) {
-        if (is_structure_tag(field.tag) || field_of(written.fields, field.tag) != nullptr) continue;
+        if (is_structure_tag(field.tag)) continue;
         // They stay where they are, unless the file's own header is longer than a block's.
         if (!order.big_tiff) field.children.clear();
-        more.push_back(std::move(field));
+        out.fields.push_back(std::move(field));
       }
     } catch (const Error&) {
       lost.push_back("EXIF that cannot be read");
-      out.clear();
+      out.front.clear();
     }
   }
-  if (metadata.resolution && field_of(more, x_resolution) == nullptr) {
-    add_resolution(more, *metadata.resolution, order.big_endian);
+  if (metadata.resolution && field_of(out.fields, x_resolution) == nullptr) {
+    add_resolution(out.fields, *metadata.resolution, order.big_endian);
   }
-  if (more.empty()) return file;
+  return out;
+}
+
+void add_fields(TiffFields& written, TiffFields more) {
+  std::erase_if(more,
+                [&](const TiffField& field) { return field_of(written, field.tag) != nullptr; });
+  std::move(more.begin(), more.end(), std::back_inserter(written));
+}
+
+// The file begins with the EXIF block, so that every offset in it stays true, those in maker notes
+// too, which nobody else can mend. Then come the pixels, and a directory that names both.
+Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
+  const ByteSource source(file);
+  const TiffOrder order = tiff_order(source);
+  TiffDirectory written =
+      read_fields(source, order, order.first, [](std::uint16_t) { return true; });
+  TiffAdditions more = tiff_additions(metadata, order, lost);
+  if (more.fields.empty()) return file;
+  std::string out = std::move(more.front);
   if (order.big_tiff) out = text_of(file).substr(0, big_head_bytes);
   if (out.empty()) out = tiff_head(order.big_endian);
   if (out.size() % 2 != 0) out += '\0';
@@ -261,7 +284,7 @@ Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost
   for (TiffField& field : written.fields) {
     if (is_place(field)) move_pixels(field, order, shift);
   }
-  std::move(more.begin(), more.end(), std::back_inserter(written.fields));
+  add_fields(written.fields, std::move(more.fields));
   const std::uint64_t begin = append_directory(out, order, std::move(written.fields));
   set_first_directory(out, order, begin);
   return bytes_of_text(out);

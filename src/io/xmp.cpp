@@ -46,6 +46,67 @@ void replace_number(std::string& packet, std::string_view name, std::int64_t val
   });
 }
 
+// A property's text in the packet, whole.
+struct Extent {
+  size_t begin = std::string_view::npos, end = 0;
+  bool empty() const { return begin == std::string_view::npos; }
+};
+
+bool is_in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+// Of the tag that begins at `at`: behind its '>'.
+size_t end_of_tag(std::string_view packet, size_t at) {
+  for (char quote = 0; at < packet.size(); ++at) {
+    const char c = packet[at];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '>') {
+      return at + 1;
+    }
+  }
+  return packet.npos;
+}
+
+// The element of the name [at + 1, name_end), which begins at `at`.
+Extent element_at(std::string_view packet, size_t at, size_t name_end) {
+  const size_t open_end = end_of_tag(packet, name_end);
+  if (open_end == packet.npos) return {};
+  if (packet[open_end - 2] == '/') return {at, open_end};
+  const std::string close = "</" + std::string(packet.substr(at + 1, name_end - at - 1));
+  const size_t closing = packet.find(close, open_end);
+  const size_t end = closing == packet.npos ? closing : end_of_tag(packet, closing);
+  return end == packet.npos ? Extent{} : Extent{at, end};
+}
+
+// The first one from `from` on; see xmp_without.
+Extent property_in(std::string_view packet, std::string_view property, size_t from = 0) {
+  for (size_t at = packet.find(property, from); at != packet.npos;
+       at = packet.find(property, at + 1)) {
+    size_t end = at + property.size();
+    if (property.ends_with(':')) {
+      while (end < packet.size() && is_in_name(packet[end])) ++end;
+    } else if (end < packet.size() && is_in_name(packet[end])) {
+      continue;
+    }
+    const char before = at == 0 ? '\0' : packet[at - 1];
+    if (before == '<') {
+      if (const Extent found = element_at(packet, at - 1, end); !found.empty()) return found;
+    } else if (std::isspace(static_cast<unsigned char>(before)) != 0) {
+      const size_t equals = packet.find_first_not_of(" \t\r\n", end);
+      if (equals == packet.npos || packet[equals] != '=') continue;
+      const size_t quote = packet.find_first_of("\"'", equals);
+      if (quote == packet.npos) continue;
+      const size_t close = packet.find(packet[quote], quote + 1);
+      if (close != packet.npos) return {at, close + 1};
+    }
+  }
+  return {};
+}
+
 std::string base64(std::string_view bytes) {
   constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
@@ -68,6 +129,14 @@ std::string upright_xmp(std::string packet) {
   return packet;
 }
 
+std::string xmp_without(std::string packet, std::string_view property) {
+  for (Extent found = property_in(packet, property); !found.empty();
+       found = property_in(packet, property, found.begin)) {
+    packet.erase(found.begin, found.end - found.begin);
+  }
+  return packet;
+}
+
 bool has_xmp_thumbnail(std::string_view packet) { return packet.find("GImg:image") != packet.npos; }
 
 std::string xmp_of_picture(std::string packet, Size size, std::string_view thumbnail) {
@@ -76,6 +145,13 @@ std::string xmp_of_picture(std::string packet, Size size, std::string_view thumb
   }
   for (const char* name : {"tiff:ImageLength", "exif:PixelYDimension"}) {
     replace_number(packet, name, size.height);
+  }
+  const Extent applied = property_in(packet, "mwg-rs:AppliedToDimensions");
+  if (!applied.empty()) {
+    std::string dimensions = packet.substr(applied.begin, applied.end - applied.begin);
+    replace_number(dimensions, "stDim:w", size.width);
+    replace_number(dimensions, "stDim:h", size.height);
+    packet.replace(applied.begin, applied.end - applied.begin, dimensions);
   }
   if (!has_xmp_thumbnail(packet)) return packet;
   const Size small = jpeg_size(thumbnail);

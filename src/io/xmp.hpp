@@ -10,6 +10,9 @@ namespace impipe::io {
 
 // Of a picture that stands upright: tiff:Orientation is 1.
 std::string upright_xmp(std::string packet);
+// Without a property, be it an attribute or an element with all that is in it; of a name that ends
+// in ':', without all properties of that prefix.
+std::string xmp_without(std::string packet, std::string_view property);
 bool has_xmp_thumbnail(std::string_view packet);
 // With the sizes of its picture, and this JPEG as its thumbnail, if it has one.
 std::string xmp_of_picture(std::string packet, Size size, std::string_view thumbnail);

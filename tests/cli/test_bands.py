@@ -9,9 +9,10 @@ import subprocess
 import unittest
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms, TiffImagePlugin
 
 from program import SANITIZED, ProgramTest, colour, ramp
+from test_metadata import exif_block, segment, with_segments
 
 # In bands, each with the size of its neighbourhoods' reach; together some pass a band's first rows.
 LOCAL = ["imcomplement", "imgaussfilt 2", "imgaussfilt 9", "medfilt2 5", "ordfilt2 3 disk,4",
@@ -151,17 +152,56 @@ class InBands(ProgramTest):
             self.assertEqual(made.size, (12_000, 12_000))
 
     def test_metadata(self):
-        Image.fromarray(colour(900, 300)).save("m.tif", dpi=(300, 150), icc_profile=b"a profile",
-                                               software="a program")
-        run = self.impipe("imgaussfilt 3", "m.tif", "-o", "out.tif", "--memory", "300K")
-        self.assertEqual(run.err, "impipe: m.tif: the result is without EXIF\n")
-        with Image.open("out.tif") as made:
-            self.assertEqual(made.info["dpi"], (300, 150))
-            self.assertEqual(made.info["icc_profile"], b"a profile")
-        run = self.impipe("imgaussfilt 3", "m.tif", "-o", "o2.tif", "--memory", "300K", "--strict",
-                          code=1)
-        self.assertIn("--strict: the result would be without EXIF", run.err)
+        """What the file made in one piece has, and the same words for what it has not."""
+        fields = TiffImagePlugin.ImageFileDirectory_v2()
+        for tag, kind, value in ((270, 2, "ImageJ=1.54f\nunit=micron\nmin=0.0\n"), (305, 2, "a program"),
+                                 (33550, 12, (10.0, 10.0, 0.0)), (34735, 3, (1, 1, 0, 0)),
+                                 (50829, 4, (0, 0, 9, 9)), (290, 3, 3), (65000, 7, b"unknown")):
+            fields.tagtype[tag] = kind
+            fields[tag] = value
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        Image.fromarray(colour(900, 300)).save("m.tif", dpi=(300, 150), icc_profile=profile,
+                                               tiffinfo=fields)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP:Title=lake", "-IPTC:City=Rome",
+                        "-GPSLatitude=47", "-GPSLatitudeRef=N", "-ISO=200", "m.tif"], check=True)
+        for pipeline, kept in (("imgaussfilt 3", True), ("fliplr", False), ("im2uint16", True),
+                               ("rgb2gray", False)):
+            with self.subTest(pipeline):
+                runs = [self.impipe(pipeline, "m.tif", "-o", name, "--memory", memory)
+                        for name, memory in (("whole.tif", "1G"), ("bands.tif", "300K"))]
+                self.assertEqual(runs[0].err, runs[1].err)
+                whole, bands = (self.fields(name) for name in ("whole.tif", "bands.tif"))
+                self.assertEqual(whole, bands)
+                self.assertIn(34735 if kept else 305, bands)
+        self.assertNotEqual(runs[0].err, "")
+        run = self.impipe("fliplr", "m.tif", "-o", "o2.tif", "--memory", "300K", "--strict", code=1)
+        self.assertIn("--strict: the result would be without GeoTIFF", run.err)
         self.assertEqual([name for name in os.listdir(".") if "o2" in name or ".tmp" in name], [])
+
+    def fields(self, name):
+        """All but where the samples are."""
+        layout = {273, 278, 279, 322, 323, 324, 325}
+        with Image.open(name) as image:
+            exif = image.getexif()
+            out = {tag: value for tag, value in image.tag_v2.items() if tag not in layout}
+            for tag in (34665, 34853):
+                out[tag] = dict(exif.get_ifd(tag))
+        return out
+
+    def test_maker_notes_lie_where_one_piece_has_them(self):
+        for order in "<>":
+            with self.subTest(order):
+                Image.fromarray(colour(900, 300)).save("n.jpg")
+                self.write("n.jpg", with_segments(read("n.jpg"), segment(
+                    0xE1, b"Exif\0\0" + exif_block(order))))
+                self.impipe("rot90 0", "n.jpg", "-o", "n.tif")
+                self.impipe("imgaussfilt 3", "n.tif", "-o", "whole.tif")
+                self.impipe("imgaussfilt 3", "n.tif", "-o", "bands.tif", "--memory", "300K")
+                self.assertEqual(self.fields("whole.tif"), self.fields("bands.tif"))
+                note = read("whole.tif").index(b"NOTE")
+                self.assertEqual(note, read("bands.tif").index(b"NOTE"))
+                self.assertEqual(self.fields("bands.tif")[34665][37500], read("n.tif")[
+                    read("n.tif").index(b"NOTE"):][:16])
 
     def expect_same_jpeg(self, name, pipeline, *flags):
         """Files of the same bytes, whole and in bands; the file made whole is whole.jpg."""

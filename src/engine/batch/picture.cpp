@@ -18,8 +18,10 @@
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
 #include "io/jpeg_encoding.hpp"
+#include "io/orient.hpp"
 #include "io/read_picture.hpp"
 #include "pipeline/image_sizes.hpp"
+#include "pipeline/pixel_places.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -35,14 +37,6 @@ constexpr double metadata_copies = 6;
 
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
-
-// Whether some pixel of a result may lie elsewhere than in the input.
-bool moves_pixels(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
-    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(),
-                       [](const Node& node) { return facts_of(node).moves; });
-  });
-}
 
 // What a device's clock is wrong by at least, seconds to add: its work lies between `begin` and
 // now.
@@ -701,10 +695,32 @@ void PictureWork::tell_losses(const io::Encoded& encoded) {
               ExitCode::file_failed);
 }
 
-void PictureWork::tell_exr() {
-  if (!metadata_.exr) return;
-  metadata_.exr->moved = moves_pixels(picture_.program->plan);
-  if (!picture_.pages) return;
+PixelChange PictureWork::change_of(const io::ImageInfo& input, ValueId value, Size size) const {
+  const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
+  const Plan& lowered = picture_.program->lowered;
+  const std::vector<Size> sizes = pipeline::planned_sizes(
+      pipeline, lowered, input.size(), picture_.partner_sizes(), settings_.decode.max_pixels);
+  PixelChange change{.before = input.stored, .type_before = input.type, .after = size};
+  change.place = pipeline::pixel_places(pipeline, lowered, sizes)[static_cast<size_t>(value)];
+  if (change.place) {
+    change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
+  }
+  change.read_turned = input.orientation >= 5;
+  change.values = value != 0;
+  // A file of one picture has it wherever it is written.
+  change.pages =
+      input.pages > 1 && (!has_pages() || picture_.pages->apart ||
+                          static_cast<int>(picture_.pages->numbers.size()) < input.pages);
+  return change;
+}
+
+void PictureWork::tell_change(const io::ImageInfo& input, ValueId value, Size size) {
+  if (settings_.lanes->pipeline().has_source()) return;
+  metadata_.change = change_of(input, value, size);
+}
+
+void PictureWork::tell_parts() {
+  if (!metadata_.exr || !picture_.pages) return;
   std::vector<std::string> names;
   for (const int part : picture_.pages->others) {
     names.push_back(picture_.info->page_names[static_cast<size_t>(part)]);
@@ -764,10 +780,11 @@ void PictureWork::append_page(io::Encoded encoded) {
 bool PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
   const std::vector<std::string>& pages = picture_.pages->outputs;
-  tell_exr();
+  tell_parts();
   if (picture_.output.empty()) return true;
   io::Bytes bytes;
   if (plan.writes_image) {
+    tell_change(info, plan.result, outcome_.image.size());
     const io::OutputType type = io::output_type(&info, outcome_.image.type,
                                                 io::Format(picture_.output_format), settings_.cls);
     io::Encoded encoded =
@@ -810,13 +827,15 @@ void PictureWork::encode() {
     return;
   }
   const Plan& plan = picture_.program->plan;
-  tell_exr();
+  tell_parts();
   // Before an image of `save` is written.
   if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
-    io::check_carried(*metadata_.exr, outcome_.image.size());
+    const Size size = outcome_.image.size();
+    io::check_carried(*metadata_.exr, change_of(*picture_.info, plan.result, size), size);
   }
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     if (!may_write((*picture_.saves)[i])) continue;
+    tell_change(*picture_.info, plan.saves[i].value, outcome_.saves[i].size());
     const io::OutputType type = io::output_type(picture_.info, outcome_.saves[i].type,
                                                 io::written_format((*picture_.saves)[i].native()));
     io::Encoded encoded =
@@ -830,6 +849,8 @@ void PictureWork::encode() {
   if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measured(picture_.output));
   result_.encoded_on_device = !outcome_.coded.empty();
+  tell_change(*picture_.info, plan.result,
+              result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size());
   io::Encoded encoded = result_.encoded_on_device
                             ? io::encode_coded(outcome_.coded, outcome_.image.type,
                                                outcome_.coded_size, metadata_, settings_.encode)

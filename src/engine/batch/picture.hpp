@@ -234,8 +234,11 @@ class PictureWork : public FileWork {
   void finish_bands(BandTarget& target);
   // A part of the work on a band that belongs to decoding or encoding.
   void within(Part part, int lane, const std::function<void()>& work);
-  // What an EXR's storage has to know of this run, before the image is encoded.
-  void tell_exr();
+  // What became of the pixels of an input on the way to a value of the plan, which has this size.
+  PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size) const;
+  // What the metadata have to know of this run before an image is encoded: `value` of the plan.
+  void tell_change(const io::ImageInfo& input, ValueId value, Size size);
+  void tell_parts();
   // One file of pages, each a file, and of the input's other parts.
   io::Bytes with_parts(io::Format format, io::Bytes bytes) const;
   io::Bytes joined(io::Format format, std::span<const io::Bytes> pages) const;

@@ -218,15 +218,17 @@ std::unique_ptr<PictureWork::BandTarget> PictureWork::make_band_target() {
   const Plan& plan = picture_.program->plan;
   ImageType type = plan.values[plan.result].type;
   type.alpha = plan.result_alpha.has_value();
+  tell_change(info, plan.result, info.size());
   if (info.format == io::Format::jpeg) {
     target->jpeg.emplace(type, info.size(), metadata_, settings_.encode);
-  } else if (!settings_.dry_run) {
-    io::Encoded losses;
-    losses.lost = lost_;
-    target->tiff.emplace(picture_.output,
-                         io::RowsTarget{type, picture_.output_class, info.size(), info.tile},
-                         metadata_, settings_.encode, losses.lost);
-    tell_losses(losses);
+    return target;
+  }
+  const io::RowsTarget rows{type, picture_.output_class, info.size(), info.tile};
+  io::Encoded losses;
+  losses.lost = io::RowsFile::losses(rows, metadata_);
+  tell_losses(losses);
+  if (!settings_.dry_run) {
+    target->tiff.emplace(picture_.output, rows, metadata_, settings_.encode);
   }
   return target;
 }

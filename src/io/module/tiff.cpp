@@ -771,31 +771,7 @@ class TiffRows final : public PictureRows {
   std::vector<std::uint8_t> memory_row_;  // a row or a tile
 };
 
-// What libtiff itself can put into a directory.
-void set_metadata(TIFF* tiff, const Metadata& m) {
-  if (!m.icc.empty()) {
-    TIFFSetField(tiff, TIFFTAG_ICCPROFILE, static_cast<std::uint32_t>(m.icc.size()), m.icc.data());
-  }
-  if (!m.xmp.empty()) {
-    TIFFSetField(tiff, TIFFTAG_XMLPACKET, static_cast<std::uint32_t>(m.xmp.size()), m.xmp.data());
-  }
-  if (!m.photoshop.empty()) {
-    TIFFSetField(tiff, TIFFTAG_PHOTOSHOP, static_cast<std::uint32_t>(m.photoshop.size()),
-                 m.photoshop.data());
-  }
-  if (m.resolution) {
-    using Unit = Resolution::Unit;
-    const double scale = m.resolution->unit == Unit::metre ? 0.01 : 1;
-    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, m.resolution->x * scale);
-    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, m.resolution->y * scale);
-    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT,
-                 m.resolution->unit == Unit::none   ? RESUNIT_NONE
-                 : m.resolution->unit == Unit::inch ? RESUNIT_INCH
-                                                    : RESUNIT_CENTIMETER);
-  }
-}
-
-// Rows into an open file.
+// Rows into an open file, behind what is there already, but for the header.
 class TiffSink final : public PictureSink {
  public:
   TiffSink(int file, const ImageType& type, Size size, Size tile, const EncodeOptions& options)
@@ -806,10 +782,10 @@ class TiffSink final : public PictureSink {
                                                    : written_bytes(type, samples_, size.width)),
         rows_(static_cast<size_t>(row_bytes_ * std::max<std::int64_t>(1, tile.height))) {
     memory_.file = file;
+    memory_.file_bytes = static_cast<std::uint64_t>(std::max<off_t>(0, lseek(file, 0, SEEK_END)));
     file_ = open_tiff(memory_, write_mode(type, size, options));
     drop_.tiff = file_.get();
     set_layout(file_.get(), type, size, tile, options);
-    set_metadata(file_.get(), options.metadata);
     if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");  // a field was refused
   }
 

@@ -1,0 +1,365 @@
+"""Fields that describe the place, the size or the meaning of pixels: kept where they still hold,
+adapted, or left out and named. What each operator changes is its definition.
+"""
+import io
+import struct
+import unittest
+
+import numpy as np
+from PIL import Image, TiffImagePlugin
+
+from program import ProgramTest, colour, png_chunk, ramp
+from test_metadata import segment, with_segments
+
+H, W = 40, 60
+GRID = {"places", "size"}
+BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, DOUBLE = 1, 2, 3, 4, 5, 7, 12
+GDAL = ('<GDALMetadata>\n<Item name="TIME">noon</Item>\n<Item name="STATISTICS_MAXIMUM" sample="0">'
+        "9</Item>\n</GDALMetadata>")
+
+# name in the warning: what it is bound to, and its tags. MIN_VALUES: of statistics alone.
+FIELDS = {
+    "GeoTIFF": (GRID, {33550: (DOUBLE, (10.0, 10.0, 0.0)),
+                       33922: (DOUBLE, (0.0, 0.0, 0.0, 4e5, 5e6, 0.0)),
+                       34735: (SHORT, (1, 1, 0, 1, 1024, 0, 1, 1))}),
+    "GDAL's value for no data": ({"numbers"}, {42113: (ASCII, "-9999")}),
+    "a gray response curve": ({"samples", "channels"}, {290: (SHORT, 3),
+                                                        291: (SHORT, tuple(range(256)))}),
+    "BlackLevel": ({"samples", "channels"}, {50714: (SHORT, 16)}),
+    "ActiveArea": (GRID, {50829: (SHORT, (1, 2, 30, 50))}),
+    "DefaultCrop": (GRID, {50719: (SHORT, (1, 2)), 50720: (SHORT, (50, 30))}),
+    "DefaultUserCrop": ({"frame"}, {51125: (RATIONAL, (0.25, 0.25, 0.75, 0.75))}),
+    "Decode": ({"samples", "channels"}, {433: (DOUBLE, (0.0, 255.0))}),
+    "XPosition and YPosition": (GRID, {286: (RATIONAL, 3), 287: (RATIONAL, 4)}),
+    "the size of the full image": (GRID, {33300: (LONG, 400), 33301: (LONG, 300)}),
+    "ImageJ's metadata": (GRID | {"samples", "channels"}, {50838: (LONG, (12,)),
+                                                           50839: (BYTE, b"IJIJroi 1234")}),
+    "Photoshop's layers": ({"values"}, {37724: (UNDEFINED, b"Adobe Photoshop")}),
+    "Zeiss' scale": ({"scale"}, {34118: (ASCII, "AP_PIXEL_SIZE 5 nm")}),
+}
+DESCRIPTIONS = {
+    "OME-XML": (GRID | {"scale", "samples", "channels"},
+                '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">'
+                '<Image><Pixels SizeX="60" SizeY="40" Type="uint8"/></Image></OME>'),
+    "tifffile's description": ({"size", "channels"}, '{"shape": [40, 60]}'),
+    "Aperio's description": (GRID | {"scale"}, "Aperio Image Library v10\n60x40 |MPP = 0.5"),
+    "a poem": (set(), "The lake lay blue below the hill"),
+}
+# What they change of a gray picture of 60x40 bytes.
+PIPELINES = {
+    ("imcrop 4,3,20,16",): GRID | {"frame"},
+    ("imresize 2",): GRID | {"scale"},
+    ("imresize 0.5",): GRID | {"scale"},
+    ("rot90",): GRID | {"frame"},
+    ("rot90 2",): {"places", "frame"},
+    ("fliplr",): {"places", "frame"},
+    ("flipud",): {"places", "frame"},
+    ("transpose",): GRID | {"frame"},
+    ("imrotate 20",): GRID | {"frame", "scale"},
+    ("imrotate 20 crop",): {"places", "frame", "scale"},
+    ("imwarp [1 0.1 0; 0 1 3]",): {"places", "frame", "scale"},
+    ("impad 3",): GRID | {"frame"},
+    ("padarray 2",): GRID | {"frame"},
+    ("circshift 2,3",): {"places", "frame", "scale"},
+    ("imtranslate 2,3",): {"places", "frame"},
+    ("imtranslate 0.5,0",): {"places", "frame", "scale"},
+    ("conv2 average,3 full",): GRID | {"frame"},
+    ("radon",): GRID | {"frame", "scale", "samples", "numbers"},
+    ("im2uint16",): {"samples", "numbers"},
+    ("im2single", "-d", "single"): {"samples", "numbers"},
+    ("im2single",): set(),  # written in the input's type
+    ("im2bw 0.5",): {"samples", "numbers"},
+    ("imadd 1", "-d", "uint16"): {"samples", "numbers"},
+    ("bwdist",): {"samples", "numbers"},
+    ("gray2rgb",): {"channels"},
+    ("imgaussfilt 2",): set(),
+    ("rangefilt [1 1 0]",): set(),  # within a frame that it cuts off again
+    ("imcrop 0,0,60,40",): set(),
+    ("fliplr | fliplr",): set(),
+}
+SAME = ("rot90 0",)
+
+
+def tiffinfo(fields):
+    info = TiffImagePlugin.ImageFileDirectory_v2()
+    for tag, (kind, value) in fields.items():
+        info.tagtype[tag] = kind
+        info[tag] = value
+    return info
+
+
+def lost_of(run, name):
+    """The names in the one warning of a file."""
+    start = f"impipe: {name}: the result is without "
+    if not run.err:
+        return []
+    assert run.err.startswith(start) and run.err.count("\n") == 1, run.err
+    return run.err[len(start):-1].split(", ")
+
+
+class Fields(ProgramTest):
+    def tags(self, name):
+        with Image.open(self.path(name)) as image:
+            return dict(image.tag_v2)
+
+    def judge(self, options, changed, fields, lost, kept):
+        """Whether each field is as it was, or out of the file and in the warning."""
+        for name, (bound, tags) in fields.items():
+            with self.subTest(options=options, field=name):
+                if bound & changed:
+                    self.assertIn(name, lost)
+                    self.assertFalse(set(tags) & set(kept))
+                else:
+                    self.assertNotIn(name, lost)
+                    for tag in tags:
+                        self.assertEqual(kept.get(tag), self.before[tag])
+
+    def test_fields_of_tiff_through_every_operator(self):
+        everything = {tag: value for _, tags in FIELDS.values() for tag, value in tags.items()}
+        self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(everything))
+        self.before = self.tags("a.tif")
+        for options, changed in {**PIPELINES, SAME: set()}.items():
+            run = self.impipe(*options, "a.tif", "-o", "out.tif")
+            changed = changed | (set() if options == SAME else {"values"})
+            self.judge(options, changed, FIELDS, lost_of(run, "a.tif"), self.tags("out.tif"))
+
+    def test_strict_and_in_place(self):
+        tags = FIELDS["GeoTIFF"][1]
+        path = self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(tags))
+        with open(self.path("a.tif"), "rb") as file:
+            before = file.read()
+        run = self.impipe("fliplr", "a.tif", "-o", "out.tif", "--strict", code=1)
+        self.assertIn("--strict: the result would be without GeoTIFF", run.err)
+        run = self.impipe("fliplr", "a.tif", "--in-place", code=1)
+        self.assertIn("--in-place would lose what the file has beside its picture: GeoTIFF", run.err)
+        with open(self.path("a.tif"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(self.tree(), ["a.tif"], path)
+
+    def test_descriptions(self):
+        for name, (bound, text) in DESCRIPTIONS.items():
+            self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo({270: (ASCII, text)}))
+            self.before = self.tags("a.tif")
+            for options, changed in PIPELINES.items():
+                run = self.impipe(*options, "a.tif", "-o", "out.tif")
+                self.judge(options, changed, {name: (bound, {270})}, lost_of(run, "a.tif"),
+                           self.tags("out.tif"))
+
+    def test_imagej(self):
+        text = "ImageJ=1.54f\nunit=micron\nmin=0.0\nmax=250.0\nxorigin=5\nloop=false\n"
+        tags = {270: (ASCII, text), 282: (RATIONAL, 4.0), 283: (RATIONAL, 4.0), 296: (SHORT, 1)}
+        self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(tags))
+        of_range, origin, scale = ("ImageJ's range and calibration of values", "ImageJ's origin",
+                                   "ImageJ's scale")
+        for options, lost, lines in (
+                ("imgaussfilt 2", [], []), ("fliplr", [origin], ["xorigin=5"]),
+                ("imresize 2", [origin, scale], ["xorigin=5", "unit=micron"]),
+                ("im2uint16", [of_range], ["min=0.0", "max=250.0"]),
+                ("gray2rgb", ["ImageJ's description"], text.split("\n"))):
+            with self.subTest(options):
+                run = self.impipe(options, "a.tif", "-o", "out.tif")
+                self.assertEqual(sorted(lost_of(run, "a.tif")), sorted(lost))
+                now = self.tags("out.tif")
+                self.assertEqual([line for line in text.split("\n") if line not in lines],
+                                 now.get(270, "").rstrip("\0").split("\n") if 270 in now else [])
+                self.assertEqual(now.get(282), None if scale in lost else 4.0)
+
+    def test_pages(self):
+        first = Image.fromarray(ramp(H, W))
+        text = '<OME xmlns="o"><Pixels SizeX="60" SizeY="40" SizeZ="2"/></OME>'
+        first.save(self.path("a.tif"), save_all=True, append_images=[Image.fromarray(ramp(H, W, 1))],
+                   tiffinfo=tiffinfo({270: (ASCII, text)}))
+        run = self.impipe("imadd 1", "a.tif", "-o", "both.tif")
+        self.assertEqual(lost_of(run, "a.tif"), [])
+        self.assertEqual(self.tags("both.tif")[270], text)
+        run = self.impipe("imadd 1", "a.tif", "--pages", "1", "-o", "one.tif")
+        self.assertEqual(lost_of(run, "a.tif"), ["OME-XML"])
+        self.assertNotIn(270, self.tags("one.tif"))
+
+    def test_statistics_of_values(self):
+        self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo({42112: (ASCII, GDAL)}))
+        self.assertEqual(self.impipe("rot90 0", "a.tif", "-o", "out.tif").err, "")
+        self.assertEqual(self.tags("out.tif")[42112], GDAL)
+        run = self.impipe("imadd 1", "a.tif", "-o", "out.tif")
+        self.assertEqual(lost_of(run, "a.tif"), ["GDAL's statistics"])
+        now = self.tags("out.tif")[42112]
+        self.assertIn('<Item name="TIME">noon</Item>', now)
+        self.assertNotIn("STATISTICS", now)
+        run = self.impipe("fliplr", "a.tif", "-o", "out.tif")
+        self.assertIn("GDAL metadata", lost_of(run, "a.tif"))
+        self.assertNotIn(42112, self.tags("out.tif"))
+
+    def test_samples_that_are_stored_otherwise(self):
+        """The curve of a picture whose white is 0 is none of one whose black is."""
+        data = ramp(H, W)
+        fields = [(256, 3, 1, W), (257, 3, 1, H), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 0),
+                  (273, 4, 1, 8), (277, 3, 1, 1), (278, 3, 1, H), (279, 4, 1, H * W),
+                  (290, 3, 1, 3), (291, 3, 1, 7), (50714, 3, 1, 16), (50674, 4, 1, 4)]
+        self.write("a.tif", struct.pack("<2sHI", b"II", 42, 8 + H * W) + data.tobytes()
+                   + struct.pack("<H", len(fields))
+                   + b"".join(struct.pack("<HHII", *field) for field in fields) + bytes(4))
+        run = self.impipe("rot90 0", "a.tif", "-o", "out.tif")
+        self.assertEqual(lost_of(run, "a.tif"), ["a gray response curve", "BlackLevel"])
+        # How samples are packed is the result's own business.
+        self.assertFalse({290, 291, 50714, 50674} & set(self.tags("out.tif")))
+
+    def test_resolutions_that_differ(self):
+        """A fax: 204 columns and 98 rows an inch."""
+        tags = {282: (RATIONAL, 204.0), 283: (RATIONAL, 98.0), 296: (SHORT, 2)}
+        self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(tags))
+        for options, expected in (("imadd 1", (204, 98)), ("rot90", (98, 204)),
+                                  ("transpose", (98, 204)), ("flipud", (204, 98)),
+                                  ("imresize 2", (204, 98)), ("imresize 80,60", (204, 196)),
+                                  ("imrotate 20", None)):
+            with self.subTest(options):
+                for target in ("out.tif", "out.png", "out.bmp", "out.jpg"):
+                    run = self.impipe(options, "a.tif", "-o", target)
+                    with Image.open(self.path(target)) as image:
+                        dpi = image.info.get("dpi")
+                    if expected is None:
+                        self.assertEqual(lost_of(run, "a.tif"), ["resolution"])
+                        self.assertLess(max(dpi or (0, 0)), 73)  # what readers make of none
+                    else:
+                        np.testing.assert_allclose([float(d) for d in dpi], expected, atol=0.6)
+
+
+def rational(number):
+    return struct.pack("<II", int(number * 100), 100)
+
+
+def exif(area, orientation=1):
+    """SubjectArea and FocalPlaneXResolution, FocalPlaneYResolution."""
+    count, size = len(area), 2 * len(area)
+    at = 8 + 2 + 2 * 12 + 4 + 2 + 4 * 12 + 4
+    place = struct.pack("<HH", *area) if count == 2 else struct.pack("<I", at)
+    return (b"Exif\0\0II*\0" + struct.pack("<I", 8) + struct.pack("<H", 2)
+            + struct.pack("<HHIHH", 274, 3, 1, orientation, 0)
+            + struct.pack("<HHII", 34665, 4, 1, 38) + bytes(4) + struct.pack("<H", 4)
+            + struct.pack("<HHI", 37396, 3, count) + place
+            + struct.pack("<HHII", 41486, 5, 1, at + 8) + struct.pack("<HHII", 41487, 5, 1, at + 16)
+            + struct.pack("<HHIHH", 41488, 3, 1, 2, 0) + bytes(4)
+            + struct.pack(f"<{count}H", *area).ljust(8, b"\0")[:max(8, size)]
+            + rational(3000) + rational(2000))
+
+
+class Photographs(ProgramTest):
+    def photograph(self, *segments):
+        out = io.BytesIO()
+        Image.fromarray(colour(H, W)).save(out, "JPEG", quality=95)
+        self.write("a.jpg", with_segments(out.getvalue(), *segments))
+
+    def details(self, name):
+        with Image.open(self.path(name)) as image:
+            return image.getexif().get_ifd(34665)
+
+    def test_the_subject_follows_the_pixels(self):
+        x, y, w, h = 20, 10, 8, 6
+        for options, orientation, expected in (
+                ("imadd 1", 1, (x, y, w, h)), ("imcrop 5,4,40,30", 1, (x - 5, y - 4, w, h)),
+                ("fliplr", 1, (W - 1 - x, y, w, h)), ("flipud", 1, (x, H - 1 - y, w, h)),
+                ("rot90", 1, (y, W - 1 - x, h, w)), ("transpose", 1, (y, x, h, w)),
+                ("rot90 -1", 1, (H - 1 - y, x, h, w)), ("impad 3", 1, (x + 3, y + 3, w, h)),
+                ("imresize 2", 1, (2 * x + 0.5, 2 * y + 0.5, 2 * w, 2 * h)),
+                ("imadd 1", 6, (H - 1 - y, x, h, w)), ("imadd 1", 3, (W - 1 - x, H - 1 - y, w, h)),
+                ("imcrop 30,0,20,20", 1, None), ("imrotate 20", 1, None), ("circshift 1,1", 1, None)):
+            with self.subTest(options=options, orientation=orientation):
+                self.photograph(segment(0xE1, exif((x, y, w, h), orientation)))
+                for target in ("out.jpg", "out.png", "out.tif"):
+                    run = self.impipe(options, "a.jpg", "-o", target)
+                    lost, now = lost_of(run, "a.jpg"), self.details(target)
+                    if expected is None:
+                        self.assertIn("EXIF SubjectArea", lost)
+                        self.assertNotIn(37396, now)
+                    else:
+                        self.assertEqual(lost, [])
+                        np.testing.assert_allclose(now[37396], expected, atol=0.5)
+
+    def test_points_and_circles(self):
+        for area, options, expected in (((20, 10), "fliplr", (W - 21, 10)),
+                                        ((20, 10, 6), "rot90", (10, W - 21, 6)),
+                                        ((20, 10, 6), "imresize 80,60", None)):
+            with self.subTest(area=area, options=options):
+                self.photograph(segment(0xE1, exif(area)))
+                run = self.impipe(options, "a.jpg", "-o", "out.jpg")
+                self.assertEqual(self.details("out.jpg").get(37396), expected)
+                self.assertEqual(lost_of(run, "a.jpg"),
+                                 [] if expected else ["EXIF SubjectArea"])
+
+    def test_the_sensors_resolution(self):
+        self.photograph(segment(0xE1, exif((20, 10))))
+        for options, expected in (("imadd 1", (3000, 2000)), ("imcrop 5,4,40,30", (3000, 2000)),
+                                  ("imresize 2", (6000, 4000)), ("rot90", (2000, 3000)),
+                                  ("imresize 20,60", (3000, 1000)), ("imrotate 20", None)):
+            with self.subTest(options):
+                run = self.impipe(options, "a.jpg", "-o", "out.jpg")
+                now = self.details("out.jpg")
+                if expected is None:
+                    self.assertIn("EXIF FocalPlaneResolution", lost_of(run, "a.jpg"))
+                    self.assertNotIn(41486, now)
+                else:
+                    self.assertEqual((now[41486], now[41487]), expected)
+
+    def test_regions_and_panoramas(self):
+        xmp = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22'
+               '-rdf-syntax-ns#"><rdf:Description xmlns:mwg-rs="r" xmlns:stDim="d" xmlns:GPano="g" '
+               'GPano:ProjectionType="equirectangular" xmlns:xmp="p" xmp:Rating="4">'
+               '<GPano:FullPanoWidthPixels>60</GPano:FullPanoWidthPixels>'
+               '<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="60" '
+               'stDim:h="40" stDim:unit="pixel"/><mwg-rs:RegionList><rdf:Bag><rdf:li><rdf:Description '
+               'mwg-rs:Name="Ada"/></rdf:li></rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>'
+               '</rdf:Description></rdf:RDF></x:xmpmeta>')
+        self.photograph(segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + xmp.encode()))
+        panorama, regions = "XMP panorama (GPano)", "XMP regions"
+        for options, lost in (("imadd 1", []), ("imresize 2", [panorama]),
+                              ("fliplr", [regions, panorama]), ("imcrop 1,1,9,9", [regions, panorama]),
+                              ("imrotate 9", [regions, panorama])):
+            for target in ("out.jpg", "out.png", "out.tif", "out.webp"):
+                with self.subTest(options=options, target=target):
+                    self.assertEqual(lost_of(self.impipe(options, "a.jpg", "-o", target), "a.jpg"),
+                                     lost)
+                    with open(self.path(target), "rb") as file:
+                        data = file.read()
+                    self.assertIn(b'xmp:Rating="4"', data)
+                    self.assertEqual(b"Ada" in data, regions not in lost)
+                    self.assertEqual(b"equirect" in data, panorama not in lost)
+                    self.assertEqual(b"FullPano" in data, panorama not in lost)
+                    self.assertEqual(b'stDim:w="120" stDim:h="80"' in data, options == "imresize 2")
+
+    def test_photoshops_paths_and_guides(self):
+        def resource(number, data):
+            return b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data
+        self.photograph(segment(0xED, b"Photoshop 3.0\0" + resource(2000, b"path")
+                                + resource(1032, b"guides") + resource(1060, b"more")))
+        for options, lost in (("imadd 1", []), ("imresize 2", ["Photoshop's guides"]),
+                              ("fliplr", ["Photoshop's paths", "Photoshop's guides"])):
+            with self.subTest(options):
+                run = self.impipe(options, "a.jpg", "-o", "out.jpg")
+                self.assertEqual(lost_of(run, "a.jpg"), lost)
+                with open(self.path("out.jpg"), "rb") as file:
+                    data = file.read()
+                self.assertEqual(b"8BIM\x07\xd0" in data, "Photoshop's paths" not in lost)
+                self.assertEqual(b"8BIM\x04\x08" in data, "Photoshop's guides" not in lost)
+                self.assertIn(b"8BIM\x04\x24", data)
+
+    def test_chunks_of_png(self):
+        out = io.BytesIO()
+        Image.fromarray(ramp(H, W)).save(out, "PNG")
+        data = out.getvalue()
+        chunks = {b"oFFs": struct.pack(">iiB", 5, 6, 0), b"sCAL": b"\x01" + b"2.5\0" + b"2.5",
+                  b"pCAL": b"mm\0" + struct.pack(">iiBB", 0, 255, 0, 2) + b"mm\0" + b"0\0" + b"1"}
+        self.write("a.png", data[:33] + b"".join(png_chunk(*chunk) for chunk in chunks.items())
+                   + data[33:])
+        for options, lost in (("imadd 1", []), ("fliplr", [b"oFFs"]), ("imresize 2", [b"oFFs", b"sCAL"]),
+                              ("im2uint16", [b"pCAL"])):
+            with self.subTest(options):
+                run = self.impipe(options, "a.png", "-o", "out.png")
+                self.assertEqual(sorted(lost_of(run, "a.png")),
+                                 sorted(f"calibration ({kind.decode()})" for kind in lost))
+                with open(self.path("out.png"), "rb") as file:
+                    data = file.read()
+                for kind in chunks:
+                    self.assertEqual(kind in data, kind not in lost)
+
+
+if __name__ == "__main__":
+    unittest.main()
