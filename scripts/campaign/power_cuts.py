@@ -153,7 +153,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cuts", type=int, default=10, help="of each file system, sync and no sync")
+    parser.add_argument("--cuts", type=int, default=10, help="of each system and mode")
     parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--wait", type=float, default=9, metavar="SECONDS")
     parser.add_argument("--systems", nargs="+", choices=["ext4", "xfs"], default=["ext4", "xfs"])

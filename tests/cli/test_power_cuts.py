@@ -68,8 +68,8 @@ class PowerCuts(ProgramTest):
 
     def test_new_results(self):
         self.assert_new(self.calls("imcomplement", "in", "-o", "out"), 3)
-        self.assert_new(self.calls("imcomplement | save 'mid/{stem}.png' | fliplr", "in/a.png", "-o",
-                                   "o.png"), 2)
+        saves = "imcomplement | save 'mid/{stem}.png' | fliplr"
+        self.assert_new(self.calls(saves, "in/a.png", "-o", "o.png"), 2)
         self.assert_new(self.calls("imcomplement", "in", "-o", "o.y4m"), 1)
         self.assert_new(self.calls("stats", "in", "-o", "{stem}.npy"), 3)
 
@@ -105,8 +105,8 @@ class PowerCuts(ProgramTest):
             with self.subTest(inputs):
                 run = self.impipe("imcomplement", *inputs, "-o", "out", "--summary", "s", code=1,
                                   env=self.logged({"FAILING_CALL": "syncfs"}))
-                self.assertRegex(run.err, r"impipe: the disk of '.*\.png' fails, and results may be "
-                                          r"lost: Input/output error\n$")
+                self.assertRegex(run.err, r"impipe: the disk of '.*\.png' fails, and results may "
+                                          r"be lost: Input/output error\n$")
                 with open(self.path("s"), encoding="utf-8") as file:
                     self.assertEqual(json.load(file)["exit"], 1)
 

@@ -238,6 +238,7 @@ class PictureWork : public FileWork {
   PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size) const;
   // What the metadata have to know of this run before an image is encoded: `value` of the plan.
   void tell_change(const io::ImageInfo& input, ValueId value, Size size);
+  // The parts of an EXR beside the picture: those that its result has, and those that are lost.
   void tell_parts();
   // One file of pages, each a file, and of the input's other parts.
   io::Bytes with_parts(io::Format format, io::Bytes bytes) const;
