@@ -130,7 +130,8 @@ class Dpx(ProgramTest):
                 with self.subTest(word, channels=channels):
                     codes = self.codes(8 if kind == np.uint8 else 16, channels).astype(kind)
                     np.save(self.path("a.npy"), codes)
-                    self.impipe(IDENTITY, "a.npy", "-o", "a.dpx")
+                    axes = ("--axes", "YXA") if channels == 4 else ()
+                    self.impipe(IDENTITY, "a.npy", "-o", "a.dpx", *axes)
                     self.tool("oiiotool", "--iconfig", "oiio:UnassociatedAlpha", "1", "a.dpx", "-o",
                               "back.tif")
                     shown = self.tool("oiiotool", "--info", "-v", "a.dpx")
