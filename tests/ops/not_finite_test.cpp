@@ -84,6 +84,13 @@ std::vector<Place> places() {
   return out;
 }
 
+// Powers and exponentials of floats, whose last bits are a device's own (decision 0067).
+bool has_powers(const Operator& op) {
+  static const std::set<std::string_view> names{"gamma",   "imbilatfilt", "lab2rgb", "lin2rgb",
+                                                "rgb2lab", "rgb2lin",     "rgb2xyz", "xyz2rgb"};
+  return names.contains(op.name);
+}
+
 TEST(NotFinite, EveryOperatorIsTheSameWhereverItRuns) {
   for (const Operator& op : catalogue()) {
     if (op.make != nullptr || !op.classes.single || op.not_finite.rule == Rule::last) continue;
@@ -91,6 +98,7 @@ TEST(NotFinite, EveryOperatorIsTheSameWhereverItRuns) {
     const HostImage image = test::test_image_with_specials(op.colour ? 3 : 1, {31, 17}, 12);
     const Outcome expected = outcome_of(stage, image);
     for (const Place& place : places()) {
+      if (has_powers(op) && !place.options.backend.empty()) continue;
       EXPECT_EQ(difference(expected, outcome_of(stage, image, place.options)), "")
           << stage << " at " << place.name;
     }
