@@ -506,7 +506,7 @@ class Runner:
             stem, kind = os.path.basename(path).rsplit(".", 1)
             names = sorted(name for name in written if re.split("[._]", name)[0] == stem)
             lines = [line for line in said.splitlines() if line.startswith(f"impipe: {path}: ")]
-            errors = [line for line in lines if re.search(r": (read|decode|plan|compute): \S", line)]
+            errors = [line for line in lines if re.search(r": (read|decode|plan|compute|encode): \S", line)]
             failed += bool(errors)
             # Of a stream the frames before an error are there.
             if not errors and not names or len(errors) > 1 or errors and names and kind != "y4m":
