@@ -80,8 +80,9 @@ struct PrimitiveText {
   }
   std::string operator()(const Reduce& r) const {
     static constexpr const char* names[] = {
-        "sum", "squared_deviation", "spread", "absolute_sum", "min", "max"};
-    return r.expression ? expression_text(*r.expression) : names[static_cast<int>(r.kind)];
+        "sum", "squared_deviation", "spread", "absolute_sum", "min", "max", "count"};
+    if (r.expression) return expression_text(*r.expression);
+    return std::string(r.finite ? "finite " : "") + names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const {
     return (h.expression                 ? expression_text(*h.expression)

@@ -139,10 +139,12 @@ enum class ReduceKind {
   absolute_sum,
   min,
   max,
+  count,  // how many values there are
   user,
 };
 struct Reduce {
   ReduceKind kind = ReduceKind::sum;
+  bool finite = false;  // NaN and infinities are left out
   std::shared_ptr<const Expression> expression;  // user: of acc and x; args[0] is the first acc
 };
 

@@ -333,6 +333,12 @@ class Table {
       reductions.push_back(sink(Reduce{.kind = kind}, input(0), arguments, channels, 1));
     }
     add("reduce" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+    std::vector<Node> finite;
+    for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::absolute_sum, ReduceKind::count,
+                                  ReduceKind::min, ReduceKind::max}) {
+      finite.push_back(sink(Reduce{.kind = kind, .finite = true}, input(0), {}, channels, 1));
+    }
+    add("reduce finite" + of, {image(cls, channels)}, finite, {0, 1, 2, 3, 4});
     if (is_integer(cls)) {
       const Node spread = sink(Reduce{.kind = ReduceKind::spread}, input(0), {}, channels, 1);
       reductions.back() = spread;

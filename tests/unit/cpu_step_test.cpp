@@ -443,6 +443,11 @@ TEST(CpuStep, ReductionsShareAPass) {
                                       ReduceKind::absolute_sum, ReduceKind::min, ReduceKind::max}) {
           outputs.push_back(b.measure(Reduce{.kind = kind}, image, {0.3}, channels, 1));
         }
+        for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::absolute_sum, ReduceKind::count,
+                                      ReduceKind::min, ReduceKind::max}) {
+          outputs.push_back(
+              b.measure(Reduce{.kind = kind, .finite = true}, image, {}, channels, 1));
+        }
         if (cls != single) {
           outputs.push_back(b.measure(Reduce{.kind = ReduceKind::spread}, image, {}, channels, 1));
         }

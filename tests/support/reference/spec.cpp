@@ -297,10 +297,13 @@ class Evaluation {
     for (int c = 0; c < in_->channels; ++c) {
       const double from = node_->arguments.empty() ? 0 : arguments(c)[0];
       double value = std::numeric_limits<double>::quiet_NaN();
+      const auto counts = [&](double v) { return !reduce.finite || std::isfinite(v); };
       if (reduce.kind == ReduceKind::sum) {
-        value = cell_sum(*in_, c, [](double v) { return v; });
+        value = cell_sum(*in_, c, [&](double v) { return counts(v) ? v : 0; });
       } else if (reduce.kind == ReduceKind::absolute_sum) {
-        value = cell_sum(*in_, c, [](double v) { return std::fabs(v); });
+        value = cell_sum(*in_, c, [&](double v) { return counts(v) ? std::fabs(v) : 0; });
+      } else if (reduce.kind == ReduceKind::count) {
+        value = cell_sum(*in_, c, [&](double v) { return counts(v) ? 1 : 0; });
       } else if (reduce.kind == ReduceKind::spread) {
         value = code_spread(*in_, c);
       } else if (reduce.kind == ReduceKind::squared_deviation) {
@@ -308,6 +311,7 @@ class Evaluation {
       } else {
         for (std::size_t i = c; i < in_->values.size(); i += in_->channels) {
           const double v = in_->values[i];
+          if (!counts(v)) continue;
           const bool better = reduce.kind == ReduceKind::min ? v < value : v > value;
           if (better || std::isnan(value)) value = v;
         }

@@ -11,21 +11,38 @@
 namespace impipe::cpu {
 namespace {
 
-// best[i] becomes the smaller or larger of itself and in[i]; NaN gives way.
-template <class T, bool largest>
-IMPIPE_INLINE void extremes(T* __restrict best, const T* __restrict in, std::int64_t n) {
+template <class T>
+struct All {
+  using Value = T;
+  static IMPIPE_INLINE T of(T v) { return v; }
+};
+struct Finite {
+  using Value = float;
+  static IMPIPE_INLINE float of(float v) {
+    const float apart = v - v;
+    return apart == 0 ? v : std::numeric_limits<float>::quiet_NaN();
+  }
+};
+
+// best[i] becomes the smaller or larger of itself and Map's value of in[i]; NaN gives way.
+template <class Map, bool largest>
+IMPIPE_INLINE void extremes(void* best_so_far, const void* values, std::int64_t n) {
+  using T = typename Map::Value;
+  T* __restrict best = static_cast<T*>(best_so_far);
+  const T* __restrict in = static_cast<const T*>(values);
   for (std::int64_t i = 0; i < n; ++i) {
-    const bool better = largest ? in[i] > best[i] : in[i] < best[i];
-    best[i] = (better | (best[i] != best[i])) ? in[i] : best[i];
+    const T v = Map::of(in[i]);
+    const bool better = largest ? v > best[i] : v < best[i];
+    best[i] = (better | (best[i] != best[i])) ? v : best[i];
   }
 }
-template <class T>
+template <class Map>
 IMPIPE_INLINE void lower_body(void* best, const void* in, std::int64_t n) {
-  extremes<T, false>(static_cast<T*>(best), static_cast<const T*>(in), n);
+  extremes<Map, false>(best, in, n);
 }
-template <class T>
+template <class Map>
 IMPIPE_INLINE void raise_body(void* best, const void* in, std::int64_t n) {
-  extremes<T, true>(static_cast<T*>(best), static_cast<const T*>(in), n);
+  extremes<Map, true>(best, in, n);
 }
 IMPIPE_CPU_KERNEL(lower, (void* best, const void* in, std::int64_t n), (best, in, n))
 IMPIPE_CPU_KERNEL(raise, (void* best, const void* in, std::int64_t n), (best, in, n))
@@ -38,6 +55,17 @@ struct Absolute {
 };
 struct SquaredDeviation {
   static IMPIPE_INLINE double of(double v, double from) { return (v - from) * (v - from); }
+};
+struct One {
+  static IMPIPE_INLINE double of(double, double) { return 1; }
+};
+// What Map makes of finite values, 0 of others.
+template <class Map>
+struct OfFinite {
+  static IMPIPE_INLINE double of(double v, double from) {
+    const double made = Map::of(v, from);
+    return v - v == 0 ? made : 0;
+  }
 };
 
 // Adds up columns in double, downward.
@@ -88,8 +116,14 @@ AddColumns add_columns_for(PixelClass cls, int level) {
 #include "backends/cpu/simd/each_level.inc"
 #endif
 
-AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
+AddColumns add_columns_of(const Reduce& reduce, PixelClass cls, CpuLevel level) {
   const int l = static_cast<int>(level);
+  const ReduceKind kind = reduce.kind;
+  if (reduce.finite && cls == PixelClass::single) {
+    if (kind == ReduceKind::count) return add_columns<float, OfFinite<One>>[l];
+    return kind == ReduceKind::sum ? add_columns<float, OfFinite<Identity>>[l]
+                                   : add_columns<float, OfFinite<Absolute>>[l];
+  }
 #if IMPIPE_HAS_INTRINSICS
   if (kind == ReduceKind::sum && cls == PixelClass::single && level != CpuLevel::baseline) {
     return level == CpuLevel::v4 ? v4::add_single_columns : v3::add_single_columns;
@@ -97,14 +131,16 @@ AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
 #endif
   if (kind == ReduceKind::sum) return add_columns_for<Identity>(cls, l);
   if (kind == ReduceKind::absolute_sum) return add_columns_for<Absolute>(cls, l);
+  if (kind == ReduceKind::count) return add_columns_for<One>(cls, l);
   return add_columns_for<SquaredDeviation>(cls, l);
 }
 
 // The smallest or largest value; NaN is skipped unless there is nothing else.
 class Extreme final : public Sink {
  public:
-  Extreme(bool largest, const SinkImage& image, std::int64_t tiles, CpuLevel level)
-      : largest_(largest),
+  Extreme(const Reduce& reduce, const SinkImage& image, std::int64_t tiles, CpuLevel level)
+      : largest_(reduce.kind == ReduceKind::max),
+        finite_(reduce.finite),
         image_(image),
         level_(level),
         best_(static_cast<std::size_t>(tiles), std::numeric_limits<double>::quiet_NaN()) {}
@@ -112,12 +148,14 @@ class Extreme final : public Sink {
   void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch& scratch) override {
     const TileImage& image = *images;
-    if (image_.cls == PixelClass::single) {
-      take_as<float>(image, region, tile, scratch);
+    if (image_.cls == PixelClass::single && finite_) {
+      take_as<Finite>(image, region, tile, scratch);
+    } else if (image_.cls == PixelClass::single) {
+      take_as<All<float>>(image, region, tile, scratch);
     } else if (image_.cls == PixelClass::uint16) {
-      take_as<std::uint16_t>(image, region, tile, scratch);
+      take_as<All<std::uint16_t>>(image, region, tile, scratch);
     } else {
-      take_as<std::uint8_t>(image, region, tile, scratch);
+      take_as<All<std::uint8_t>>(image, region, tile, scratch);
     }
   }
 
@@ -132,14 +170,15 @@ class Extreme final : public Sink {
     if ((largest_ ? value > best : value < best) || best != best) best = value;
   }
 
-  template <class T>
+  template <class Map>
   void take_as(const TileImage& image, const Region& region, std::int64_t tile, Scratch& scratch) {
+    using T = typename Map::Value;
     const ScratchScope scope(scratch);
     const std::int64_t n = region.width();
     T* best = scratch.take<T>(n);
     const T* first = reinterpret_cast<const T*>(image.at(region.x0, region.y0));
-    std::copy(first, first + n, best);
-    const auto update = (largest_ ? raise<T> : lower<T>)[static_cast<int>(level_)];
+    std::transform(first, first + n, best, Map::of);
+    const auto update = (largest_ ? raise<Map> : lower<Map>)[static_cast<int>(level_)];
     for (std::int64_t y = region.y0 + 1; y < region.y1; ++y) {
       update(best, image.at(region.x0, y), n);
     }
@@ -148,7 +187,7 @@ class Extreme final : public Sink {
     }
   }
 
-  bool largest_;
+  bool largest_, finite_;
   SinkImage image_;
   CpuLevel level_;
   std::vector<double> best_;  // [tiles]
@@ -175,13 +214,13 @@ class Cells {
 // Sums in double, cell by cell.
 class CellSum final : public Sink {
  public:
-  CellSum(ReduceKind kind, const Arguments& arguments, const SinkImage& image, CpuLevel level)
+  CellSum(const Reduce& reduce, const Arguments& arguments, const SinkImage& image, CpuLevel level)
       : image_(image),
         cells_(image),
         level_(level),
-        add_(add_columns_of(kind, image.cls, level)),
+        add_(add_columns_of(reduce, image.cls, level)),
         from_(static_cast<std::size_t>(image.size.width),
-              kind == ReduceKind::squared_deviation ? arguments.in_double.at(0) : 0.0) {}
+              reduce.kind == ReduceKind::squared_deviation ? arguments.in_double.at(0) : 0.0) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
@@ -316,7 +355,7 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
   switch (reduce.kind) {
     case ReduceKind::min:
     case ReduceKind::max:
-      return std::make_unique<Extreme>(reduce.kind == ReduceKind::max, image, tiles, level);
+      return std::make_unique<Extreme>(reduce, image, tiles, level);
     case ReduceKind::user:
       return std::make_unique<UserFold>(*reduce.expression, arguments, image, level);
     case ReduceKind::sum:
@@ -324,9 +363,10 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
       if (is_integer(image.cls)) return make_code_sum(image, tiles, level);
       break;
     case ReduceKind::spread: return make_code_spread(image, tiles, level);
+    case ReduceKind::count:
     case ReduceKind::squared_deviation: break;
   }
-  return std::make_unique<CellSum>(reduce.kind, arguments, image, level);
+  return std::make_unique<CellSum>(reduce, arguments, image, level);
 }
 
 }  // namespace impipe::cpu

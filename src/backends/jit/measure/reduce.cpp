@@ -87,13 +87,16 @@ Fold extreme_of(const Builder& to, int n) {
   Fold fold{.name = "total_" + Builder::name({false, n})};
   fold.largest = reduction(node)->kind == ReduceKind::max;
   fold.type = single ? "float" : "int";
-  // One zero: neither of 0 and -0 is the smaller.
-  const std::string one_zero = single ? " + 0.0f" : "";
-  fold.of_pixel = assigned(fold.name, fold.both(fold.name, "p" + one_zero));
+  const auto value = [&](const std::string& v) {
+    if (!single) return v;
+    const std::string one_zero = v + " + 0.0f";  // neither of 0 and -0 is the smaller
+    return reduction(node)->finite ? v + " - " + v + " == 0.0f ? " + one_zero + " : NAN" : one_zero;
+  };
+  fold.of_pixel = assigned(fold.name, fold.both(fold.name, value("p")));
   if (single) {
     fold.first = "NAN";
     for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-      fold.of_chunk += assigned(fold.name, fold.both(fold.name, part + one_zero));
+      fold.of_chunk += assigned(fold.name, fold.both(fold.name, value(part)));
     }
     return fold;
   }

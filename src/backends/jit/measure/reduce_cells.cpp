@@ -54,9 +54,14 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
 
 CellFold cell_fold(Builder& to, int n) {
   const std::string name = Builder::name({false, n});
-  switch (std::get<Reduce>(to.node(n).primitive).kind) {
-    case ReduceKind::sum: return sum_fold(name, "total + v");
-    case ReduceKind::absolute_sum: return sum_fold(name, "total + fabs(v)");
+  const Reduce& reduce = std::get<Reduce>(to.node(n).primitive);
+  const auto value = [&reduce](const std::string& v, const std::string& left_out) {
+    return reduce.finite ? "(v - v == 0 ? " + v + " : " + left_out + ")" : v;
+  };
+  switch (reduce.kind) {
+    case ReduceKind::sum: return sum_fold(name, "total + " + value("v", "0.0"));
+    case ReduceKind::absolute_sum: return sum_fold(name, "total + " + value("fabs(v)", "0.0"));
+    case ReduceKind::count: return sum_fold(name, "total + " + value("1.0", "0.0"));
     case ReduceKind::squared_deviation: {
       const std::string from = to.argument(n, 0, "from", "double");
       return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
@@ -66,11 +71,11 @@ CellFold cell_fold(Builder& to, int n) {
     case ReduceKind::min:
     case ReduceKind::max: break;
   }
-  const bool largest = std::get<Reduce>(to.node(n).primitive).kind == ReduceKind::max;
+  const bool largest = reduce.kind == ReduceKind::max;
   const std::string word = largest ? "fmax" : "fmin";
   return {name,
           "NAN",
-          word + "(total, v + 0.0f)",  // one zero: neither of 0 and -0 is the smaller
+          word + "(total, " + value("v + 0.0f", "NAN") + ")",  // of 0 and -0 neither is the smaller
           true,
           largest,
           [word](const std::string& a, const std::string& b) {

@@ -21,7 +21,8 @@ bool goes_by_cells(const KernelContext& of, int n) {
   const ReduceKind kind = as<Reduce>(node)->kind;
   if (kind == ReduceKind::min || kind == ReduceKind::max) return false;
   const bool codes = is_integer(of.cls(node.images[0]));
-  return !codes || kind == ReduceKind::squared_deviation || kind == ReduceKind::user;
+  return !codes || kind == ReduceKind::squared_deviation || kind == ReduceKind::count ||
+         kind == ReduceKind::user;
 }
 
 // Whether all that a node reads besides its image comes from outside the kernel.
