@@ -144,7 +144,7 @@ enum class ReduceKind {
 };
 struct Reduce {
   ReduceKind kind = ReduceKind::sum;
-  bool finite = false;  // NaN and infinities are left out
+  bool finite = false;                           // NaN and infinities are left out
   std::shared_ptr<const Expression> expression;  // user: of acc and x; args[0] is the first acc
 };
 

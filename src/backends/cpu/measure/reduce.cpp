@@ -354,8 +354,7 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
   const Reduce& reduce = std::get<Reduce>(node.primitive);
   switch (reduce.kind) {
     case ReduceKind::min:
-    case ReduceKind::max:
-      return std::make_unique<Extreme>(reduce, image, tiles, level);
+    case ReduceKind::max: return std::make_unique<Extreme>(reduce, image, tiles, level);
     case ReduceKind::user:
       return std::make_unique<UserFold>(*reduce.expression, arguments, image, level);
     case ReduceKind::sum:

@@ -157,11 +157,8 @@ class ReconstructionWriter : LabelWriterBase {
   // Tiles that wake each other in turn are at most some more than there are from side to side; what
   // winds more is left to the tree, which begins with what was raised.
   void write_raising() {
-    const std::string text = text_of("raise", {{"quarters", all_lines()},
-                                               {"max_depth", max_depth()},
-                                               // Everywhere: PoCL 3.1 mixes up arrays that live
-                                               // over barriers in loops.
-                                               {"unroll", unroll_pragma(0)}});
+    const std::string text = text_of(
+        "raise", {{"quarters", all_lines()}, {"max_depth", max_depth()}, {"unroll", to_.unroll()}});
     const ShapeFunction shape = [image = image_, rows = tile_rows(),
                                  groups =
                                      raised_at_once * to_.tuning().processors](const auto& at) {

@@ -65,7 +65,7 @@ FUNCTION uint touch_under(const uint left, const uint right) {
 #define LINK_$where LINK_LOCAL
 #define HALVE_$where HALVE_LOCAL
 #define MIN_$where MIN_LOCAL
-FUNCTION_APART uint find_$level($space uint* parent, uint i) {
+FUNCTION uint find_$level($space uint* parent, uint i) {
   uint up = LINK_$where(&parent[i]);
   while (up != i) {
     const uint over = LINK_$where(&parent[up]);
@@ -76,7 +76,7 @@ FUNCTION_APART uint find_$level($space uint* parent, uint i) {
   }
   return i;
 }
-FUNCTION_APART void join_$level($space uint* parent, uint a, uint b) {
+FUNCTION void join_$level($space uint* parent, uint a, uint b) {
   a = find_$level(parent, a);
   b = find_$level(parent, b);
   while (a != b) {

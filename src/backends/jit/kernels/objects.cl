@@ -71,7 +71,7 @@ struct Part {
 };
 
 // Not inlined, like all that has atomic operations and is called in loops (kernels/opencl.clh).
-FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
+FUNCTION void add_long(GLOBAL uint* words, const ulong value) {
   const uint low = (uint)value;
   const uint before = ADD_GLOBAL(&words[0], low);
   const uint high = (uint)(value >> 32) + (before + low < low ? 1u : 0u);
