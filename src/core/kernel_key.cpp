@@ -79,10 +79,8 @@ struct PrimitiveText {
            (r.offsets ? " offsets" : "") + border_text(r.border);
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {
-        "sum", "squared_deviation", "spread", "absolute_sum", "min", "max", "count"};
     if (r.expression) return expression_text(*r.expression);
-    return std::string(r.finite ? "finite " : "") + names[static_cast<int>(r.kind)];
+    return (r.finite ? "finite " : "") + std::string(name_of(r.kind));
   }
   std::string operator()(const Histogram& h) const {
     return (h.expression                 ? expression_text(*h.expression)

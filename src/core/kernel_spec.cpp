@@ -1,4 +1,4 @@
-// Masks and footprints of neighbourhoods, and names of borders.
+// Masks and footprints of neighbourhoods, and names of borders and reductions.
 #include "core/kernel_spec.hpp"
 
 #include <algorithm>
@@ -23,6 +23,20 @@ std::string_view name_of(Deviation::Of of) {
     case Deviation::Of::variance: return "variance";
     case Deviation::Of::covariance: return "covariance";
     case Deviation::Of::mean: return "mean";
+  }
+  return "?";
+}
+
+std::string_view name_of(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::sum: return "sum";
+    case ReduceKind::squared_deviation: return "squared deviation";
+    case ReduceKind::spread: return "spread";
+    case ReduceKind::absolute_sum: return "absolute sum";
+    case ReduceKind::min: return "min";
+    case ReduceKind::max: return "max";
+    case ReduceKind::count: return "count";
+    case ReduceKind::user: return "expression";
   }
   return "?";
 }

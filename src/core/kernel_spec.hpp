@@ -142,6 +142,7 @@ enum class ReduceKind {
   count,  // how many values there are
   user,
 };
+std::string_view name_of(ReduceKind kind);
 struct Reduce {
   ReduceKind kind = ReduceKind::sum;
   bool finite = false;                           // NaN and infinities are left out

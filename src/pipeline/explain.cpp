@@ -43,9 +43,7 @@ struct Words {
                        r.offsets ? " with offsets" : "", border(r.border));
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {
-        "sum", "squared deviation", "spread", "absolute sum", "min", "max", "expression"};
-    return names[static_cast<int>(r.kind)];
+    return fmt::format("{}{}", r.finite ? "finite " : "", name_of(r.kind));
   }
   std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }
   std::string operator()(const Select& s) const { return fmt::format("{} places", s.places); }

@@ -177,7 +177,7 @@ class Extreme final : public Sink {
     const std::int64_t n = region.width();
     T* best = scratch.take<T>(n);
     const T* first = reinterpret_cast<const T*>(image.at(region.x0, region.y0));
-    std::transform(first, first + n, best, Map::of);
+    for (std::int64_t i = 0; i < n; ++i) best[i] = Map::of(first[i]);
     const auto update = (largest_ ? raise<Map> : lower<Map>)[static_cast<int>(level_)];
     for (std::int64_t y = region.y0 + 1; y < region.y1; ++y) {
       update(best, image.at(region.x0, y), n);
