@@ -764,7 +764,8 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   if (ITEM == 0) sides[0] = out & upright | (out & falling) >> 1 | (out & rising) << 1;
   if (ITEM == 63) sides[1] = out & upright | (out & falling) << 1 | (out & rising) >> 1;
   BARRIER;
-  // PoCL 3.1 makes wrong values of this loop when it is unrolled.
+  // Not unrolled: some groups have returned, and in PoCL 3.1 the first work-item would choose its
+  // branches for all (findings/pocl-first-item-chooses.sh).
   for (int k = 0; k < 4; ++k) {
     const ulong bits = k < 2 ? sides[k] >> ITEM : (out & ~upright) >> (k == 2 ? 0 : 63);
     if ((bits & 1u) == 0u) continue;

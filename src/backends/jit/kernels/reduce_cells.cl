@@ -23,8 +23,9 @@ FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
 KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   LOCAL double parts[$items];
   // -- part: chunk_end
-  // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL
-  // loses its way where a barrier stands in a branch.
+  // The cells where they are one chunk. A kernel of its own, or the end of the last group: in a
+  // branch it never ended on PoCL 3.1, which copies the barriers at the end for each way there
+  // (findings/pocl-first-item-chooses.sh).
   {
     const double total = $name_chunk(ARGS, $cells, $count, parts);
     if (ITEM == 0) $out[0] = total;
