@@ -764,8 +764,6 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   if (ITEM == 0) sides[0] = out & upright | (out & falling) >> 1 | (out & rising) << 1;
   if (ITEM == 63) sides[1] = out & upright | (out & falling) << 1 | (out & rising) >> 1;
   BARRIER;
-  // Not unrolled: some groups have returned, and in PoCL 3.1 the first work-item would choose its
-  // branches for all (findings/pocl-first-item-chooses.sh).
   for (int k = 0; k < 4; ++k) {
     const ulong bits = k < 2 ? sides[k] >> ITEM : (out & ~upright) >> (k == 2 ? 0 : 63);
     if ((bits & 1u) == 0u) continue;
@@ -779,6 +777,9 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     const uint word = word_at($width, (uint)to_x, (uint)to_y);
     OR_GLOBAL(&$entering[word], 1u << (to_x & 31));
   }
+  // Groups may have returned above: without a barrier at the end, PoCL 3.1 lets the first work-item
+  // choose for all where the loop is unrolled (findings/pocl-first-item-chooses.sh).
+  BARRIER;
 }
 
 // -- part: reach
