@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "io/byte_source.hpp"
+#include "io/jxl/matrix_profile.hpp"
 #include "io/module/codec_module.hpp"
 #include "io/pixel_rows.hpp"
 
@@ -129,15 +130,8 @@ bool is_srgb(const JxlColorEncoding& c) {
          c.transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
 }
 
-Bytes profile_of(const Decoder& decoder, const ImageType& type) {
+Bytes icc_of(const Decoder& decoder, const ImageType& type, JxlColorProfileTarget target) {
   const JxlPixelFormat format = pixel_format(type);
-  JxlColorEncoding encoding;
-  const JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
-  if (JxlDecoderGetColorAsEncodedProfile(decoder.get(), &format, target, &encoding) ==
-          JXL_DEC_SUCCESS &&
-      is_srgb(encoding)) {
-    return {};
-  }
   size_t size = 0;
   if (JxlDecoderGetICCProfileSize(decoder.get(), &format, target, &size) != JXL_DEC_SUCCESS) {
     return {};
@@ -147,6 +141,69 @@ Bytes profile_of(const Decoder& decoder, const ImageType& type) {
   const bool read =
       JxlDecoderGetColorAsICCProfile(decoder.get(), &format, target, to, size) == JXL_DEC_SUCCESS;
   return read ? profile : Bytes();
+}
+
+// A profile that the decoder cannot bring colours to.
+struct OwnProfile {
+  Bytes icc;
+  std::optional<MatrixProfile> matrix;  // by which we bring linear light to it
+};
+
+// Of integer pixels that are stored with loss beside an ICC profile which no JxlColorEncoding
+// describes, libjxl makes linear light, of which 8 bits have few dark levels. Asks the decoder, at
+// the event of its colour encoding, for light of the profile's primaries, or, where the profile is
+// no matrix with curves, for pixels of the widest primaries with sRGB's curve.
+std::optional<OwnProfile> own_profile(const Decoder& decoder, const ImageType& type) {
+  const JxlPixelFormat format = pixel_format(type);
+  constexpr JxlColorProfileTarget original = JXL_COLOR_PROFILE_TARGET_ORIGINAL;
+  JxlColorEncoding colours = {};
+  if (type.cls == PixelClass::single || decoder.basic_info().uses_original_profile != JXL_FALSE ||
+      JxlDecoderGetColorAsEncodedProfile(decoder.get(), &format, original, &colours) ==
+          JXL_DEC_SUCCESS) {
+    return {};
+  }
+  OwnProfile out{icc_of(decoder, type, original), {}};
+  out.matrix = matrix_profile(out.icc);
+  if (out.matrix && out.matrix->curves.size() != static_cast<size_t>(type.channels)) {
+    out.matrix.reset();
+  }
+  colours = {};
+  colours.color_space = type.channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB;
+  colours.white_point = JXL_WHITE_POINT_D65;
+  colours.primaries = JXL_PRIMARIES_2100;
+  colours.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
+  colours.rendering_intent = JXL_RENDERING_INTENT_RELATIVE;
+  if (out.matrix) colours.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR;
+  if (out.matrix && out.matrix->chromaticities) {
+    constexpr double d50[] = {0.345703, 0.358538};  // to which profiles are relative
+    colours.white_point = JXL_WHITE_POINT_CUSTOM;
+    std::copy_n(d50, 2, colours.white_point_xy);
+    const auto& [red, green, blue] = *out.matrix->chromaticities;
+    colours.primaries = JXL_PRIMARIES_CUSTOM;
+    std::copy_n(red.begin(), 2, colours.primaries_red_xy);
+    std::copy_n(green.begin(), 2, colours.primaries_green_xy);
+    std::copy_n(blue.begin(), 2, colours.primaries_blue_xy);
+  }
+  if (JxlDecoderSetPreferredColorProfile(decoder.get(), &colours) != JXL_DEC_SUCCESS) {
+    fail("JPEG XL with loss and an ICC profile of such primaries is not supported");
+  }
+  return out;
+}
+
+// The profile of the pixels that decoding gives.
+Bytes profile_of(const Decoder& decoder, const ImageType& type, MetadataRead& out) {
+  const JxlPixelFormat format = pixel_format(type);
+  const std::optional<OwnProfile> own = own_profile(decoder, type);
+  if (own && own->matrix) return own->icc;
+  if (own) out.lose("its ICC profile, a table of colours (pixels are of Rec. 2020 instead)");
+  JxlColorEncoding encoding;
+  const JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
+  if (JxlDecoderGetColorAsEncodedProfile(decoder.get(), &format, target, &encoding) ==
+          JXL_DEC_SUCCESS &&
+      is_srgb(encoding)) {
+    return {};
+  }
+  return icc_of(decoder, type, target);
 }
 
 // Keeps a box of metadata, without the offset in front of EXIF.
@@ -241,7 +298,7 @@ JxlBasicInfo read_codestream(InputBytes bytes, MetadataRead& out) {
       basic = decoder.basic_info();
       name_channels(decoder, basic, out);
     } else if (status == JXL_DEC_COLOR_ENCODING) {
-      Bytes profile = profile_of(decoder, info_of(basic).type);
+      Bytes profile = profile_of(decoder, info_of(basic).type, out);
       if (out.takes(profile.size(), "ICC profile")) out.metadata.icc = std::move(profile);
     }
   }
@@ -276,40 +333,83 @@ class Frames final : public PageDecoder {
     const Quiet quiet;
     check_room(info);
     if (!decoder_ || info.page < next_) {
-      decoder_.emplace(bytes_, JXL_DEC_FULL_IMAGE);
+      decoder_.emplace(bytes_, JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE);
       next_ = 0;
     }
     if (info.page > next_) {
       JxlDecoderSkipFrames(decoder_->get(), static_cast<size_t>(info.page - next_));
     }
     next_ = info.page + 1;
-    const JxlPixelFormat format = pixel_format(info.type);
-    const auto row_bytes = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
-    std::vector<std::byte> pixels;
-    for (JxlDecoderStatus status = decoder_->next(); status != JXL_DEC_FULL_IMAGE;
-         status = decoder_->next()) {
-      if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) fail("damaged JPEG XL: a frame is missing");
-      size_t size = 0;
-      JxlDecoderImageOutBufferSize(decoder_->get(), &format, &size);
-      if (size != row_bytes * static_cast<size_t>(info.stored.height)) {
-        fail("damaged JPEG XL: contradictory headers");
-      }
-      pixels.resize(size);
-      JxlDecoderSetImageOutBuffer(decoder_->get(), &format, pixels.data(), size);
-    }
+    const std::vector<std::byte> pixels = frame_of(info);
+    const std::int64_t row_bytes = static_cast<std::int64_t>(pixels.size()) / info.stored.height;
     HostImage image = make_image_(info.type, info.stored);
+    if (!pixels_.empty()) {
+      put_light(reinterpret_cast<const float*>(pixels.data()), image);
+      return image;
+    }
     RowSplitter splitter(image);
     for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(pixels.data() + row_bytes * static_cast<size_t>(y), y);
+      splitter.put(pixels.data() + row_bytes * y, y);
     }
     return image;
   }
 
  private:
+  // The next frame's samples, row by row: of the image's class, or light where `pixels_` has
+  // curves.
+  std::vector<std::byte> frame_of(const ImageInfo& info) {
+    std::vector<std::byte> out;
+    for (JxlDecoderStatus status = decoder_->next(); status != JXL_DEC_FULL_IMAGE;
+         status = decoder_->next()) {
+      if (status == JXL_DEC_COLOR_ENCODING) {
+        choose_colours(info.type);
+        continue;
+      }
+      if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) fail("damaged JPEG XL: a frame is missing");
+      ImageType type = info.type;
+      if (!pixels_.empty()) type.cls = PixelClass::single;
+      const JxlPixelFormat format = pixel_format(type);
+      size_t size = 0;
+      JxlDecoderImageOutBufferSize(decoder_->get(), &format, &size);
+      if (size != static_cast<size_t>(stored_bytes(type, info.stored.pixels()))) {
+        fail("damaged JPEG XL: contradictory headers");
+      }
+      out.resize(size);
+      JxlDecoderSetImageOutBuffer(decoder_->get(), &format, out.data(), size);
+    }
+    return out;
+  }
+
+  void choose_colours(const ImageType& type) {
+    pixels_.clear();
+    const std::optional<OwnProfile> own = own_profile(*decoder_, type);
+    if (!own || !own->matrix) return;
+    const int white = static_cast<int>(type.white);
+    for (const ToneCurve& curve : own->matrix->curves) pixels_.emplace_back(curve, white);
+    if (type.alpha) pixels_.emplace_back(ToneCurve(), white);
+  }
+
+  void put_light(const float* light, HostImage& image) const {
+    const auto put = [&]<class T>(T) {
+      for (std::int64_t y = 0; y < image.size().height; ++y) {
+        for (size_t c = 0; c < pixels_.size(); ++c) {
+          Plane& plane = c < image.planes.size() ? image.planes[c] : image.alpha;
+          T* row = plane.row_as<T>(y);
+          for (std::int64_t x = 0; x < image.size().width; ++x) {
+            row[x] = static_cast<T>(pixels_[c](light[pixels_.size() * static_cast<size_t>(x) + c]));
+          }
+        }
+        light += pixels_.size() * static_cast<size_t>(image.size().width);
+      }
+    };
+    image.type.cls == PixelClass::uint8 ? put(std::uint8_t()) : put(std::uint16_t());
+  }
+
   InputBytes bytes_;
   MakeImage make_image_;
   std::optional<Decoder> decoder_;
-  int next_ = 0;  // the frame that comes next
+  std::vector<LightToPixel> pixels_;  // of each channel, where light is decoded
+  int next_ = 0;                      // the frame that comes next
 };
 
 class Libjxl final : public CodecModule {

@@ -1,0 +1,118 @@
+"""Header fields that change what pixels mean: used, refused or named, format by format.
+
+docs/formats.md has the tables that name these tests. Files are made by other programs or byte by
+byte from the format's definition, and results are judged by other programs.
+"""
+import shutil
+import struct
+import subprocess
+import unittest
+
+import icc_writer
+import numpy as np
+from PIL import Image
+from program import ProgramTest, colour, ramp
+
+IDENTITY = "rot90 0"
+
+
+class Fields(ProgramTest):
+    def tool(self, *command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def read(self, name, err="", *options):
+        run = self.impipe(IDENTITY, name, "-o", "read.npy", *options)
+        self.assertEqual(run.err, err)
+        return np.load(self.path("read.npy"))
+
+    def refused(self, name, reason):
+        run = self.impipe(IDENTITY, name, "-o", "read.npy", code=1)
+        self.assertEqual(run.err, f"impipe: {name}: decode: {reason}\n")
+
+    def equal(self, got, expected):
+        self.assertEqual((got.dtype, got.shape), (expected.dtype, expected.shape))
+        np.testing.assert_array_equal(got, expected)
+
+
+class JpegXl(Fields):
+    CURVES = {
+        "gamma": icc_writer.gamma(2.19921875),
+        "table": icc_writer.table(lambda x: 0.3 * x + 0.7 * x ** 3),
+        "L*": icc_writer.parametric(3, 3, 100 / 116, 16 / 116, 100 / 903.3, 0.08),
+        "power": icc_writer.parametric(0, 1.7),
+    }
+
+    # 48 dark levels, then all.
+    LEVELS = np.vstack([np.tile(np.repeat(np.arange(48), 4), (16, 1)),
+                        np.tile(np.arange(192) * 255 // 191, (48, 1))]).astype(np.uint8)
+
+    def made(self, pixels, icc, quality="95"):
+        Image.fromarray(pixels).save(self.path("in.png"), icc_profile=icc)
+        self.tool("cjxl", "-q", quality, "in.png", "in.jxl")
+
+    def read_with_profile(self, err=""):
+        run = self.impipe(IDENTITY, "in.jxl", "-o", "out.png")
+        self.assertEqual(run.err, err)
+        with Image.open(self.path("out.png")) as out:
+            return np.asarray(out).astype(int), out.info.get("icc_profile")
+
+    def test_loss_with_a_profile_of_its_own(self):
+        for name, curve in self.CURVES.items():
+            for colorants in (None, icc_writer.ADOBE, icc_writer.PROPHOTO):
+                with self.subTest(curve=name, colorants=colorants):
+                    icc = icc_writer.profile(curve, colorants)
+                    pixels = self.LEVELS if colorants is None else np.dstack([self.LEVELS] * 3)
+                    self.made(pixels, icc)
+                    got, carried = self.read_with_profile()
+                    self.assertEqual(carried, icc)
+                    self.assertLess(np.abs(got - pixels).mean(), 1)
+                    self.assertLessEqual(np.abs(got - pixels).max(), 8)
+                    self.assertGreater(len(np.unique(got[:16])), 40)
+
+    def test_loss_with_a_profile_colours_and_alpha(self):
+        icc = icc_writer.profile(self.CURVES["table"], icc_writer.ADOBE)
+        y, x = np.mgrid[0:64, 0:96]
+        pixels = np.stack([40 + 2 * x, 60 + 2 * y, 200 - x - y, 255 - x], 2).astype(np.uint8)
+        self.made(pixels, icc, "99")
+        got, carried = self.read_with_profile()
+        self.assertEqual(carried, icc)
+        self.assertLessEqual(np.abs(got - pixels).max(), 6)
+        self.assertLess(np.abs(got - pixels).mean(), 1)
+
+    def test_loss_with_a_profile_in_16_bits(self):
+        icc = icc_writer.profile(self.CURVES["gamma"], icc_writer.ADOBE)
+        deep = np.repeat(np.linspace(0, 65535, 128).astype(np.uint16)[None], 64, 0)
+        self.picture("in.npy", np.dstack([deep] * 3))
+        self.impipe(IDENTITY, "in.npy", "-o", "plain.png")
+        self.with_profile("plain.png", "in.png", icc)
+        self.impipe(IDENTITY, "in.png", "-o", "in.jxl", "--quality", "99")
+        got = self.read("in.jxl", "impipe: in.jxl: the result is without ICC profile\n")
+        self.assertEqual(got.dtype, np.uint16)
+        self.assertLess(np.abs(got.astype(int) - deep[..., None]).max(), 1000)
+
+    def with_profile(self, source, target, icc):
+        """Puts an iCCP chunk behind a PNG's header."""
+        import zlib
+        with open(self.path(source), "rb") as file:
+            data = file.read()
+        body = b"iCCP" + b"own\0\0" + zlib.compress(icc)
+        chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+        self.write(target, data[:33] + chunk + data[33:])
+
+    def test_loss_with_a_table_of_colours(self):
+        def lab(r, g, b):
+            return 100 * (0.3 * r + 0.6 * g + 0.1 * b), 40 * (r - g), 40 * (g - b)
+        icc = icc_writer.profile(a2b0=icc_writer.colour_table(lab))
+        self.made(np.dstack([self.LEVELS] * 3), icc)
+        got, carried = self.read_with_profile(
+            "impipe: in.jxl: the result is without its ICC profile, a table of colours (pixels "
+            "are of Rec. 2020 instead)\n")
+        self.assertNotEqual(carried, icc)
+        self.assertIn(b"acsp", carried)
+        self.assertGreater(len(np.unique(got[:16])), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
