@@ -10,6 +10,7 @@ import unittest
 
 import icc_writer
 import numpy as np
+import tifffile
 from PIL import Image
 from program import ProgramTest, colour, ramp
 
@@ -18,7 +19,7 @@ IDENTITY = "rot90 0"
 
 class Fields(ProgramTest):
     def tool(self, *command):
-        done = subprocess.run(command, cwd=self.folder, capture_output=True)
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -112,6 +113,44 @@ class JpegXl(Fields):
         self.assertNotEqual(carried, icc)
         self.assertIn(b"acsp", carried)
         self.assertGreater(len(np.unique(got[:16])), 20)
+
+
+class Jpeg2000(Fields):
+    def made(self, numbers, bits, sign, name="in.jp2"):
+        count, (height, width) = numbers.shape[0], numbers.shape[1:]
+        kind = ("i" if sign == "s" else "u") + ("1" if bits <= 8 else "2")
+        self.write("in.raw", numbers.astype(">" + kind).tobytes())
+        self.tool("opj_compress", "-i", "in.raw", "-o", name, "-F",
+                  f"{width},{height},{count},{bits},{sign}", "-mct", int(count == 3))
+
+    def test_signed_numbers(self):
+        rng = np.random.default_rng(1)
+        for bits, kind in ((8, np.int8), (12, np.int16), (16, np.int16)):
+            for count in (1, 3):
+                with self.subTest(bits=bits, count=count):
+                    end = 1 << (bits - 1)
+                    numbers = rng.integers(-end, end, (count, 37, 53)).astype(kind)
+                    numbers[0, 0, :3] = -end, end - 1, 0
+                    self.made(numbers, bits, "s")
+                    self.equal(np.moveaxis(np.atleast_3d(self.read("in.jp2")), 2, 0), numbers)
+                    self.impipe(IDENTITY, "in.jp2", "-o", "out.tif")
+                    self.assertEqual(tifffile.imread(self.path("out.tif")).dtype, kind)
+        self.assertIn("16-bit signed", self.impipe("info", "in.jp2").out)
+        run = self.impipe(IDENTITY, "in.jp2", "-o", "out.png", code=1)
+        self.assertIn("has no white", run.err)
+
+    def test_signed_numbers_that_are_no_picture(self):
+        numbers = np.zeros((2, 37, 53), np.int16)
+        self.made(numbers, 16, "s", "in.j2k")
+        self.refused("in.j2k", "JPEG 2000 of signed numbers beside alpha is not supported")
+        self.made(np.zeros((3, 37, 53), np.uint8), 8, "u", "in.j2k")
+        with open(self.path("in.j2k"), "rb") as file:
+            data = bytearray(file.read())
+        siz = data.index(b"\xff\x51")
+        data[siz + 2 + 38] |= 0x80  # the sign bit of the first of SIZ's components
+        self.write("in.j2k", bytes(data))
+        self.refused("in.j2k", "JPEG 2000 with signed channels beside unsigned ones is not "
+                               "supported")
 
 
 if __name__ == "__main__":

@@ -206,6 +206,9 @@ void check_supported(const opj_image_t& image, const Boxes& boxes) {
         one.h != image.comps[0].h) {
       fail("JPEG 2000 with subsampled channels is not supported");
     }
+    if (one.sgnd != image.comps[0].sgnd) {
+      fail("JPEG 2000 with signed channels beside unsigned ones is not supported");
+    }
   }
 }
 
@@ -228,20 +231,33 @@ ImageInfo info_of(const opj_image_t& image, const Boxes& boxes) {
   const PixelClass cls = bits <= 8 ? PixelClass::uint8 : PixelClass::uint16;
   info.type = {.cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
   info.detail = std::to_string(bits) + "-bit";
+  if (image.comps[0].sgnd == 0) return info;
+  if (alpha) fail("JPEG 2000 of signed numbers beside alpha is not supported");
+  info.type.cls = PixelClass::single;
+  info.type.white = 0;
+  info.samples = bits <= 8 ? SampleType::int8 : SampleType::int16;
+  info.detail += " signed";
   return info;
+}
+
+// Signed values of a component, as they are.
+void copy_numbers(const opj_image_comp_t& from, Plane& to) {
+  const auto width = static_cast<size_t>(to.size().width);
+  for (std::int64_t y = 0; y < to.size().height; ++y) {
+    std::copy_n(from.data + width * static_cast<size_t>(y), width, to.row_as<float>(y));
+  }
 }
 
 // Values of a component, brought to the full range of T.
 template <class T>
 void copy_component(const opj_image_comp_t& from, Plane& to) {
   const std::int64_t top = (std::int64_t{1} << from.prec) - 1;
-  const std::int64_t shift = from.sgnd != 0 ? std::int64_t{1} << (from.prec - 1) : 0;
   constexpr std::int64_t white = sizeof(T) == 1 ? 255 : 65535;
   const OPJ_INT32* value = from.data;
   for (std::int64_t y = 0; y < to.size().height; ++y) {
     T* row = to.row_as<T>(y);
     for (std::int64_t x = 0; x < to.size().width; ++x) {
-      const std::int64_t code = std::clamp<std::int64_t>(*value++ + shift, 0, top);
+      const std::int64_t code = std::clamp<std::int64_t>(*value++, 0, top);
       row[x] = static_cast<T>((2 * code * white + top) / (2 * top));
     }
   }
@@ -263,8 +279,11 @@ class OpenJpeg final : public CodecModule {
         fail("damaged JPEG 2000: contradictory headers");
       }
       Plane& to = c < out.planes.size() ? out.planes[c] : out.alpha;
-      info.type.cls == PixelClass::uint8 ? copy_component<std::uint8_t>(from, to)
-                                         : copy_component<std::uint16_t>(from, to);
+      switch (info.type.cls) {
+        case PixelClass::single: copy_numbers(from, to); break;
+        case PixelClass::uint16: copy_component<std::uint16_t>(from, to); break;
+        default: copy_component<std::uint8_t>(from, to);
+      }
     }
     return out;
   }
