@@ -57,6 +57,28 @@ class Fits(ProgramTest):
         big = np.full((4, 5), 1 << 24, np.int32)
         np.testing.assert_array_equal(self.read(hdu(big)), big)
 
+    def test_blanks_of_whole_numbers_are_no_numbers(self):
+        for kind, offset in (("uint8", 0), ("uint16", 1 << 15), ("int16", 0), ("uint32", 1 << 31),
+                             ("int32", 0)):
+            for blank in (0, 7, 90):
+                with self.subTest(kind, blank=blank):
+                    values = np.arange(20 * 30).reshape(20, 30).astype(kind) % 100
+                    self.write("a.fits", hdu(values, extra=[card("BLANK", blank - offset)]))
+                    self.impipe("rot90 0", "a.fits", "-o", "out.npy")
+                    # What astropy.io.fits gives with uint=False, rows from the top.
+                    expected = np.where(values == blank, np.nan, values).astype(np.float32)
+                    np.testing.assert_array_equal(self.pixels("out.npy"), expected)
+        values = np.full((20, 30), 7, np.uint16)
+        self.write("a.fits", hdu(values, extra=[card("BLANK", -32768)]))
+        run = self.impipe("rot90 0", "a.fits", "-o", "a.png", code=1)
+        self.assertIn("has no white", run.err)
+        self.impipe("rot90 0", "a.fits", "-o", "a.png", "-d", "uint16")
+        np.testing.assert_array_equal(self.pixels("a.png"), values)
+
+    def test_blanks_of_floats_are_none(self):
+        values = np.arange(20 * 30, dtype=np.float32).reshape(20, 30)
+        np.testing.assert_array_equal(self.read(hdu(values, extra=[card("BLANK", 7)])), values)
+
     def test_colours_planes_and_extensions(self):
         planes = colour(25, 41).transpose(2, 0, 1)
         np.testing.assert_array_equal(self.read(hdu(planes)), colour(25, 41))

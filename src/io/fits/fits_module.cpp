@@ -66,6 +66,7 @@ struct Picture {
   Size size;
   int type = BYTE_IMG;  // of the values as they are meant: BYTE_IMG, USHORT_IMG, FLOAT_IMG, …
   bool scaled = false;  // whole numbers that the header scales to others
+  bool blanks = false;  // whole numbers of which one, BLANK, is none
 };
 
 // An open file. Errors are told with `check`.
@@ -133,6 +134,11 @@ class File {
     if (planes > max_planes) fail("FITS of " + std::to_string(planes) + " planes");
     Picture picture{.hdu = hdu, .size = {sides[0], sides[1]}, .type = bits};
     picture.scaled = bits < 0 && stored > 0;
+    LONGLONG blank = 0;
+    fits_read_key(file_, TLONGLONG, "BLANK", &blank, nullptr, &status);
+    picture.blanks = status != KEY_NO_EXIST && stored > 0;
+    if (status != KEY_NO_EXIST) check(status);
+    fits_clear_errmsg();
     const bool colours = axes == 3 && planes == 3;
     picture.channels = colours ? 3 : 1;
     for (; picture.plane < planes; picture.plane += picture.channels) out.push_back(picture);
@@ -143,16 +149,18 @@ class File {
   fitsfile* file_ = nullptr;
 };
 
-// Whole numbers of 16 bits and less with their full range as white; others are numbers without one,
-// floats as they are in TIFF: white is 1.
+// Whole numbers of 16 bits and less with their full range as white; others, and those with blanks,
+// are numbers without one, floats as they are in TIFF: white is 1.
 ImageType type_of(const Picture& picture) {
   ImageType type{.cls = PixelClass::single, .channels = picture.channels, .alpha = false};
+  type.white = 0;
+  if (picture.blanks) return type;
   switch (picture.type) {
     case BYTE_IMG: type.cls = PixelClass::uint8; break;
     case USHORT_IMG: type.cls = PixelClass::uint16; break;
     case FLOAT_IMG:
     case DOUBLE_IMG: type.white = picture.scaled ? 0 : 1; return type;
-    default: type.white = 0; return type;
+    default: return type;
   }
   type.white = class_max(type.cls);
   return type;
