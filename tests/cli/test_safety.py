@@ -5,8 +5,11 @@ import subprocess
 import threading
 import unittest
 
+import numpy as np
 import program
 from program import PROGRAM, ProgramTest, ramp
+
+import fits_writer
 
 
 class NamedTexts(ProgramTest):
@@ -333,6 +336,22 @@ class Modules(ProgramTest):
                          "impipe: a.jpg: decode: IMPIPE_CODEC: 'lib' is not an absolute path: code "
                          "is not loaded from wherever impipe is run\n")
 
+    def without_proc(self):
+        """A command in front of another one, which then sees no /proc."""
+        hidden = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"]
+        if os.geteuid() != 0 or subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+            self.skipTest("needs the right to hide /proc")
+        return hidden
+
+    def test_without_proc_fits_is_read(self):
+        values = np.arange(20 * 30, dtype=np.int16).reshape(20, 30)
+        self.write("a.fits", fits_writer.hdu(values))
+        done = subprocess.run([*self.without_proc(), PROGRAM, "mean2", "--no-header", "a.fits"],
+                              cwd=self.folder, capture_output=True, env=self.environment())
+        self.assertEqual(done.stdout, b"a.fits\t299.5\n")
+        if not program.SANITIZED:
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_without_proc_the_program_finds_its_own_modules(self):
         self.picture("a.jpg")
         os.makedirs(self.path("x/here"))
@@ -340,9 +359,7 @@ class Modules(ProgramTest):
         # would fail.
         self.write("x/lib/impipe/impipe_codec.so", "no library")
         self.write("x/here/impipe_codec.so", "no library")
-        hidden = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"]
-        if os.geteuid() != 0 or subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
-            self.skipTest("needs the right to hide /proc")
+        hidden = self.without_proc()
         command = [*hidden, PROGRAM, "mean2", "--no-header", self.path("a.jpg")]
         for path in (PROGRAM, os.path.relpath(PROGRAM, self.path("x/here"))):
             command[len(hidden)] = path

@@ -1,13 +1,15 @@
 // The codec module for FITS, through cfitsio; read alone.
 #include <fitsio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+extern "C" {
+#include <fitsio2.h>  // fits_register_driver; not made for C++
+}
 
 #include <array>
-#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,28 +36,64 @@ using InputBytes = std::span<const std::byte>;
   fail(std::string("damaged FITS: ") + reason);
 }
 
-// A file without a name that has these bytes.
-class MemoryFile {
+// What files in memory the library has open, by the numbers that are their names. Its own driver
+// for memory reads beyond the end of damaged files.
+class Memory {
  public:
-  explicit MemoryFile(InputBytes bytes) : file_(memfd_create("fits", MFD_CLOEXEC)) {
-    for (size_t done = 0; file_ >= 0 && done < bytes.size();) {
-      const ssize_t written = write(file_, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        close(file_);
-        throw std::bad_alloc();
-      }
-      done += static_cast<size_t>(written);
-    }
-    if (file_ < 0) fail(std::string("FITS needs a file in memory: ") + std::strerror(errno));
+  // Tells the library of the driver, once.
+  static void add_driver() {
+    static const int status = fits_register_driver(
+        prefix.data(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, open, nullptr, nullptr,
+        close, nullptr, size, nullptr, seek, read, nullptr);
+    if (status != 0) fail("FITS cannot be read: no driver of files in memory");
   }
-  ~MemoryFile() { close(file_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string name() const { return "/proc/self/fd/" + std::to_string(file_); }
+  // A name of the bytes, which stay as long as they are open.
+  static std::string name_of(InputBytes bytes) {
+    const std::lock_guard lock(mutex_);
+    files_[++last_] = {bytes, 0};
+    return std::string(prefix) + std::to_string(last_);
+  }
+  static void forget(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    files_.erase(std::atoi(name.c_str() + prefix.size()));
+  }
 
  private:
-  int file_;
+  struct Open {
+    InputBytes bytes;
+    std::int64_t at = 0;
+  };
+  static Open* find(int handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = files_.find(handle);
+    return found == files_.end() ? nullptr : &found->second;
+  }
+  static int open(char* name, int, int* handle) {
+    *handle = std::atoi(name);
+    return find(*handle) == nullptr ? FILE_NOT_OPENED : 0;
+  }
+  static int close(int) { return 0; }
+  static int size(int handle, LONGLONG* bytes) {
+    *bytes = static_cast<LONGLONG>(find(handle)->bytes.size());
+    return 0;
+  }
+  static int seek(int handle, LONGLONG to) {
+    find(handle)->at = to;
+    return 0;
+  }
+  static int read(int handle, void* to, long count) {
+    Open& file = *find(handle);
+    const auto has = static_cast<std::int64_t>(file.bytes.size());
+    if (count < 0 || file.at < 0 || file.at > has || count > has - file.at) return END_OF_FILE;
+    std::memcpy(to, file.bytes.data() + file.at, static_cast<size_t>(count));
+    file.at += count;
+    return 0;
+  }
+
+  static inline std::string prefix = "impipe-memory://";
+  static inline std::mutex mutex_;
+  static inline std::map<int, Open> files_;  // whose elements stay where they are
+  static inline int last_ = 0;
 };
 
 // A picture is a plane of an image, or three planes as colours.
@@ -72,16 +110,18 @@ struct Picture {
 // An open file. Errors are told with `check`.
 class File {
  public:
-  // As a file: what the library reads of memory it reads beyond its end, too. The name is taken as
-  // it is, so that nothing else is opened or run.
-  explicit File(InputBytes bytes) : bytes_(bytes), memory_(bytes) {
+  explicit File(InputBytes bytes) : bytes_(bytes) {
+    Memory::add_driver();
+    name_ = Memory::name_of(bytes);
     int status = 0;
-    fits_open_diskfile(&file_, memory_.name().c_str(), READONLY, &status);
+    fits_open_file(&file_, name_.c_str(), READONLY, &status);
+    if (status != 0) Memory::forget(name_);
     check(status);
   }
   ~File() {
     int status = 0;
     fits_close_file(file_, &status);
+    Memory::forget(name_);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -145,7 +185,7 @@ class File {
   }
 
   InputBytes bytes_;
-  MemoryFile memory_;
+  std::string name_;
   fitsfile* file_ = nullptr;
 };
 
