@@ -23,6 +23,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   chromium                              # looks at the pages of --profile=html and bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
   dcraw libcfitsio-bin                  # judge our files
+  netpbm                                # makes and judges PAMs
   libimage-exiftool-perl                # puts metadata into files
   python3-tifffile                      # writes and reads stacks
   zsh fish                              # take up the completions

@@ -158,6 +158,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted, cons
       case Format::webp: info = webp_header(source); break;
       case Format::exr: info = exr_layout(source, wanted, reading.channels).info; break;
       case Format::pnm:
+      case Format::pam:
       case Format::pfm: info = pnm_header(source).info; break;
       case Format::npy: info = npy_header(source, reading.axes).info; break;
       case Format::gif: info = gif_header(source); break;
@@ -466,7 +467,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     const NpyHeader header = npy_header(ByteSource(bytes), options.reading.axes);
     out.image = decode_npy(bytes, out.info, options.reading.axes);
     out.metadata.npy = std::make_shared<const NpyAxes>(header.axes);
-  } else if (format == Format::pnm || format == Format::pfm) {
+  } else if (format == Format::pnm || format == Format::pam || format == Format::pfm) {
     out.image = decode_pnm(bytes);
   } else if (format == Format::bmp) {
     out.image = decode_bmp(bytes);
@@ -650,6 +651,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       break;
     case Format::bmp: out.bytes = encode_bmp(ready); break;
     case Format::pnm: out.bytes = encode_pnm(ready); break;
+    case Format::pam: out.bytes = encode_pam(ready); break;
     case Format::pfm: out.bytes = encode_pfm(ready); break;
     case Format::qoi: out.bytes = encode_qoi(ready); break;
     case Format::tga: out.bytes = encode_tga(ready); break;

@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 using enum Format;
 using Codec::module, Codec::openexr, Codec::openjpeg, Codec::program;
-constexpr std::array<FormatTraits, 22> table{{
+constexpr std::array<FormatTraits, 23> table{{
     // name, extensions                  codec    1-bit  8      16     float  any    alpha  meta   lossy  writes library
     {png,  "PNG",  "png",                module,  true,  true,  true,  false, false, true,  true,  false, true,  "libpng"},
     {jpeg, "JPEG", "jpg jpeg jpe jfif",  module,  false, true,  false, false, false, false, true,  true,  true,  "libjpeg"},
@@ -35,6 +35,7 @@ constexpr std::array<FormatTraits, 22> table{{
     {dpx,  "DPX",  "dpx",                program, false, true,  true,  false, false, true,  true,  false, true,  ""},
     {fits, "FITS", "fits fit fts",       Codec::cfitsio, false, true, true, true, false, false, false, false, false, "cfitsio"},
     {camera, "camera raw", "dng nef cr2 cr3 arw raf orf rw2 pef srw", Codec::libraw, false, false, true, false, false, false, true, false, false, "LibRaw"},
+    {pam,  "PAM",  "pam",                program, true,  true,  true,  false, false, true,  false, false, true,  ""},
 }};
 // clang-format on
 
@@ -102,6 +103,7 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
   };
   if (head.size() >= 3 && head[0] == 'P' && space_at(2)) {
     if (head[1] >= '1' && head[1] <= '6') return Format::pnm;
+    if (head.starts_with("P7\n"sv) || head.starts_with("P7\r\n"sv)) return Format::pam;
     if (head[1] == 'f' || head[1] == 'F') return Format::pfm;
   }
   if (head.starts_with("\xff\x0a"sv) || head.starts_with("\0\0\0\x0cJXL \r\n\x87\n"sv))

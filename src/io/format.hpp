@@ -33,7 +33,8 @@ enum class Format {
   raw,
   dpx,
   fits,
-  camera
+  camera,
+  pam
 };
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,

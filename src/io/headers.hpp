@@ -23,7 +23,7 @@ inline constexpr std::int64_t max_side = (std::int64_t{1} << 24) - 1;
 struct PnmHeader {
   ImageInfo info;
   char kind = '5';             // the character after P
-  std::int64_t maxval = 1;     // of PFM: unused
+  std::int64_t maxval = 1;     // what displays as white; of PFM: unused
   bool little_endian = false;  // of PFM
   std::int64_t data = 0;       // offset of the pixels
 };
@@ -69,7 +69,7 @@ TgaHeader tga_header(const ByteSource& source);
 
 struct HdrHeader {
   ImageInfo info;
-  bool bottom_up = false, right_to_left = false;
+  bool by_columns = false, bottom_up = false, right_to_left = false;
   std::int64_t data = 0;
 };
 HdrHeader hdr_header(const ByteSource& source);
@@ -94,6 +94,7 @@ Bytes encode_tga(const HostImage& image);
 Bytes encode_hdr(const HostImage& image);
 Bytes encode_bmp(const HostImage& image);
 Bytes encode_pnm(const HostImage& image);
+Bytes encode_pam(const HostImage& image);
 Bytes encode_pfm(const HostImage& image);
 // axes: of the NPY that the image was made from, or null.
 Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples);

@@ -1,8 +1,10 @@
-// PBM, PGM, PPM and PFM files, read and written without the codec module.
+// PBM, PGM, PPM, PAM and PFM files, read and written without the codec module.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
+#include "core/printable.hpp"
 #include "io/bits.hpp"
 #include "io/headers.hpp"
 #include "io/pixel_rows.hpp"
@@ -52,7 +54,7 @@ class Words {
 // Bytes of the pixels in the file; of a plain one at least, with a blank between two numbers.
 std::int64_t pixel_bytes(const PnmHeader& header) {
   const ImageType& type = header.info.type;
-  const std::int64_t samples = header.info.stored.width * type.channels;
+  const std::int64_t samples = header.info.stored.width * stored_channels(type);
   if (header.kind == '1') return samples * header.info.stored.height;
   if (header.kind <= '3') return 2 * samples * header.info.stored.height - 1;
   const std::int64_t row = header.kind == '4' ? (samples + 7) / 8 : samples * bytes_of(type.cls);
@@ -120,11 +122,86 @@ void append(Bytes& out, const std::string& text) {
   out.insert(out.end(), begin, begin + text.size());
 }
 
+void check_maxval(const PnmHeader& header) {
+  if (header.maxval >= 1 && header.maxval <= 65535) return;
+  fail("damaged " + std::string(name_of(header.info.format)) + ": the largest value is " +
+       std::to_string(header.maxval));
+}
+
+// What the samples of a PAM are, by its tuple type, and without one by their number alone.
+ImageType pam_type(const std::string& tuple, std::int64_t depth, std::int64_t maxval) {
+  struct Kind {
+    std::string_view name;
+    int channels;
+    bool alpha;
+  };
+  static constexpr Kind kinds[] = {{"GRAYSCALE", 1, false},     {"GRAYSCALE_ALPHA", 1, true},
+                                   {"RGB", 3, false},           {"RGB_ALPHA", 3, true},
+                                   {"BLACKANDWHITE", 1, false}, {"BLACKANDWHITE_ALPHA", 1, true}};
+  const auto is_this = [&](const Kind& kind) {
+    return tuple.empty() ? kind.channels + (kind.alpha ? 1 : 0) == depth : kind.name == tuple;
+  };
+  const Kind* kind = std::find_if(std::begin(kinds), std::end(kinds), is_this);
+  if (kind == std::end(kinds)) {
+    const std::string what =
+        tuple.empty() ? std::to_string(depth) + " channels" : "the tuple type '" + tuple + "'";
+    fail("PAM of " + what + " is not supported");
+  }
+  if (kind->channels + (kind->alpha ? 1 : 0) != depth) {
+    fail("damaged PAM: " + tuple + " of " + std::to_string(depth) + " channels");
+  }
+  const bool bits = tuple == "BLACKANDWHITE" && maxval == 1;
+  const PixelClass cls = bits           ? PixelClass::logical
+                         : maxval > 255 ? PixelClass::uint16
+                                        : PixelClass::uint8;
+  return {.cls = cls, .channels = kind->channels, .alpha = kind->alpha, .white = class_max(cls)};
+}
+
+// A PAM's header is lines of a word and its value, up to ENDHDR; '#' begins a line of comment.
+PnmHeader pam_header(const ByteSource& source, std::int64_t begin) {
+  const std::string text = source.read_some(begin, 4096);
+  PnmHeader header;
+  header.kind = '7';
+  header.info.format = Format::pam;
+  std::int64_t depth = 0;
+  std::string tuple;
+  header.maxval = 0;
+  const auto count = [](const std::string& word, const std::string& value) {
+    const bool digits = value.find_first_not_of("0123456789") == value.npos;
+    if (!digits || value.empty() || value.size() > 10) {
+      fail("damaged PAM: '" + printable(value) + "' is no " + word);
+    }
+    return std::stoll(value);
+  };
+  for (size_t at = text.find('\n') + 1;;) {
+    const size_t end = text.find('\n', at);
+    if (at == 0 || end == text.npos) fail("damaged PAM: its header has no ENDHDR");
+    std::istringstream line(text.substr(at, end - at));
+    at = end + 1;
+    std::string word, value;
+    line >> word >> value;
+    if (word == "ENDHDR") {
+      header.data = begin + static_cast<std::int64_t>(at);
+      break;
+    }
+    if (word == "WIDTH") header.info.stored.width = count(word, value);
+    if (word == "HEIGHT") header.info.stored.height = count(word, value);
+    if (word == "DEPTH") depth = count(word, value);
+    if (word == "MAXVAL") header.maxval = count(word, value);
+    if (word == "TUPLTYPE") tuple += (tuple.empty() ? "" : " ") + value;
+  }
+  check_maxval(header);
+  header.info.type = pam_type(tuple, depth, header.maxval);
+  header.info.detail = depth_text(header.maxval > 255 ? 16 : header.maxval == 1 ? 1 : 8);
+  return header;
+}
+
 // The header of the picture that begins at `begin`.
 PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
-  Words words(source.read_some(begin, 4096));
   PnmHeader header;
   header.kind = source.read(begin + 1, 1)[0];
+  if (header.kind == '7') return pam_header(source, begin);
+  Words words(source.read_some(begin, 4096));
   const bool is_float = header.kind == 'f' || header.kind == 'F';
   ImageInfo& info = header.info;
   info.format = is_float ? Format::pfm : Format::pnm;
@@ -139,9 +216,7 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
     info.detail = depth_text(32, true);
   } else if (!bits) {
     header.maxval = words.next_number("largest value");
-    if (header.maxval < 1 || header.maxval > 65535) {
-      fail("damaged PNM: the largest value is " + std::to_string(header.maxval));
-    }
+    check_maxval(header);
     cls = header.maxval > 255 ? PixelClass::uint16 : PixelClass::uint8;
     info.detail = depth_text(header.maxval > 255 ? 16 : 8);
   } else {
@@ -151,6 +226,12 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
   if (header.kind <= '3') info.detail += ", plain";
   header.data = begin + words.data();
   return header;
+}
+
+[[noreturn]] void fail_sample(const PnmHeader& header, std::int64_t value) {
+  fail("damaged " + std::string(name_of(header.info.format)) + ": a sample is " +
+       std::to_string(value) + ", and its header says that the largest is " +
+       std::to_string(header.maxval));
 }
 
 }  // namespace
@@ -163,7 +244,7 @@ PnmHeader pnm_header(const ByteSource& source) {
          last.info.stored.height <= max_side) {
     const std::int64_t end = last.data + pixel_bytes(last);
     const std::string head = source.read_some(end, 3);
-    if (head.size() < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '6' || !is_space(head[2])) {
+    if (head.size() < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '7' || !is_space(head[2])) {
       break;
     }
     last = header_at(source, end);
@@ -178,12 +259,12 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
   const Size size = header.info.stored;
   check_complete(header, static_cast<std::int64_t>(bytes.size()));
   HostImage image(header.info.type, size);
-  const std::int64_t samples = size.width * image.type.channels;
-  const bool bits = image.type.cls == PixelClass::logical;
+  const std::int64_t samples = size.width * stored_channels(image.type);
+  const bool bits = header.kind == '1' || header.kind == '4';
   const bool wide = image.type.cls == PixelClass::uint16;
-  const std::int64_t full = wide ? 65535 : 255;
+  const auto full = static_cast<std::int64_t>(class_max(image.type.cls));
   const auto scaled = [&](std::int64_t v) {
-    v = std::min(v, header.maxval);
+    if (v > header.maxval) fail_sample(header, v);
     return header.maxval == full ? v : (v * full * 2 + header.maxval) / (header.maxval * 2);
   };
   // A row as the file has it; the one that is not of the image's class stays empty.
@@ -199,8 +280,8 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
       for (std::uint16_t& value : wide_row)
         value = static_cast<std::uint16_t>(scaled(plain.next()));
       for (std::uint8_t& value : row) {
-        const int next = plain.next();
-        value = static_cast<std::uint8_t>(bits ? next == 0 : scaled(next));
+        value = static_cast<std::uint8_t>(scaled(plain.next()));
+        if (bits) value ^= 1;  // 1 is black
       }
       put(y);
     }
@@ -230,18 +311,17 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
   return image;
 }
 
-Bytes encode_pnm(const HostImage& image) {
+namespace {
+
+// The rows of a raw file behind its header. bits: eight pixels to a byte, 1 is black.
+Bytes with_rows(const std::string& head, const HostImage& image, bool bits) {
   const PixelClass cls = image.type.cls;
-  const bool bits = cls == PixelClass::logical;
   const Size size = image.size();
-  std::string head = bits ? "P4\n" : image.type.channels == 3 ? "P6\n" : "P5\n";
-  head += std::to_string(size.width) + " " + std::to_string(size.height) + "\n";
-  if (!bits) head += cls == PixelClass::uint16 ? "65535\n" : "255\n";
   Bytes out;
   const std::int64_t row_bytes = bits ? (size.width + 7) / 8 : stored_bytes(image.type, size.width);
   out.reserve(head.size() + static_cast<size_t>(row_bytes * size.height));
   append(out, head);
-  if (cls == PixelClass::uint8) {
+  if (!bits && cls != PixelClass::uint16) {
     append_rows(out, image, 0, size.height, 1);
     return out;
   }
@@ -262,6 +342,36 @@ Bytes encode_pnm(const HostImage& image) {
     }
   }
   return out;
+}
+
+std::string largest_value(PixelClass cls) {
+  return std::to_string(static_cast<int>(class_max(cls))) + "\n";
+}
+
+}  // namespace
+
+Bytes encode_pnm(const HostImage& image) {
+  const bool bits = image.type.cls == PixelClass::logical;
+  const std::string head = std::string(bits                       ? "P4\n"
+                                       : image.type.channels == 3 ? "P6\n"
+                                                                  : "P5\n") +
+                           std::to_string(image.size().width) + " " +
+                           std::to_string(image.size().height) + "\n" +
+                           (bits ? "" : largest_value(image.type.cls));
+  return with_rows(head, image, bits);
+}
+
+Bytes encode_pam(const HostImage& image) {
+  const ImageType& type = image.type;
+  const std::string head = "P7\nWIDTH " + std::to_string(image.size().width) + "\nHEIGHT " +
+                           std::to_string(image.size().height) + "\nDEPTH " +
+                           std::to_string(stored_channels(type)) + "\nMAXVAL " +
+                           largest_value(type.cls) + "TUPLTYPE " +
+                           (type.cls == PixelClass::logical ? "BLACKANDWHITE"
+                            : type.channels == 3            ? "RGB"
+                                                            : "GRAYSCALE") +
+                           (type.alpha ? "_ALPHA" : "") + "\nENDHDR\n";
+  return with_rows(head, image, false);
 }
 
 Bytes encode_pfm(const HostImage& image) {

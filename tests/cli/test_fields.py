@@ -3,16 +3,16 @@
 docs/formats.md has the tables that name these tests. Files are made by other programs or byte by
 byte from the format's definition, and results are judged by other programs.
 """
-import shutil
 import struct
 import subprocess
 import unittest
+import zlib
 
 import icc_writer
 import numpy as np
 import tifffile
 from PIL import Image
-from program import ProgramTest, colour, ramp
+from program import ProgramTest, colour, png_chunk, ramp
 
 IDENTITY = "rot90 0"
 
@@ -95,11 +95,9 @@ class JpegXl(Fields):
 
     def with_profile(self, source, target, icc):
         """Puts an iCCP chunk behind a PNG's header."""
-        import zlib
         with open(self.path(source), "rb") as file:
             data = file.read()
-        body = b"iCCP" + b"own\0\0" + zlib.compress(icc)
-        chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+        chunk = png_chunk(b"iCCP", b"own\0\0" + zlib.compress(icc))
         self.write(target, data[:33] + chunk + data[33:])
 
     def test_loss_with_a_table_of_colours(self):
@@ -151,6 +149,114 @@ class Jpeg2000(Fields):
         self.write("in.j2k", bytes(data))
         self.refused("in.j2k", "JPEG 2000 with signed channels beside unsigned ones is not "
                                "supported")
+
+
+class Netpbm(Fields):
+    def test_samples_above_the_largest_value(self):
+        """As netpbm has it, which says that the file is damaged."""
+        for head, body, value in (
+                (b"P5\n2 2\n100\n", bytes([0, 100, 101, 3]), "101"),
+                (b"P5\n2 2\n1023\n", struct.pack(">4H", 0, 1023, 65472, 3), "65472"),
+                (b"P6\n1 1\n254\n", bytes([0, 255, 1]), "255"),
+                (b"P2\n2 2\n7\n", b"0 7 8 1", "8")):
+            with self.subTest(head):
+                self.write("a.pnm", head + body)
+                largest = head.split()[-1].decode()
+                self.refused("a.pnm", f"damaged PNM: a sample is {value}, and its header says that "
+                                      f"the largest is {largest}")
+                done = subprocess.run(["pnmtopng", self.path("a.pnm")], capture_output=True)
+                self.assertNotEqual(done.returncode, 0)
+        self.write("a.pbm", b"P1\n2 1\n0 2\n")
+        self.refused("a.pbm", "damaged PNM: a sample is 2, and its header says that the largest is 1")
+
+    def pam(self, values, tuple_type, largest, extra=""):
+        height, width, depth = values.shape
+        head = (f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {depth}\nMAXVAL {largest}\n"
+                + (f"TUPLTYPE {tuple_type}\n" if tuple_type else "") + extra + "ENDHDR\n")
+        return head.encode() + values.astype(">u2" if largest > 255 else np.uint8).tobytes()
+
+    # ffmpeg's name, tuple type, channels
+    KINDS = (("gray", "GRAYSCALE", 1), ("ya8", "GRAYSCALE_ALPHA", 2), ("rgb24", "RGB", 3),
+             ("rgba", "RGB_ALPHA", 4), ("gray16be", "GRAYSCALE", 1),
+             ("ya16be", "GRAYSCALE_ALPHA", 2), ("rgb48be", "RGB", 3), ("rgba64be", "RGB_ALPHA", 4))
+
+    def samples(self, depth, kind=np.uint8):
+        rng = np.random.default_rng(depth)
+        return rng.integers(0, np.iinfo(kind).max + 1, (23, 31, depth)).astype(kind)
+
+    def test_pam_of_ffmpeg_and_for_it(self):
+        for kind, tuple_type, depth in self.KINDS:
+            with self.subTest(kind):
+                values = self.samples(depth, np.uint16 if kind.endswith("be") else np.uint8)
+                height, width = values.shape[:2]
+                self.write("in.raw", values.astype(values.dtype.newbyteorder(">")).tobytes())
+                raw = ["-f", "rawvideo", "-pix_fmt", kind]
+                self.tool("ffmpeg", "-v", "error", "-y", *raw, "-s", f"{width}x{height}", "-i",
+                          "in.raw", "their.pam")
+                self.equal(self.read("their.pam"), values.squeeze())
+                self.impipe(IDENTITY, "their.pam", "-o", "our.pam")
+                with open(self.path("our.pam"), "rb") as file:
+                    self.assertIn(f"TUPLTYPE {tuple_type}\n".encode(), file.read(200))
+                out = self.tool("ffmpeg", "-v", "error", "-i", "our.pam", *raw, "-")
+                self.assertEqual(out, values.astype(values.dtype.newbyteorder(">")).tobytes())
+
+    def test_pam_of_netpbm_and_for_it(self):
+        rgba = self.samples(4)
+        for name, values in (("rgba", rgba), ("ya", rgba[..., 2:]), ("rgb", rgba[..., :3]),
+                             ("gray", rgba[..., 0])):
+            with self.subTest(name):
+                Image.fromarray(values).save(self.path("in.png"))
+                option = ["-alphapam"] if name in ("rgba", "ya") else []
+                self.write("their.pam", self.tool("pngtopam", *option, "in.png"))
+                self.equal(self.read("their.pam"), values)
+                self.impipe(IDENTITY, "in.png", "-o", "our.pam")
+                self.write("out.png", self.tool("pamtopng", "our.pam"))
+                self.equal(self.pixels("out.png"), values)
+
+    def test_bits_of_a_pam(self):
+        bits = self.samples(1)[..., 0] > 128
+        for tuple_type in ("BLACKANDWHITE", "GRAYSCALE"):
+            self.write("a.pam", self.pam(bits[..., None], tuple_type, 1))
+            expected = bits if tuple_type == "BLACKANDWHITE" else bits.astype(np.uint8) * 255
+            self.equal(self.read("a.pam"), expected)
+        self.write("a.pam", self.pam(bits[..., None], "BLACKANDWHITE", 1))
+        self.impipe(IDENTITY, "a.pam", "-o", "our.pam")
+        self.write("out.pbm", self.tool("pamtopnm", "our.pam"))
+        with Image.open(self.path("out.pbm")) as out:
+            self.assertEqual(out.mode, "1")
+            np.testing.assert_array_equal(np.asarray(out), bits)
+        two = np.dstack([bits, ~bits])
+        self.write("a.pam", self.pam(two, "BLACKANDWHITE_ALPHA", 1))
+        self.equal(self.read("a.pam"), two.astype(np.uint8) * 255)
+
+    def test_the_header_of_a_pam(self):
+        for largest in (1, 100, 254, 256, 1023, 65535):
+            with self.subTest(largest=largest):
+                values = np.linspace(0, largest, 30).round().astype(int).reshape(5, 6, 1)
+                white = 255 if largest < 256 else 65535
+                self.write("a.pam", self.pam(values, "GRAYSCALE", largest, "# a comment\n\n"))
+                expected = (values[..., 0] * 2 * white + largest) // (2 * largest)
+                self.equal(self.read("a.pam"),
+                           expected.astype(np.uint8 if white == 255 else np.uint16))
+        rgba = self.samples(4)
+        for depth in (1, 2, 3, 4):  # as ffmpeg and pamtopng take those that do not say
+            values = rgba[..., :depth]
+            self.write("a.pam", self.pam(values, "", 255))
+            self.equal(self.read("a.pam"), values.squeeze())
+        for data, reason in (
+                (self.pam(rgba, "CMYK", 255), "PAM of the tuple type 'CMYK' is not supported"),
+                (self.pam(rgba, "RGB", 255), "damaged PAM: RGB of 4 channels"),
+                (self.pam(np.dstack([rgba, rgba]), "", 255), "PAM of 8 channels is not supported"),
+                (self.pam(rgba, "RGB_ALPHA", 70000), "damaged PAM: the largest value is 70000"),
+                (self.pam(rgba, "RGB_ALPHA", 254), "damaged PAM: a sample is 255, and its header "
+                                                   "says that the largest is 254"),
+                (self.pam(rgba, "RGB_ALPHA", 255)[:-1], "truncated PAM: 2851 bytes of pixels, 2852 "
+                                                        "needed"),
+                (b"P7\nWIDTH 3\nHEIGHT 2\n", "damaged PAM: its header has no ENDHDR"),
+                (b"P7\nWIDTH three\nENDHDR\n", "damaged PAM: 'three' is no WIDTH")):
+            with self.subTest(reason):
+                self.write("a.pam", data)
+                self.refused("a.pam", reason)
 
 
 if __name__ == "__main__":
