@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/printable.hpp"
 #include "io/headers.hpp"
 
 namespace impipe::io {
@@ -20,18 +21,24 @@ std::string line_of(const std::string& text, size_t& at) {
   return line;
 }
 
-// "-Y 480 +X 640": how rows follow each other, and their number.
+// "-Y 480 +X 640": how lines follow each other and pixels in them, and how many there are. The
+// first axis is that of the lines, which are columns where it is X.
 void read_size(HdrHeader& header, const std::string& line) {
   char sign[2] = {}, axis[2] = {};
   long long count[2] = {};
-  if (std::sscanf(line.c_str(), "%c%c %lld %c%c %lld", &sign[0], &axis[0], &count[0], &sign[1],
-                  &axis[1], &count[1]) != 6 ||
-      axis[0] != 'Y' || axis[1] != 'X') {
-    fail("Radiance HDR with rows that run as '" + line.substr(0, 40) + "' is not supported");
+  const int read = std::sscanf(line.c_str(), "%c%c %lld %c%c %lld", &sign[0], &axis[0], &count[0],
+                               &sign[1], &axis[1], &count[1]);
+  const auto is_axis = [&](int i) {
+    return (axis[i] == 'X' || axis[i] == 'Y') && (sign[i] == '+' || sign[i] == '-');
+  };
+  if (read != 6 || !is_axis(0) || !is_axis(1) || axis[0] == axis[1]) {
+    fail("damaged Radiance HDR: its size is '" + printable(line.substr(0, 40)) + "'");
   }
-  header.bottom_up = sign[0] == '+';
-  header.right_to_left = sign[1] == '-';
-  header.info.stored = {count[1], count[0]};
+  const int x = axis[0] == 'X' ? 0 : 1;
+  header.by_columns = x == 0;
+  header.bottom_up = sign[1 - x] == '+';
+  header.right_to_left = sign[x] == '-';
+  header.info.stored = {count[x], count[1 - x]};
 }
 
 // Rows of RGBE, packed in one of the format's three ways.
@@ -140,8 +147,11 @@ HdrHeader hdr_header(const ByteSource& source) {
   header.info.format = Format::hdr;
   size_t at = 0;
   for (std::string line = line_of(text, at); !line.empty(); line = line_of(text, at)) {
+    if (line == "FORMAT=32-bit_rle_xyze") {
+      fail("Radiance HDR of CIE XYZ (32-bit_rle_xyze) is not supported; ra_xyze -r makes it RGB");
+    }
     if (line.starts_with("FORMAT=") && !line.starts_with("FORMAT=32-bit_rle_rgbe")) {
-      fail("Radiance HDR of " + line.substr(7, 40) + " is not supported");
+      fail("Radiance HDR of '" + printable(line.substr(7, 40)) + "' is not supported");
     }
   }
   read_size(header, line_of(text, at));
@@ -151,9 +161,12 @@ HdrHeader hdr_header(const ByteSource& source) {
   const Size size = header.info.stored;
   if (size.width > 0 && size.height > 0 && size.width <= max_side && size.height <= max_side) {
     // Old run lengths repeat whole rows' pixels by 4 bytes, new ones 127 of a channel by two.
-    const bool may_pack = size.width >= shortest_packed && size.width <= longest_packed;
-    header.info.min_bytes = header.data + size.height * (may_pack ? 8 : 4);
-    header.info.min_why = "a row has at least " + std::string(may_pack ? "8" : "4") + " bytes";
+    const std::int64_t length = header.by_columns ? size.height : size.width;
+    const std::int64_t lines = header.by_columns ? size.width : size.height;
+    const bool may_pack = length >= shortest_packed && length <= longest_packed;
+    header.info.min_bytes = header.data + lines * (may_pack ? 8 : 4);
+    header.info.min_why = std::string(header.by_columns ? "a column" : "a row") + " has at least " +
+                          (may_pack ? "8" : "4") + " bytes";
   }
   return header;
 }
@@ -162,13 +175,16 @@ HostImage decode_hdr(std::span<const std::byte> bytes) {
   const HdrHeader header = hdr_header(ByteSource(bytes));
   const Size size = header.info.stored;
   HostImage image(header.info.type, size);
-  std::vector<std::uint8_t> row(4 * static_cast<size_t>(size.width));
+  const std::int64_t length = header.by_columns ? size.height : size.width;
+  std::vector<std::uint8_t> line(4 * static_cast<size_t>(length));
   RowReader reader(bytes, static_cast<size_t>(header.data));
-  for (std::int64_t i = 0; i < size.height; ++i) {
-    reader.read(row);
-    const std::int64_t y = header.bottom_up ? size.height - 1 - i : i;
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      const std::uint8_t* pixel = row.data() + 4 * (header.right_to_left ? size.width - 1 - x : x);
+  for (std::int64_t i = 0; i < size.pixels() / length; ++i) {
+    reader.read(line);
+    for (std::int64_t j = 0; j < length; ++j) {
+      const std::uint8_t* pixel = line.data() + 4 * j;
+      const std::int64_t across = header.by_columns ? i : j, down = header.by_columns ? j : i;
+      const std::int64_t x = header.right_to_left ? size.width - 1 - across : across;
+      const std::int64_t y = header.bottom_up ? size.height - 1 - down : down;
       for (size_t c = 0; c < 3; ++c) {
         image.planes[c].row_as<float>(y)[x] =
             pixel[3] == 0 ? 0.0f

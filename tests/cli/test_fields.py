@@ -259,5 +259,50 @@ class Netpbm(Fields):
                 self.refused("a.pam", reason)
 
 
+class RadianceHdr(Fields):
+    def stored(self, pixels, order, form="32-bit_rle_rgbe"):
+        """RGBE of three bytes with exponent 128 + 8, rows or columns one after the other."""
+        height, width = pixels.shape[:2]
+        slow, fast = order.split()
+        lines = pixels if slow[1] == "Y" else pixels.transpose(1, 0, 2)
+        down = {"+Y": -1, "-Y": 1, "+X": 1, "-X": -1}
+        lines = lines[::down[slow], ::down[fast]]
+        sizes = {"X": width, "Y": height}
+        head = (f"#?RADIANCE\nFORMAT={form}\n\n{slow} {sizes[slow[1]]} {fast} {sizes[fast[1]]}\n")
+        four = np.concatenate([lines, np.full(lines.shape[:2] + (1,), 136, np.uint8)], 2)
+        return head.encode() + four.tobytes()
+
+    def test_every_order_of_lines(self):
+        pixels = colour(5, 6)  # fewer than 8 in a line: never packed
+        for slow in ("-Y", "+Y", "+X", "-X"):
+            for fast in ("+X", "-X") if slow[1] == "Y" else ("-Y", "+Y"):
+                with self.subTest(slow=slow, fast=fast):
+                    self.write("a.hdr", self.stored(pixels, f"{slow} {fast}"))
+                    self.equal(self.read("a.hdr"), pixels.astype(np.float32))
+
+    def test_packed_columns(self):
+        """Columns as a writer of rows packs them: the turned picture with another size line."""
+        pixels = colour(23, 31).astype(np.float32) / 255
+        np.save(self.path("in.npy"), np.ascontiguousarray(pixels.transpose(1, 0, 2)))
+        self.impipe(IDENTITY, "in.npy", "-o", "a.exr")
+        self.tool("oiiotool", "a.exr", "-o", "rows.hdr")
+        rows = self.read("rows.hdr")
+        with open(self.path("rows.hdr"), "rb") as file:
+            data = file.read()
+        self.assertIn(b"-Y 31 +X 23\n", data)
+        self.write("columns.hdr", data.replace(b"-Y 31 +X 23\n", b"+X 31 -Y 23\n"))
+        self.equal(self.read("columns.hdr"), rows.transpose(1, 0, 2))
+
+    def test_what_is_not_read(self):
+        pixels = colour(5, 6)
+        self.write("a.hdr", self.stored(pixels, "-Y +X", "32-bit_rle_xyze"))
+        self.refused("a.hdr", "Radiance HDR of CIE XYZ (32-bit_rle_xyze) is not supported; ra_xyze "
+                              "-r makes it RGB")
+        self.write("a.hdr", self.stored(pixels, "-Y +X", "spectral"))
+        self.refused("a.hdr", "Radiance HDR of 'spectral' is not supported")
+        self.write("a.hdr", self.stored(pixels, "-Y +X").replace(b"+X 6", b"+Y 6"))
+        self.refused("a.hdr", "damaged Radiance HDR: its size is '-Y 5 +Y 6'")
+
+
 if __name__ == "__main__":
     unittest.main()
