@@ -154,9 +154,11 @@ class Reading(ProgramTest):
         places = zips.index(struct.pack("<iI", 0, 14)) - 5 * 8
         self.refused(zips[:places] + bytes(40) + zips[places + 40:-22],
                      "truncated EXR: parts of its picture are missing")
-        self.refused(whole.replace(b"compression\0compression\0\x01\0\0\0\0",
-                                   b"compression\0compression\0\x01\0\0\0\x1f"),
-                     "EXR with compression 31 is not supported")
+        for kind, name in ((10, "10 (HTJ2K256)"), (11, "11 (HTJ2K32)"), (12, "12 (LJ2K)"),
+                           (13, "13 (ZSTD)"), (14, "14"), (31, "31")):
+            field = b"compression\0compression\0\x01\0\0\0"
+            self.refused(whole.replace(field + b"\0", field + bytes([kind])),
+                         f"EXR with compression {name} is not supported")
         huge = exr({"Y": (HALF, RAMP)}).replace(box(0, 0, 7, 5), box(0, 0, 20000, 20000))
         self.refused(huge, f"truncated EXR: {len(huge)} bytes, at least "
                      f"{len(whole) - 5 * 8 - 5 * 22 + 20000 * 16 + 20000 * 20000 * 2} needed")
