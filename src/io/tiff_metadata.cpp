@@ -211,6 +211,9 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
                            : std::to_string(header.others) + " reduced images or masks");
   }
   if (header.has_children) out.lost.push_back("pictures in sub-directories");
+  if (header.layout.photometric == tiff_white_is_zero && header.layout.numbers == tiff_float) {
+    out.lost.push_back("WhiteIsZero (its floats are read as they are stored)");
+  }
   m.xmp = upright_xmp(taken(fields, xmp_packet));
   m.icc = bytes_of_text(taken(fields, icc_profile));
   std::string resources = taken(fields, photoshop);

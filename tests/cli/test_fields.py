@@ -304,5 +304,20 @@ class RadianceHdr(Fields):
         self.refused("a.hdr", "damaged Radiance HDR: its size is '-Y 5 +Y 6'")
 
 
+class Tiff(Fields):
+    def test_floats_whose_white_is_zero(self):
+        """As tifffile, OpenImageIO, Pillow and GraphicsMagick read them: as they are."""
+        values = ramp(20, 30).astype(np.float32) / 100 - 0.5
+        values[0, :3] = np.nan, np.inf, -1e30
+        for kind in (np.float32, np.float16, np.float64):
+            with self.subTest(kind):
+                stored = np.clip(values, -60000, 60000) if kind == np.float16 else values
+                tifffile.imwrite(self.path("a.tif"), stored.astype(kind), photometric="miniswhite",
+                                 metadata=None, software=False)
+                got = self.read("a.tif", "impipe: a.tif: the result is without WhiteIsZero (its "
+                                         "floats are read as they are stored)\n")
+                np.testing.assert_array_equal(got, stored.astype(kind).astype(got.dtype))
+
+
 if __name__ == "__main__":
     unittest.main()

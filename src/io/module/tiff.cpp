@@ -304,7 +304,9 @@ class RowReader {
           }
         }
       } else {
-        const bool invert = l_.is_cmyk() || (l_.photometric == tiff_white_is_zero && which == 0);
+        // Floats whose white is 0 are read as they are, as other programs do.
+        const bool invert = !std::is_same_v<T, float> &&
+                            (l_.is_cmyk() || (l_.photometric == tiff_white_is_zero && which == 0));
         T* to = channel(alpha_ >= 0 && which > alpha_ ? which - 1 : which);
         for (std::int64_t x = 0; x < count; ++x) {
           const T value = from[x * stride];
