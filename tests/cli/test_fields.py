@@ -318,6 +318,21 @@ class Tiff(Fields):
                                          "floats are read as they are stored)\n")
                 np.testing.assert_array_equal(got, stored.astype(kind).astype(got.dtype))
 
+    def test_compressions_without_a_decoder_are_named(self):
+        tifffile.imwrite(self.path("plain.tif"), ramp(20, 30), metadata=None)
+        with open(self.path("plain.tif"), "rb") as file:
+            data = file.read()
+        field = struct.pack("<HHIHH", 259, 3, 1, 1, 0)
+        self.assertIn(field, data)
+        for number, name in ((22610, " (JPEG XR)"), (33003, " (JPEG 2000)"), (34712, " (JPEG 2000)"),
+                             (34933, " (PNG)"), (34934, " (JPEG XR)"), (50002, " (JPEG XL)"),
+                             (34715, " (JBIG2)"), (48124, " (Jetraw)"), (12345, "")):
+            with self.subTest(number):
+                self.write("a.tif", data.replace(field, struct.pack("<HHIHH", 259, 3, 1, number, 0)))
+                self.refused("a.tif", f"TIFF of compression {number}{name} is not supported")
+                run = self.impipe("imgaussfilt 2", "a.tif", "-o", "b.tif", "--memory", "1k", code=1)
+                self.assertIn(f"TIFF of compression {number}{name} is not supported", run.err)
+
 
 if __name__ == "__main__":
     unittest.main()

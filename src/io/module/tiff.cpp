@@ -208,6 +208,30 @@ TiffLayout layout_of(TIFF* tiff) {
   return l;
 }
 
+// Throws Error where libtiff has no decoder of the compression.
+void check_compression(std::uint64_t compression) {
+  if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression)) != 0) return;
+  struct Name {
+    std::uint64_t compression;
+    const char* name;
+  };
+  static constexpr Name names[] = {
+      {6, "JPEG of TIFF 5"},  {22610, "JPEG XR"},       {32767, "Sony's ARW"},
+      {32769, "Epson's ERF"}, {32770, "Samsung's SRW"}, {33003, "JPEG 2000"},
+      {33004, "JPEG 2000"},   {33005, "JPEG 2000"},     {33007, "JPEG"},
+      {34661, "JBIG"},        {34712, "JPEG 2000"},     {34713, "Nikon's NEF"},
+      {34715, "JBIG2"},       {34887, "LERC"},          {34892, "JPEG with loss, of DNG"},
+      {34925, "LZMA"},        {34926, "Zstandard"},     {34927, "WebP"},
+      {34933, "PNG"},         {34934, "JPEG XR"},       {48124, "Jetraw"},
+      {50000, "Zstandard"},   {50001, "WebP"},          {50002, "JPEG XL"},
+      {52546, "JPEG XL"},     {65000, "Kodak's DCR"},   {65535, "Pentax' PEF"}};
+  std::string what = "compression " + std::to_string(compression);
+  for (const Name& one : names) {
+    if (one.compression == compression) what += std::string(" (") + one.name + ")";
+  }
+  fail("TIFF of " + what + " is not supported");
+}
+
 // The colours of a palette in 8 bits.
 class Palette {
  public:
@@ -552,6 +576,7 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
     fail_tiff(memory, "its directory cannot be read");
   }
   check_header(layout_of(tiff) == l && l.size == info.stored, "TIFF");
+  check_compression(l.compression);
   HostImage image = make_image(info.type, info.stored);
   Inexact ignored;
   Inexact& inexact = info.inexact ? *info.inexact : ignored;
@@ -712,6 +737,7 @@ class TiffRows final : public PictureRows {
       fail_tiff(memory_, "its directory cannot be read");
     }
     check_header(layout_of(file_.get()) == l_ && l_.size == info.stored, "TIFF");
+    check_compression(l_.compression);
   }
 
   bool is_readable() const {
