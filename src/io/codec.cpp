@@ -72,9 +72,14 @@ std::string shown(std::span<const std::byte> bytes) {
   return out;
 }
 
+// A DICOM file begins with 128 bytes that may be anything, also the beginning of a TIFF.
+bool is_dicom(std::string_view head) { return head.size() >= 132 && head.substr(128, 4) == "DICM"; }
+[[noreturn]] void fail_dicom() { fail("DICOM is not read; dcmj2pnm of DCMTK writes it as TIFF"); }
+
 Format sniff_or_fail(std::span<const std::byte> head) {
   if (head.empty()) fail("empty file");
   const auto format = sniff(head);
+  if (!format && is_dicom({reinterpret_cast<const char*>(head.data()), head.size()})) fail_dicom();
   if (!format) fail("not an image (starts with '" + shown(head) + "')");
   return *format;
 }
@@ -178,6 +183,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted, cons
         info = probe_by_module(source, memory, format, page);
     }
   } catch (const Error& error) {
+    if (is_dicom(head)) fail_dicom();
     const std::string_view what = error.what();
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
@@ -191,6 +197,7 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted, cons
   }
   info.page = page;
   if (info.stored.width <= 0 || info.stored.height <= 0) {
+    if (is_dicom(head)) fail_dicom();
     fail(std::string(name_of(format)) + " without pixels (" + to_string(info.stored) + ")");
   }
   if (info.stored.width > max_side || info.stored.height > max_side) {

@@ -61,7 +61,7 @@ std::span<const FormatTraits> all_formats();
 inline std::string_view name_of(Format format) { return traits(format).name; }
 
 // By content, never by name. Enough are the first `sniffed_bytes`.
-inline constexpr std::size_t sniffed_bytes = 32;
+inline constexpr std::size_t sniffed_bytes = 132;
 std::optional<Format> sniff(std::span<const std::byte> bytes);
 // "png", ".PNG" and "photo.png" alike; nothing for an unknown extension.
 std::optional<Format> format_of_extension(std::string_view name);

@@ -334,5 +334,33 @@ class Tiff(Fields):
                 self.assertIn(f"TIFF of compression {number}{name} is not supported", run.err)
 
 
+class Dicom(Fields):
+    REASON = "DICOM is not read; dcmj2pnm of DCMTK writes it as TIFF"
+
+    def test_by_its_mark_behind_any_preamble(self):
+        elements = struct.pack("<HH2sHI", 2, 0, b"UL", 4, 0)
+        for preamble in (b"", b"II*\0\x08\0\0\0", b"MM\0*\0\0\0\x08", b"II*\0\0\0\1\0", b"P5\n",
+                         b"text"):
+            with self.subTest(preamble):
+                self.write("a.dcm", preamble.ljust(128, b"\0") + b"DICM" + elements)
+                self.refused("a.dcm", self.REASON)
+
+    def test_a_tiff_that_is_also_a_dicom_is_a_tiff(self):
+        """As scanners of slides write them: one directory beside the elements."""
+        tifffile.imwrite(self.path("plain.tif"), ramp(20, 30), metadata=None, software=False)
+        with open(self.path("plain.tif"), "rb") as file:
+            data = file.read()
+        moved = bytearray(b"II*\0" + struct.pack("<I", 132 + struct.unpack("<I", data[4:8])[0]))
+        count = struct.unpack("<H", data[8:10])[0]
+        body = bytearray(data)
+        for i in range(count):
+            tag, kind, number, value = struct.unpack("<HHII", data[10 + 12 * i:22 + 12 * i])
+            size = number * {1: 1, 2: 1, 3: 2, 4: 4, 5: 8}[kind]
+            if size > 4 or tag == 273:
+                struct.pack_into("<I", body, 18 + 12 * i, value + 132)
+        self.write("a.dcm", bytes(moved).ljust(128, b"\0") + b"DICM" + bytes(body))
+        self.equal(self.read("a.dcm"), ramp(20, 30))
+
+
 if __name__ == "__main__":
     unittest.main()
