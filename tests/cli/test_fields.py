@@ -362,5 +362,66 @@ class Dicom(Fields):
         self.equal(self.read("a.dcm"), ramp(20, 30))
 
 
+class Writers(Fields):
+    """What is written without loss has the same pixels for readers that share no code of ours.
+
+    Others: JPEG XL, JPEG 2000, AVIF, QOI, HEIF, HDR in test_codecs, DPX in test_dpx, Y4M and raw
+    samples in test_streams, JPEG in test_metadata, PAM above.
+    """
+
+    RAW = {("u1", 1): "gray", ("u1", 2): "ya8", ("u1", 3): "rgb24", ("u1", 4): "rgba",
+           ("u2", 1): "gray16le", ("u2", 2): "ya16le", ("u2", 3): "rgb48le",
+           ("u2", 4): "rgba64le"}
+
+    def by_ffmpeg(self, name, expected):
+        depth = expected.shape[2]
+        form = self.RAW[expected.dtype.str[1:], depth]
+        out = self.tool("ffmpeg", "-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", form, "-")
+        return np.frombuffer(out, expected.dtype).reshape(expected.shape)
+
+    def by_netpbm(self, name, expected):
+        """Of 16 bits: a float that is within one of them is taken for the same."""
+        pam = self.tool("pfmtopam", "-maxval", "65535", name)
+        stored = np.frombuffer(pam[-2 * expected.size:], ">u2").reshape(expected.shape)
+        same = np.abs(stored - expected.astype(np.float64) * 65535) <= 1
+        return np.where(same, expected, np.float32(np.nan))
+
+    def by_pillow(self, name, _):
+        return np.atleast_3d(self.pixels(name))
+
+    def by_tifffile(self, name, _):
+        return np.atleast_3d(tifffile.imread(self.path(name)))
+
+    def by_oiiotool(self, name, _):
+        self.tool("oiiotool", name, "-d", "float", "--compression", "none", "-o", "oiio.tif")
+        return self.by_tifffile("oiio.tif", _)
+
+    def test_pixels_for_other_readers(self):
+        bits, bytes_, wide, floats = bool, np.uint8, np.uint16, np.float32
+        pillow, ffmpeg, by_tifffile = self.by_pillow, self.by_ffmpeg, self.by_tifffile
+        for ext, reader, kind, depths in (
+                ("png", pillow, bits, (1,)), ("png", pillow, bytes_, (1, 2, 3, 4)),
+                ("png", ffmpeg, wide, (1, 2, 3, 4)),
+                ("tif", by_tifffile, bits, (1,)), ("tif", by_tifffile, bytes_, (1, 2, 3, 4)),
+                ("tif", by_tifffile, wide, (1, 2, 3, 4)), ("tif", by_tifffile, floats, (1, 3, 4)),
+                ("bmp", pillow, bits, (1,)), ("bmp", pillow, bytes_, (1, 3, 4)),
+                ("webp", pillow, bytes_, (3, 4)), ("tga", pillow, bytes_, (1, 3, 4)),
+                ("qoi", ffmpeg, bytes_, (3, 4)),
+                ("pbm", pillow, bits, (1,)), ("pgm", pillow, bytes_, (1,)),
+                ("ppm", pillow, bytes_, (3,)), ("pgm", ffmpeg, wide, (1,)),
+                ("ppm", ffmpeg, wide, (3,)), ("pfm", self.by_netpbm, floats, (1, 3)),
+                ("exr", self.by_oiiotool, floats, (1, 3))):
+            for depth in depths:
+                with self.subTest(ext, kind=kind, depth=depth):
+                    rng = np.random.default_rng(depth)
+                    values = rng.random((23, 31, depth)) if kind == floats else rng.integers(
+                        0, 2 if kind == bits else np.iinfo(kind).max + 1, (23, 31, depth))
+                    values = values.astype(kind)
+                    np.save(self.path("in.npy"), values)
+                    axes = "YXA" if depth in (2, 4) else "YXC"
+                    self.impipe(IDENTITY, "in.npy", "--axes", axes, "-o", f"out.{ext}")
+                    self.equal(reader(f"out.{ext}", values), values)
+
+
 if __name__ == "__main__":
     unittest.main()
