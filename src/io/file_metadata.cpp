@@ -160,8 +160,37 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
   return out;
 }
 
+namespace {
+
+// The colours that Windows' fourth header and its fifth tell of.
+void read_bmp_colours(std::string_view file, MetadataRead& out) {
+  constexpr std::size_t header = 14, space = 70, ends = 74, gammas = 110, profile = 126;
+  const std::string head(file.substr(0, profile + 8));
+  const std::uint64_t header_bytes = little_at(head, header, 4);
+  if (header_bytes < 108) return;
+  const std::uint64_t kind = little_at(head, space, 4);
+  const auto is_set = [&](std::size_t begin, std::size_t end) {
+    return head.substr(begin, end - begin).find_first_not_of('\0') != head.npos;
+  };
+  if (kind == 0 && is_set(ends, gammas) && is_set(gammas, gammas + 12)) {
+    out.lose("its calibrated colours");
+  }
+  if (header_bytes < 124) return;
+  if (kind == 0x4c494e4b) out.lose("an ICC profile in another file");  // LINK
+  const std::uint64_t at = header + little_at(head, profile, 4),
+                      size = little_at(head, profile + 4, 4);
+  if (kind != 0x4d424544) return;  // MBED
+  if (at > file.size() || size > file.size() - at) return out.lose("an ICC profile that is cut");
+  if (out.takes(size, "ICC profile")) {
+    out.metadata.icc = bytes_of_text(std::string(file.substr(at, size)));
+  }
+}
+
+}  // namespace
+
 MetadataRead read_bmp_metadata(std::string_view file) {
   MetadataRead out;
+  read_bmp_colours(file, out);
   const std::string head(file.substr(0, bmp_density_at + 8));
   constexpr std::uint64_t windows_header = 40;  // bytes; OS/2's first has no such fields
   if (little_at(head, 14, 4) < windows_header) return out;

@@ -167,7 +167,8 @@ class Netpbm(Fields):
                 done = subprocess.run(["pnmtopng", self.path("a.pnm")], capture_output=True)
                 self.assertNotEqual(done.returncode, 0)
         self.write("a.pbm", b"P1\n2 1\n0 2\n")
-        self.refused("a.pbm", "damaged PNM: a sample is 2, and its header says that the largest is 1")
+        self.refused("a.pbm", "damaged PNM: a sample is 2, and its header says that the largest is "
+                              "1")
 
     def pam(self, values, tuple_type, largest, extra=""):
         height, width, depth = values.shape
@@ -324,14 +325,43 @@ class Tiff(Fields):
             data = file.read()
         field = struct.pack("<HHIHH", 259, 3, 1, 1, 0)
         self.assertIn(field, data)
-        for number, name in ((22610, " (JPEG XR)"), (33003, " (JPEG 2000)"), (34712, " (JPEG 2000)"),
-                             (34933, " (PNG)"), (34934, " (JPEG XR)"), (50002, " (JPEG XL)"),
+        for number, name in ((22610, " (JPEG XR)"), (33003, " (JPEG 2000)"),
+                             (34712, " (JPEG 2000)"), (34933, " (PNG)"), (34934, " (JPEG XR)"), (50002, " (JPEG XL)"),
                              (34715, " (JBIG2)"), (48124, " (Jetraw)"), (12345, "")):
             with self.subTest(number):
-                self.write("a.tif", data.replace(field, struct.pack("<HHIHH", 259, 3, 1, number, 0)))
+                other = struct.pack("<HHIHH", 259, 3, 1, number, 0)
+                self.write("a.tif", data.replace(field, other))
                 self.refused("a.tif", f"TIFF of compression {number}{name} is not supported")
                 run = self.impipe("imgaussfilt 2", "a.tif", "-o", "b.tif", "--memory", "1k", code=1)
                 self.assertIn(f"TIFF of compression {number}{name} is not supported", run.err)
+
+
+class Bmp(Fields):
+    def made(self, colour_space, ends=b"", profile=b""):
+        """Windows' fifth header, 24 bits a pixel."""
+        pixels = bytes(range(4 * 12))
+        head = struct.pack("<IiiHHIIIIII", 124, 4, 4, 1, 24, 0, len(pixels), 0, 0, 0, 0)
+        head += struct.pack("<4I", 0, 0, 0, 0) + colour_space + ends.ljust(48, b"\0")
+        head += struct.pack("<IIII", 4, 124 + len(pixels) if profile else 0, len(profile), 0)
+        data = b"BM" + struct.pack("<IHHI", 138 + len(pixels) + len(profile), 0, 0, 138)
+        self.write("a.bmp", data + head + pixels + profile)
+
+    def test_colour_spaces(self):
+        icc = icc_writer.profile(icc_writer.gamma(2.2), icc_writer.ADOBE)
+        for space, more, without in (
+                (b"BGRs", {}, ""), (b"\0\0\0\0", {}, ""),
+                (b"\0\0\0\0", {"ends": b"\1" * 48}, "its calibrated colours"),
+                (b"KNIL", {"profile": b"c:\\a.icc"}, "an ICC profile in another file"),
+                (b"DEBM", {"profile": icc}, "")):
+            with self.subTest(space, **more):
+                self.made(space, **more)
+                run = self.impipe(IDENTITY, "a.bmp", "-o", "out.png")
+                self.assertEqual(
+                    run.err, without and f"impipe: a.bmp: the result is without {without}\n")
+                with Image.open(self.path("out.png")) as out:
+                    self.assertEqual(out.info.get("icc_profile"), icc if space == b"DEBM" else None)
+                    with Image.open(self.path("a.bmp")) as their:
+                        np.testing.assert_array_equal(np.asarray(out), np.asarray(their))
 
 
 class Dicom(Fields):
@@ -376,7 +406,8 @@ class Writers(Fields):
     def by_ffmpeg(self, name, expected):
         depth = expected.shape[2]
         form = self.RAW[expected.dtype.str[1:], depth]
-        out = self.tool("ffmpeg", "-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", form, "-")
+        out = self.tool("ffmpeg", "-v", "error", "-i", name, "-f", "rawvideo", "-pix_fmt", form,
+                        "-")
         return np.frombuffer(out, expected.dtype).reshape(expected.shape)
 
     def by_netpbm(self, name, expected):
