@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-CHANNELS = {"alpha": 0, "depth": 1, "spot": 2, "mask": 3, "thermal": 6, "optional": 16}
+CHANNELS = {"alpha": 0, "depth": 1, "spot": 2, "mask": 3, "black": 4, "thermal": 6, "optional": 16}
 
 
 def library():
@@ -17,7 +17,8 @@ def library():
     return lib
 
 
-def jxl(gray, extra=(), layers=1, boxes=(), bits=8, compressed=False):
+def jxl(gray, extra=(), layers=1, boxes=(), bits=8, compressed=False,
+        orientation=1):
     """A lossless gray picture. `extra`: pairs of a kind of channel and its name; all of them hold
     the picture upside down. `boxes`: pairs of type and content, `compressed` by brotli ("brob")."""
     lib = library()
@@ -31,6 +32,7 @@ def jxl(gray, extra=(), layers=1, boxes=(), bits=8, compressed=False):
     height, width = gray.shape
     struct.pack_into("=5I", info, 0, 1, width, height, bits, 0)
     struct.pack_into("=I", info, 36, 1)  # uses_original_profile
+    struct.pack_into("=I", info, 48, orientation)
     struct.pack_into("=2I", info, 52, 1, len(extra))
     has_alpha = any(kind == "alpha" for kind, _ in extra)
     struct.pack_into("=I", info, 60, bits if has_alpha else 0)

@@ -3,16 +3,20 @@
 docs/formats.md has the tables that name these tests. Files are made by other programs or byte by
 byte from the format's definition, and results are judged by other programs.
 """
+import glob
+import os
+import re
 import struct
 import subprocess
 import unittest
 import zlib
 
 import icc_writer
+import jxl_writer
 import numpy as np
 import tifffile
 from PIL import Image
-from program import ProgramTest, colour, png_chunk, ramp
+from program import ROOT, ProgramTest, colour, png_chunk, ramp
 
 IDENTITY = "rot90 0"
 
@@ -112,6 +116,62 @@ class JpegXl(Fields):
         self.assertIn(b"acsp", carried)
         self.assertGreater(len(np.unique(got[:16])), 20)
 
+    def test_loss_with_a_profile_of_floats(self):
+        """They are light, whose profile says so, and lose no dark levels."""
+        icc = icc_writer.profile(icc_writer.gamma(2.0), icc_writer.ADOBE)
+        Image.fromarray(np.dstack([self.LEVELS] * 3)).save(self.path("in.png"), icc_profile=icc)
+        self.impipe(IDENTITY, "in.png", "-o", "in.jxl", "-d", "single", "--quality", "99")
+        got = self.read("in.jxl", "impipe: in.jxl: the result is without ICC profile\n")
+        self.assertEqual(got.dtype, np.float32)
+        light = (self.LEVELS[..., None] / 255.0) ** 2
+        self.assertLess(np.abs(got - light).max(), 0.02)
+        run = self.impipe(IDENTITY, "in.jxl", "-o", "again.jxl", "--strip")
+        self.assertEqual(run.err, "")
+
+    def test_cmyk(self):
+        self.write("in.jxl", jxl_writer.jxl(ramp(), extra=[("black", "K")]))
+        self.refused("in.jxl", "JPEG XL of CMYK is not supported")
+
+    def test_orientation(self):
+        for orientation, turned in ((1, ramp()), (2, ramp()[:, ::-1]), (3, ramp()[::-1, ::-1]),
+                                    (6, np.rot90(ramp(), -1)), (8, np.rot90(ramp()))):
+            with self.subTest(orientation):
+                self.write("in.jxl", jxl_writer.jxl(ramp(), orientation=orientation))
+                self.equal(self.read("in.jxl"), turned)
+
+
+class Png(Fields):
+    def test_significant_bits_and_gamma_change_no_pixel(self):
+        self.picture("plain.png", colour())
+        with open(self.path("plain.png"), "rb") as file:
+            data = file.read()
+        more = png_chunk(b"gAMA", struct.pack(">I", 100000)) + png_chunk(b"sBIT", b"\5\6\5")
+        self.write("a.png", data[:33] + more + data[33:])
+        self.equal(self.read("a.png", "impipe: a.png: the result is without gamma\n"), colour())
+
+
+class Avif(Fields):
+    def test_turns_and_mirrors(self):
+        self.picture("in.png", colour())
+        for options, turned in ((["--irot", "1"], np.rot90(colour())),
+                                (["--irot", "2"], colour()[::-1, ::-1]),
+                                (["--imir", "1"], colour()[:, ::-1])):
+            with self.subTest(options):
+                self.tool("avifenc", "--lossless", *options, "in.png", "a.avif")
+                self.equal(self.read("a.avif"), turned)
+
+
+class Npy(Fields):
+    def test_types_that_are_not_read(self):
+        for values, kind in ((np.zeros((4, 5), np.complex64), "<c8"),
+                             (np.zeros((4, 5), "U3"), "<U3"),
+                             (np.zeros((4, 5), "datetime64[s]"), "<M8[s]")):
+            with self.subTest(kind):
+                np.save(self.path("a.npy"), values)
+                run = self.impipe(IDENTITY, "a.npy", "-o", "b.npy", code=1)
+                self.assertRegex(run.err, "^impipe: a.npy: decode: NPY of .* is not supported")
+                self.assertIn(kind[1:3], run.err)
+
 
 class Jpeg2000(Fields):
     def made(self, numbers, bits, sign, name="in.jp2"):
@@ -136,6 +196,38 @@ class Jpeg2000(Fields):
         self.assertIn("16-bit signed", self.impipe("info", "in.jp2").out)
         run = self.impipe(IDENTITY, "in.jp2", "-o", "out.png", code=1)
         self.assertIn("has no white", run.err)
+
+    def box(self, kind, body):
+        return struct.pack(">I", 8 + len(body)) + kind + body
+
+    def with_box(self, data, box):
+        """Puts a box at the end of the header's."""
+        at = data.index(b"jp2h") - 4
+        size = struct.unpack(">I", data[at:at + 4])[0]
+        return (data[:at] + struct.pack(">I", size + len(box)) + data[at + 4:at + size] + box
+                + data[at + size:])
+
+    def test_colours_that_are_not_read(self):
+        self.made(np.zeros((3, 37, 53), np.uint8), 8, "u")
+        with open(self.path("in.jp2"), "rb") as file:
+            data = file.read()
+        colours = b"colr\1\0\0"
+        at = data.index(colours) + len(colours)
+        palette = self.box(b"pclr", b"\0\2\3\7\7\7" + bytes(6))
+        channels = self.box(b"cdef", struct.pack(">10H", 3, 0, 0, 1, 1, 0, 2, 2, 2, 0))
+        for name, changed in (
+                ("of YCC colours", data[:at] + struct.pack(">I", 18) + data[at + 4:]),
+                ("of CMYK", data[:at] + struct.pack(">I", 12) + data[at + 4:]),
+                ("of the colour space 14", data[:at] + struct.pack(">I", 14) + data[at + 4:]),
+                ("with a palette", self.with_box(data, palette)),
+                ("with premultiplied alpha", self.with_box(data, channels))):
+            with self.subTest(name):
+                self.write("a.jp2", changed)
+                self.refused("a.jp2", f"JPEG 2000 {name} is not supported")
+        self.write("in.raw", bytes(64 * 64 * 3))
+        self.tool("opj_compress", "-i", "in.raw", "-o", "a.j2k", "-F",
+                  "64,64,3,8,u@1x1:2x2:2x2", "-mct", 0)
+        self.refused("a.j2k", "JPEG 2000 with subsampled channels is not supported")
 
     def test_signed_numbers_that_are_no_picture(self):
         numbers = np.zeros((2, 37, 53), np.int16)
@@ -169,6 +261,15 @@ class Netpbm(Fields):
         self.write("a.pbm", b"P1\n2 1\n0 2\n")
         self.refused("a.pbm", "damaged PNM: a sample is 2, and its header says that the largest is "
                               "1")
+
+    def test_the_scale_of_a_pfm(self):
+        """Its sign tells the order of bytes, its size nothing; the lowest row comes first."""
+        values = np.random.default_rng(1).random((7, 5)).astype(np.float32)
+        for scale, order in (("-1.0", "<"), ("1.0", ">"), ("-0.25", "<"), ("17", ">")):
+            with self.subTest(scale):
+                self.write("a.pfm", f"Pf\n5 7\n{scale}\n".encode()
+                           + values[::-1].astype(order + "f4").tobytes())
+                self.equal(self.read("a.pfm"), values)
 
     def pam(self, values, tuple_type, largest, extra=""):
         height, width, depth = values.shape
@@ -319,6 +420,26 @@ class Tiff(Fields):
                                          "floats are read as they are stored)\n")
                 np.testing.assert_array_equal(got, stored.astype(kind).astype(got.dtype))
 
+    def test_a_transfer_function(self):
+        curve = (301, "H", 256, tuple(range(0, 65536, 257)), False)
+        tifffile.imwrite(self.path("a.tif"), ramp(), metadata=None, software=False,
+                         extratags=[curve])
+        self.equal(self.read("a.tif", "impipe: a.tif: the result is without a transfer function\n"),
+                   ramp())
+
+    def test_compressions_that_are_decoded(self):
+        """Written by Pillow's libtiff, with differences of neighbours and bits turned round."""
+        for pixels, compression, more in (
+                *((colour(), name, {}) for name in ("raw", "tiff_lzw", "tiff_adobe_deflate",
+                                                    "packbits", "zstd", "lzma")),
+                (colour(), "tiff_lzw", {317: 2}), (ramp(), "tiff_adobe_deflate", {317: 2}),
+                *((ramp() > 127, name, {266: order}) for name in ("group3", "group4", "tiff_ccitt")
+                  for order in (1, 2))):
+            with self.subTest(compression, **{f"tag{tag}": value for tag, value in more.items()}):
+                Image.fromarray(pixels).save(self.path("a.tif"), compression=compression,
+                                             tiffinfo=more)
+                self.equal(self.read("a.tif"), pixels)
+
     def test_compressions_without_a_decoder_are_named(self):
         tifffile.imwrite(self.path("plain.tif"), ramp(20, 30), metadata=None)
         with open(self.path("plain.tif"), "rb") as file:
@@ -326,7 +447,8 @@ class Tiff(Fields):
         field = struct.pack("<HHIHH", 259, 3, 1, 1, 0)
         self.assertIn(field, data)
         for number, name in ((22610, " (JPEG XR)"), (33003, " (JPEG 2000)"),
-                             (34712, " (JPEG 2000)"), (34933, " (PNG)"), (34934, " (JPEG XR)"), (50002, " (JPEG XL)"),
+                             (34712, " (JPEG 2000)"), (34933, " (PNG)"),
+                             (34934, " (JPEG XR)"), (50002, " (JPEG XL)"),
                              (34715, " (JBIG2)"), (48124, " (Jetraw)"), (12345, "")):
             with self.subTest(number):
                 other = struct.pack("<HHIHH", 259, 3, 1, number, 0)
@@ -362,6 +484,31 @@ class Bmp(Fields):
                     self.assertEqual(out.info.get("icc_profile"), icc if space == b"DEBM" else None)
                     with Image.open(self.path("a.bmp")) as their:
                         np.testing.assert_array_equal(np.asarray(out), np.asarray(their))
+
+
+class Tables(unittest.TestCase):
+    """docs/formats.md names a test for each field; this one looks whether it exists."""
+
+    def test_each_named_test_exists(self):
+        with open(os.path.join(ROOT, "docs/formats.md")) as file:
+            text = file.read()
+        section = text.split("## Fields that change what pixels mean\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\|.*\| `(\w+)\.(\w+)` \|$", section, re.MULTILINE)
+        lines = [line for line in section.splitlines() if line.startswith("|")]
+        tables = sum(line.startswith("|---") for line in lines)
+        self.assertEqual(len(rows), len(lines) - 2 * tables, "rows without a test")
+        unit = ""
+        for path in glob.glob(os.path.join(ROOT, "tests/unit/*.cpp")):
+            with open(path) as file:
+                unit += file.read()
+        for suite, name in rows:
+            with self.subTest(f"{suite}.{name}"):
+                path = os.path.join(ROOT, f"tests/cli/test_{suite}.py")
+                if os.path.exists(path):
+                    with open(path) as file:
+                        self.assertIn(f"def test_{name}(", file.read())
+                else:
+                    self.assertIn(f"TEST({suite}, {name})", unit)
 
 
 class Dicom(Fields):

@@ -164,7 +164,9 @@ class Losses(ProgramTest):
         self.save("in.png", COLOUR)
         self.impipe(IDENTITY, "in.png", "-o", "in.hdr", "-d", "single")
         head, rest = self.bytes_of("in.hdr").split(b"FORMAT=", 1)
-        for more, what in ((b"", ""), (b"EXPOSURE=2.5\n", "EXPOSURE"), (b"SOFTWARE=x\n", ""),
+        for more, what in ((b"", ""), (b"EXPOSURE=2.5\n", "EXPOSURE"),
+                           (b"PRIMARIES=.7 .2 .2 .7 .1 .1 .3 .3\n", "PRIMARIES"),
+                           (b"COLORCORR=1 2 1\n", "COLORCORR"), (b"SOFTWARE=x\n", ""),
                            (b"# calm\n", "a comment"), (b"rpict -vf a.vf\n", "its history"),
                            (b"PIXASPECT=2\n", "resolution"), (b"PIXASPECT=1\n", "")):
             with self.subTest(more):
