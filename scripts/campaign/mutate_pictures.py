@@ -33,7 +33,7 @@ from fits_writer import card, hdu  # noqa: E402
 from tiff_writer import page, tiff  # noqa: E402
 
 FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl", "avif", "heic",
-           "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m"]
+           "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m", "pam"]
 PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits"]
 # libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
 # LibRaw's parser of TIFF tags looks at variables that a damaged tag leaves unset.
@@ -109,10 +109,16 @@ def made_pictures():
         out += [("jp2", saved(Image.fromarray(pixels), "JPEG2000", no_jp2=no_boxes))
                 for no_boxes in (False, True)]
     out.append(("tga", saved(Image.fromarray(colour).quantize(40), "TGA")))
+    for pixels, kind in ((gray, b"GRAYSCALE"), (colour, b"RGB"), (clear, b"RGB_ALPHA")):
+        height, width = pixels.shape[:2]
+        head = b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL 255\nTUPLTYPE %s\nENDHDR\n"
+        out.append(("pam", head % (width, height, pixels.size // (height * width), kind)
+                    + pixels.tobytes()))
     note = [card("OBJECT", "lake"), card("HISTORY", text="bias taken away")]
     out += [("fits", hdu(values, extra=extra)) for values, extra in (
         (gray, ()), (gray.astype(np.float32) / 7, note), (gray.astype(np.uint16) * 200, ()),
-        (gray.astype(np.int64) - 50, note), (np.stack([gray, gray[::-1], gray]), ()))]
+        (gray, [card("BLANK", 7)]), (gray.astype(np.int64) - 50, note),
+        (np.stack([gray, gray[::-1], gray]), ()))]
     out.append(("fits", hdu(gray) + hdu(gray.astype(np.float64), extension=True)))
     out += [("dng", dng(mosaic(26, 38), orientation, order)) for orientation, order in
             ((1, "<"), (6, "<"), (3, ">"))]

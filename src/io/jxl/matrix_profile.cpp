@@ -16,10 +16,11 @@ double fixed_at(const std::string& tag, size_t at) {
 
 // The content of a tag; empty where the profile has none of this name.
 std::string tag_of(const std::string& icc, const char* name) {
-  constexpr size_t table = 128;
-  const size_t count = std::min<size_t>(big_at(icc, table, 4), icc.size() / 12);
+  constexpr size_t table = 128, first = table + 4, entry_bytes = 12;
+  const size_t room = icc.size() < first ? 0 : (icc.size() - first) / entry_bytes;
+  const size_t count = std::min<size_t>(big_at(icc, table, 4), room);
   for (size_t i = 0; i < count; ++i) {
-    const size_t entry = table + 4 + 12 * i;
+    const size_t entry = first + entry_bytes * i;
     if (icc.compare(entry, 4, name) != 0) continue;
     const size_t at = big_at(icc, entry + 4, 4), size = big_at(icc, entry + 8, 4);
     return at < icc.size() ? icc.substr(at, size) : std::string();
