@@ -370,7 +370,6 @@ def correlated(case, op):
         case.emit(f"kernel={matrix_text(kernel)};shape={shape}", [a],
                   d.conv2(a, kernel[::-1, ::-1], shape).astype(np.float32), "single", 1e-5)
         return
-    a = d.unit(a).astype(np.float32)
     method, out = case.pick("sobel", "prewitt", "central", "intermediate"), case.pick("x", "y")
     k = {"central": np.array([[0.5], [0], [-0.5]]),
          "intermediate": np.array([[1.0], [-1]])}.get(method, d.GRADIENTS.get(method))

@@ -45,7 +45,7 @@ PLAIN = set(POINT + PERMUTATION + MORPHOLOGY + ORDER + MEASUREMENT)
 
 RESPELLED_OPERATORS = {"im2double": "im2single"}
 # Operators that Octave's cases feed with im2double(A) and that do not convert by themselves.
-CONVERTED_FIRST = {"imgradient", "imgradientxy"}
+CONVERTED_FIRST = {"imgradient"}
 # Parameters that take an input as numbers (@FILE); others take it as an image (:name).
 MATRIX_PARAMETERS = {"kernel", "se", "domain", "lut", "map"}
 CASE_TIMEOUT = 120  # seconds; far beyond any case
