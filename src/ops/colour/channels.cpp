@@ -108,27 +108,28 @@ ImageValue lower_cat(const Call& call, PlanBuilder& plan) {
                                              : std::string("one of those named")) +
               " has " + std::to_string(one.type.channels) + "; `channel r` takes one of them");
   }
-  if (channels.size() != 3) {
-    call.fail("images", "a colour image has 3 channels: the current image and two more, not " +
-                            std::to_string(channels.size() - 1) + " more");
+  if (channels.size() > static_cast<std::size_t>(impipe::max_channels)) {
+    call.fail("images", "an image has " + std::to_string(impipe::max_channels) +
+                            " channels at most, not " + std::to_string(channels.size()));
   }
   return joined_channels(plan, channels);
 }
 
 const RegisterOperator cat_operator{{
     .name = "cat",
-    .help = "three gray images as the channels of a colour image",
+    .help = "gray images as the channels of one image, three of them as a colour image",
     .category = "colour",
     .parameters = {{.name = "images",
-                    .help = "the second and the third channel: gray images of equal size, class "
-                            "and white",
+                    .help = "the further channels: gray images of equal size, class and white",
                     .takes = Takes::operands,
                     .required = true}},
-    .details = "The current image becomes the red channel, those named the green and the blue one.",
+    .details =
+        "The current image becomes the first channel, those named the further ones; of three they\n"
+        "are red, green and blue. TIFF and NPY hold any number of channels, other formats 1 and 3.",
     .example = "channel r | as r | imgaussfilt 3 | cat :r :r",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::moved},
-    .matlab = "cat(3,A,B,C) (same)",
+    .matlab = "cat(3,A,B,...) (same)",
     .lower = lower_cat,
 }};
 
@@ -155,8 +156,9 @@ const RegisterOperator gray2rgb_operator{{
 ImageValue lower_imapplymatrix(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Matrix matrix = kernel_argument(call, "matrix");
-  if (matrix.columns != 3 || (matrix.rows != 1 && matrix.rows != 3)) {
-    call.fail("matrix", "a matrix of 1 or 3 rows and 3 columns is needed, not " +
+  if (matrix.columns != 3 || matrix.rows > impipe::max_channels) {
+    call.fail("matrix", "a matrix of 3 columns and at most " +
+                            std::to_string(impipe::max_channels) + " rows is needed, not " +
                             std::to_string(matrix.rows) + "x" + std::to_string(matrix.columns));
   }
   const std::vector<double> add =
@@ -179,16 +181,18 @@ const RegisterOperator imapplymatrix_operator{{
     .help = "each pixel's r, g, b times a matrix",
     .category = "colour",
     .parameters = {{.name = "matrix",
-                    .help = "3 columns for r, g, b; 3 rows make a colour image, 1 row a gray one",
+                    .help = "3 columns for r, g, b; a row for each channel of the result: 3 make a "
+                            "colour image, 1 a gray one",
                     .takes = Takes::kernel,
                     .required = true},
                    {.name = "add",
                     .help = "added to each row's sum, in the image's own units; one number: to all",
-                    .max_numbers = 3}},
+                    .max_numbers = impipe::max_channels}},
     .colour = true,
     .details =
         "M (r, g, b)' + add in the image's own units, in double, then rounded half away from zero\n"
-        "and saturated once. The class stays.",
+        "and saturated once. The class stays. TIFF and NPY hold any number of channels, other\n"
+        "formats 1 and 3.",
     .example = "imapplymatrix [0.4 0.5 0.1; 0.3 0.6 0.1; 0.2 0.5 0.3]",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated,
