@@ -208,7 +208,8 @@ class Commands(ProgramTest):
         self.assertEqual(hashes[0], hashes[1])
         self.assertNotEqual(hashes[0], hashes[2])
         error = self.impipe("bwareaopen 5 conn=@none.txt", "spots.png", "--hash", code=2).err
-        self.assertIn("conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or", error)
+        self.assertIn("conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]; other "
+                      "neighbours are not supported\n", error)
 
     def test_bench_runs_the_rows_of_a_suite(self):
         self.assertIn("primitives  ", self.impipe("bench", "--suite").out)

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
 #include <random>
 #include <utility>
 
+#include "core/backprojection.hpp"
 #include "support/pipeline_runner.hpp"
 #include "support/reference/transform.hpp"
 #include "support/test_image.hpp"
@@ -220,6 +224,37 @@ TEST(Iradon, IsItsDefinition) {
       }
     }
   }
+}
+
+// The formulas of iradon's reference.
+TEST(Iradon, WindowsAreTheWrittenFormulas) {
+  using Filter = Backproject::Filter;
+  using std::numbers::pi;
+  constexpr int length = 64;
+  const double narrow = std::cos(pi / (length - 1));
+  const auto raised = [&](double mean, double f) {
+    return mean + (1 - mean) * narrow * std::cos(2 * pi * f * length / (length - 1));
+  };
+  const std::vector<std::pair<Filter, std::function<double(double)>>> windows{
+      {Filter::ram_lak, [](double) { return 1.0; }},
+      {Filter::shepp_logan, [](double f) { return f == 0 ? 1 : std::sin(pi * f) / (pi * f); }},
+      {Filter::cosine, [](double f) { return std::cos(pi * f); }},
+      {Filter::hamming, [&](double f) { return raised(0.54, f); }},
+      {Filter::hann, [&](double f) { return raised(0.5, f); }}};
+  for (const double scaling : {1.0, 0.7}) {
+    for (const auto& [filter, window] : windows) {
+      const std::vector<double> response = filter_response(filter, length, scaling);
+      for (int k = -length / 2 + 1; k < length / 2; ++k) {
+        const double f = static_cast<double>(k) / length;
+        const double expected =
+            std::abs(f) > scaling / 2 ? 0 : 2 * std::abs(f) * window(f / scaling);
+        EXPECT_NEAR(response[static_cast<std::size_t>(k + length) % length], expected, 1e-12)
+            << static_cast<int>(filter) << " " << k;
+      }
+    }
+  }
+  EXPECT_NEAR(filter_response(Filter::hamming, length, 1)[length / 2], 0.08, 1e-12);
+  EXPECT_NEAR(filter_response(Filter::hann, length, 1)[length / 2], 0, 1e-12);
 }
 
 TEST(Iradon, EverySideMeetsItsSamples) {

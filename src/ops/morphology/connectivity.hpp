@@ -27,7 +27,9 @@ inline int connectivity(const Call& call) {
     const Matrix matrix = value.matrix ? *value.matrix : read_matrix_file(call, "conn");
     if (matrix == Matrix{3, 3, {0, 1, 0, 1, 1, 1, 0, 1, 0}}) return 4;
     if (matrix == Matrix{3, 3, std::vector<double>(9, 1)}) return 8;
-    call.fail("conn", "conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]");
+    call.fail("conn",
+              "conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]; other "
+              "neighbours are not supported");
   }
   const int conn = value.numbers.size() == 1 ? static_cast<int>(value.numbers.front()) : 0;
   if (conn != 4 && conn != 8) call.fail("conn", "conn is 4 or 8");

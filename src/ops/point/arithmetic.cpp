@@ -55,7 +55,8 @@ constexpr std::string_view multiply_details =
     "saturated;\n"
     "single: in float32. The white stays when class= makes it another class.\n"
     "A gray image beside a coloured one counts for each of its channels. One of the two may be\n"
-    "logical, a mask of 0 and 1: the result has the other's class.";
+    "logical, a mask of 0 and 1: the result has the other's class. Of two masks it is their\n"
+    "intersection, a logical image; class=single makes numbers of it.";
 
 const RegisterOperator imadd_operator{{
     .name = "imadd",
@@ -100,7 +101,7 @@ const RegisterOperator immultiply_operator{{
     .example = "immultiply 1.5",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
-    .matlab = "immultiply(A,B) (same)",
+    .matlab = "immultiply(A,B) (of two logical images it is double there)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           if (plan.current().type.cls == PixelClass::logical &&

@@ -70,11 +70,21 @@ const RegisterOperator iradon_operator{{
           .fallback = "0"}},
     .one_channel = true,
     .details =
-        "Each column is filtered by its Fourier transform of twice the next power of two: |f|, 1\n"
-        "at the highest frequency, times the window. Every pixel (x, y) of the result then takes\n"
-        "from each column the sample at x cos(theta) + y sin(theta); the sum is scaled by pi / (2 "
-        "n).\n"
-        "In double; the result is single and has no white.",
+        "Each column is filtered by its Fourier transform of L = twice the next power of two\n"
+        "samples: its component of f = k / L cycles a sample, |f| <= 1/2, is multiplied by\n"
+        "H(f) = 2 |f| w(f / scaling), and by 0 where |f| > scaling / 2. The windows are\n"
+        "  ram-lak      w(f) = 1\n"
+        "  shepp-logan  w(f) = sin(pi f) / (pi f), w(0) = 1\n"
+        "  cosine       w(f) = cos(pi f)\n"
+        "  hamming      w(f) = 0.54 + 0.46 c cos(2 pi f L / (L - 1))\n"
+        "  hann         w(f) = 0.5 + 0.5 c cos(2 pi f L / (L - 1))\n"
+        "with c = cos(pi / (L - 1)), nearly 1: hamming(L) and hann(L) of Octave at L / 2 + k, the\n"
+        "mean of f and -f; at k = -L / 2, unscaled, their first values, 0.08 and 0. none is\n"
+        "H(f) = 1. Every pixel (x, y) of the result then takes from each of the n columns the\n"
+        "sample at x cos(theta) + y sin(theta); the sum is scaled by pi / (2 n). In double; the\n"
+        "result is single and has no white.\n"
+        "Source: A. C. Kak and M. Slaney, Principles of Computerized Tomographic Imaging, IEEE\n"
+        "Press 1988, chapter 3; L. A. Shepp and B. F. Logan, IEEE Trans. Nucl. Sci. 21 (1974).",
     .example = "radon | iradon | mat2gray",
     .accuracy = "1e-6 of the largest value",
     .not_finite = {NotFinite::Rule::other,
