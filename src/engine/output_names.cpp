@@ -20,6 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = io::OutputTarget::Kind;
 
+// Throws Error for what EXR alone holds.
+void check_half(const NamingTask& task, const io::Input& input, io::Format format) {
+  if (!task.options.half || format == io::Format::exr) return;
+  throw Error("-d half: only EXR holds floats of 16 bits, and " + input.path.string() +
+              " goes to " + std::string(io::name_of(format)));
+}
+
 std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
                                        std::vector<Picture>& pictures, const NamingTask& task) {
   const io::OutputTarget& target = *task.target;
@@ -36,10 +43,7 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
       if (plan.writes_image) {
         const ImageType& type = plan.values[plan.result].type;
         const io::OutputType output = io::output_type(info, type, wanted, task.options.cls);
-        if (task.options.half && output.format != io::Format::exr) {
-          throw Error("-d half: only EXR holds floats of 16 bits, and " + inputs[i].path.string() +
-                      " goes to " + std::string(io::name_of(output.format)));
-        }
+        check_half(task, inputs[i], output.format);
         picture.output_format = output.format;
         picture.output_class = output.cls;
         extension = io::output_extension(inputs[i].path, output, type.channels);
@@ -57,22 +61,55 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
   return extensions;
 }
 
+// What a `save` writes of an input, and whether it can hold what there is. A stream of frames gets
+// the name of each.
+Picture::Save save_of(const PlanSave& save, const io::Input& input, size_t index, Picture& picture,
+                      const NamingTask& task) {
+  const auto name = io::NameTemplate::parse(save.name_template, "save");
+  const ImageType& type = picture.program->plan.values[save.value].type;
+  const io::OutputType output =
+      io::output_type(picture.info, type, io::written_format(save.name_template), task.options.cls);
+  check_half(task, input, output.format);
+  const std::string extension = io::output_extension(input.path, output, type.channels);
+  Picture::Save out{.format = output.format, .apart = name.has_page(), .files = {}};
+  std::vector<int> pages{0};
+  if (picture.pages && (out.apart || picture.pages->numbers.size() == 1)) {
+    pages = picture.pages->numbers;
+  }
+  for (const int page : pages) {
+    out.files.emplace_back(name.expand(io::fields_of(input, extension, index, page)));
+  }
+  if (picture.stream) {
+    picture.stream->saves.push_back({name, io::fields_of(input, extension, index)});
+  }
+  std::string what;
+  if (picture.stream && !out.apart) what = "is a stream of frames";
+  if (picture.pages && picture.pages->numbers.size() > 1 && !out.apart &&
+      !io::writes_pages(out.format)) {
+    what = "has " + std::to_string(picture.info->pages) + " pages";
+  }
+  if (!what.empty()) {
+    picture.failure.reset(
+        new Picture::Failure{"plan", "it " + what + ", and '" + save.name_template +
+                                         "' of `save` is one " + std::string(name_of(out.format)) +
+                                         "; save '{stem}_{page}." + extension + "' names each"});
+  }
+  return out;
+}
+
 // Sets `saves` of each picture. Throws Error in a sandbox for what check_save refuses.
 void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                 const NamingTask& task) {
   for (size_t i = 0; i < pictures.size(); ++i) {
     Picture& picture = pictures[i];
     if (!picture.program || picture.program->plan.saves.empty()) continue;
-    picture.saves = std::make_unique<std::vector<fs::path>>();
+    picture.saves = std::make_unique<std::vector<Picture::Save>>();
+    if (picture.stream) picture.stream->saves.clear();
     for (const PlanSave& save : picture.program->plan.saves) {
-      const auto named = io::written_format(save.name_template);
-      const io::Format format = named ? *named : picture.info->format;
-      std::string extension(
-          io::extension_for(format, picture.info->type.cls, picture.info->type.channels));
-      picture.saves->push_back(io::NameTemplate::parse(save.name_template, "save")
-                                   .expand(io::fields_of(inputs[i], std::move(extension), i)));
-      if (task.options.sandbox.on) {
-        check_save(task.pipeline, save.stage, picture.saves->back(), task.target);
+      picture.saves->push_back(save_of(save, inputs[i], i, picture, task));
+      if (!task.options.sandbox.on) continue;
+      for (const fs::path& file : picture.saves->back().files) {
+        check_save(task.pipeline, save.stage, file, task.target);
       }
     }
   }
@@ -105,12 +142,9 @@ void name_frames(const io::Input& input, size_t index, Picture& picture,
   std::string why;
   if (target != nullptr && target->kind == Kind::in_place) {
     why = "it is a stream of frames, which --in-place cannot replace; give -o";
-  } else if (picture.saves) {
-    why = "it is a stream of frames, and `save` is for files of one picture";
   } else if (target != nullptr && target->name && target->name->has_page()) {
-    picture.stream->name = target->name;
-    picture.stream->fields = io::fields_of(input, extension, index);
-    picture.output = picture.stream->output_of(1, "");
+    picture.stream->output = {*target->name, io::fields_of(input, extension, index)};
+    picture.output = picture.stream->output->of(1);
   } else if (target != nullptr && target->kind != Kind::standard_output &&
              !io::writes_stream(picture.output_format)) {
     why = "it is a stream of frames, and " + std::string(name_of(picture.output_format)) +
@@ -157,8 +191,6 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
         (pages.size() + picture.pages->others.size() < static_cast<size_t>(picture.info->pages) ||
          !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
-    } else if (pages.size() > 1 && picture.saves) {
-      why = count + "`save` is for files of one; give --pages";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                (!io::writes_pages(picture.output_format) ||
                 last_table(picture.program->plan) != nullptr)) {
@@ -210,7 +242,9 @@ class Bounds {
       const std::string& text = picture.program->plan.saves[k].name_template;
       const std::string root =
           io::NameTemplate::parse(text, "save").root(io::fields_of(inputs_[i], "", i));
-      check(i, (*picture.saves)[k].string(), root, "save '" + text + "'");
+      for (const fs::path& file : (*picture.saves)[k].files) {
+        check(i, file.string(), root, "save '" + text + "'");
+      }
     }
   }
 
@@ -293,7 +327,11 @@ class Guard {
     if (index_of(one) == index_of(two)) return "; give them different names";
     if (path == "-") return "; save to a file, such as '{stem}.png'";
     const Picture& picture = pictures_[index_of(what_of(two) == What::save ? two : one)];
-    const auto save = std::find(picture.saves->begin(), picture.saves->end(), path);
+    const auto save = std::find_if(
+        picture.saves->begin(), picture.saves->end(), [&](const Picture::Save& written) {
+          const std::vector<fs::path>& files = written.files;
+          return std::find(files.begin(), files.end(), path) != files.end();
+        });
     if (save == picture.saves->end()) return "";
     const auto number = static_cast<size_t>(save - picture.saves->begin());
     std::string text = picture.program->plan.saves[number].name_template;
@@ -318,7 +356,9 @@ class Guard {
       add_once(picture.output, writer(i, What::output));
     }
     if (!picture.saves) return;
-    for (const fs::path& save : *picture.saves) add_once(save, writer(i, What::save));
+    for (const Picture::Save& save : *picture.saves) {
+      for (const fs::path& file : save.files) add_once(file, writer(i, What::save));
+    }
   }
 
   // Results to stdout follow each other; those of `save` have no order among them.
@@ -377,9 +417,11 @@ class Guard {
       return differs(picture.output) ? fs::path(picture.output) : fs::path();
     }
     io::WrittenNames alone;
-    for (const fs::path& save : *picture.saves) {
-      alone.add(save, 0);
-      if (alone.replacing(read)) return differs(save) ? save : fs::path();
+    for (const Picture::Save& save : *picture.saves) {
+      for (const fs::path& file : save.files) {
+        alone.add(file, 0);
+        if (alone.replacing(read)) return differs(file) ? file : fs::path();
+      }
     }
     return {};
   }
@@ -446,7 +488,9 @@ void sweep_folders(const std::vector<Picture>& pictures, bool in_place,
       for (const std::string& path : picture.pages->outputs) add(path);
     }
     if (!picture.saves) continue;
-    for (const fs::path& save : *picture.saves) add(save);
+    for (const Picture::Save& save : *picture.saves) {
+      for (const fs::path& file : save.files) add(file);
+    }
   }
   for (const std::string& folder : folders) {
     if (swept.insert(folder).second) io::sweep_stale_temporaries(folder);

@@ -142,7 +142,12 @@ std::unique_ptr<PictureWork> frame_work(const Picture& stream, FrameFeed::Frame 
   picture.is_new = stream.is_new;
   picture.joined = stream.joined;
   picture.frame = frame.number;
-  picture.output = stream.stream->output_of(frame.number, stream.output);
+  const Picture::Stream& names = *stream.stream;
+  picture.output = names.output ? names.output->of(frame.number) : stream.output;
+  if (stream.saves) picture.saves = std::make_unique<std::vector<Picture::Save>>(*stream.saves);
+  for (size_t i = 0; i < names.saves.size(); ++i) {
+    (*picture.saves)[i].files = {names.saves[i].of(frame.number)};
+  }
   return std::make_unique<FrameWork>(std::move(picture), settings, index);
 }
 

@@ -43,8 +43,10 @@ void each_result(Picture& picture, const Visit& visit) {
     visit(picture.output);
   }
   if (!picture.saves) return;
-  for (const fs::path& save : *picture.saves) {
-    if (save != "-") visit(save.string());
+  for (const Picture::Save& save : *picture.saves) {
+    for (const fs::path& file : save.files) {
+      if (file != "-") visit(file.string());
+    }
   }
 }
 

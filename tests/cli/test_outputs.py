@@ -264,6 +264,22 @@ class OldExtensions(WithShell):
 
 
 class Saves(ProgramTest):
+    def test_save_heeds_the_class_of_the_outputs(self):
+        mask = np.zeros((8, 9), bool)
+        mask[1, 1:3] = mask[4:6, 5] = True
+        self.picture("m.png", mask)
+        labels = mask.astype(int)
+        labels[4:6, 5] = 2
+        command = ["bwlabel | save labels.png | max", "m.png"]
+        self.impipe(*command, code=1)
+        self.impipe(*command, "-d", "uint16")
+        self.assertIn("16-bit", self.impipe("info", "labels.png").out)
+        np.testing.assert_array_equal(self.pixels("labels.png"), labels)
+        run = self.impipe("im2single | save s.png | fliplr", "m.png", "-o", "o.exr", "-d", "half",
+                          code=2)
+        self.assertEqual(run.err, "impipe: -d half: only EXR holds floats of 16 bits, and m.png "
+                                  "goes to PNG\n")
+
     def test_no_clobber_keeps_saves(self):
         self.picture("in/a.png")
         self.picture("mid/a.png", ramp(3, 3))

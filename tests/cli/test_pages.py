@@ -94,6 +94,55 @@ class Pages(ProgramTest):
         self.impipe("imcomplement", "b.png", "-o", "c{page}.png")
         self.assertIn("c1.png", self.tree())
 
+    def test_save_writes_every_page(self):
+        self.write_tiff()
+        inverse = [255 - p for p in self.three]
+        run = self.impipe("imcomplement | save steps/{stem}.tif | fliplr", "a.tif", "-o", "out/")
+        self.assertEqual(run.err, "")
+        self.check("steps/a.tif", inverse)
+        self.check("out/a.tif", [p[:, ::-1] for p in inverse])
+        # A file a page, of the result or of the intermediate image alone; and of some pages.
+        self.impipe("imcomplement | save steps/{page:02}.png | fliplr", "a.tif", "-o", "b.tif")
+        self.impipe("save c.tif | imcomplement", "a.tif", "-o", "c{page}.png", "--pages", "2-3")
+        self.impipe("save d{page}.png | rgb2gray | mean2", "a.tif", "--pages", "2")
+        self.check("b.tif", [p[:, ::-1] for p in inverse])
+        self.check("c.tif", self.three[1:])
+        for i in range(3):
+            np.testing.assert_array_equal(self.pixels(f"steps/0{i + 1}.png"), inverse[i])
+        np.testing.assert_array_equal(self.pixels("c3.png"), inverse[2])
+        np.testing.assert_array_equal(self.pixels("d2.png"), self.three[1])
+        self.assertEqual(self.tree(), ["a.tif", "b.tif", "c.tif", "c2.png", "c3.png", "d2.png",
+                                       "out/a.tif", "steps/01.png", "steps/02.png",
+                                       "steps/03.png", "steps/a.tif"])
+
+    def test_save_of_pages_in_a_format_of_one(self):
+        self.write_tiff()
+        run = self.impipe("save s.png | imcomplement", "a.tif", "-o", "out.tif", code=1)
+        self.assertEqual(run.err, "impipe: a.tif: plan: it has 3 pages, and 's.png' of `save` is "
+                                  "one PNG; save '{stem}_{page}.png' names each\n")
+        self.assertEqual(self.tree(), ["a.tif"])
+
+    def test_saved_pages_that_exist_are_kept(self):
+        self.write_tiff()
+        command = ["imcomplement | save s{page}.png | fliplr", "a.tif", "-o", "out.tif"]
+        self.impipe(*command)
+        self.write("s2.png", b"mine")
+        os.remove(self.path("s3.png"))
+        self.impipe(*command, "--no-clobber")
+        with open(self.path("s2.png"), "rb") as kept:
+            self.assertEqual(kept.read(), b"mine")
+        np.testing.assert_array_equal(self.pixels("s3.png"), 255 - self.three[2])
+
+    def test_saved_pages_of_numbers_that_a_later_page_breaks(self):
+        """All pages of a file have one type: floats where int16 does not hold one of them."""
+        counts = np.stack([np.full((4, 5), 100, np.int16), np.full((4, 5), 30000, np.int16)])
+        np.save(self.path("a.npy"), counts)
+        self.impipe("immultiply 2 | save double.npy | immultiply 0.5", "a.npy", "-o", "b.npy",
+                    "--axes", "ZYX")
+        saved = np.load(self.path("double.npy"))
+        np.testing.assert_array_equal(saved, counts.astype(np.float32) * 2)
+        np.testing.assert_array_equal(np.load(self.path("b.npy")), counts)
+
     def test_two_files_in_one_name(self):
         self.write_tiff("x/a.tif")
         self.write_tiff("y/a.tif")

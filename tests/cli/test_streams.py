@@ -455,6 +455,15 @@ class Files(Frames):
         self.assertEqual(run.err, "impipe: clip.y4m: plan: it is a stream of frames, and PNG holds "
                                   "one picture; -o '{stem}_{page}.png' names each, --format y4m "
                                   "keeps them together\n")
+        run = self.impipe(f"save s{{page}}.png | {IDENTITY}", "clip.y4m", "-o", "y.y4m",
+                          "--pages", "2,4")
+        self.assertEqual([name for name in self.tree() if name.endswith(".png") and name[0] == "s"],
+                         ["s2.png", "s4.png"])
+        np.testing.assert_array_equal(self.pixels("s4.png"), rgb_of(frames[3], 1, 1, 8, False,
+                                                                    "601"))
+        run = self.impipe(f"save s.png | {IDENTITY}", "clip.y4m", "-o", "y.y4m", code=1)
+        self.assertEqual(run.err, "impipe: clip.y4m: plan: it is a stream of frames, and 's.png' "
+                                  "of `save` is one PNG; save '{stem}_{page}.png' names each\n")
         run = self.impipe(IDENTITY, "clip.y4m", "--in-place", code=1)
         self.assertEqual(run.err, "impipe: clip.y4m: plan: it is a stream of frames, which "
                                   "--in-place cannot replace; give -o\n")

@@ -138,11 +138,10 @@ std::string text_hash(std::string_view text) {
 
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
 
-std::string Picture::Stream::output_of(int frame, const std::string& all) const {
-  if (!name) return all;
+std::string Picture::Stream::Name::of(int frame) const {
   io::NameFields of_frame = fields;
   of_frame.page = frame;
-  return name->expand(of_frame);
+  return name.expand(of_frame);
 }
 
 const std::map<std::string, ImageType>& Picture::partner_types() const {
@@ -174,13 +173,15 @@ std::vector<std::filesystem::path> PictureWork::sources() const {
 }
 
 bool PictureWork::is_wanted() const {
-  if (picture_.pages && !picture_.pages->outputs.empty()) {
-    return std::any_of(picture_.pages->outputs.begin(), picture_.pages->outputs.end(),
-                       [&](const std::string& path) { return may_write(path); });
-  }
-  if (picture_.output.empty() || may_write(picture_.output)) return true;
+  const auto any = [&](const auto& files) {
+    return std::any_of(files.begin(), files.end(),
+                       [&](const auto& path) { return may_write(path); });
+  };
+  const bool apart = picture_.pages && !picture_.pages->outputs.empty();
+  if (apart && any(picture_.pages->outputs)) return true;
+  if (!apart && (picture_.output.empty() || may_write(picture_.output))) return true;
   return picture_.saves && std::any_of(picture_.saves->begin(), picture_.saves->end(),
-                                       [&](const auto& save) { return may_write(save); });
+                                       [&](const Picture::Save& save) { return any(save.files); });
 }
 
 std::optional<std::int64_t> PictureWork::prepare() {
@@ -214,7 +215,7 @@ std::optional<std::int64_t> PictureWork::prepare() {
   // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
   // in the result they may be packed worse.
   const io::ImageInfo& info = *picture_.info;
-  const double kept = (info.carried > 0 || has_pages() || keeps_parts() ? file : 0);
+  const double kept = (info.carried > 0 || has_pages() || has_other_parts() ? file : 0);
   // Metadata that are packed in the file; in the result's there are copies of them.
   const double metadata = settings_.decode.metadata ? static_cast<double>(info.metadata_bytes) : 0;
   double most = kept + metadata_copies * metadata +
@@ -263,7 +264,7 @@ void PictureWork::decode() {
       }
       options.keep_coded = keeps_coded();
       take(io::decode(bytes, options));
-      if (keeps_parts() || material_.coded) file_ = std::move(bytes);
+      if (has_other_parts() || material_.coded) file_ = std::move(bytes);
     }
   }
   stamps_ = settings_.pipeline_stamps;
@@ -371,12 +372,13 @@ void PictureWork::compute_pages(int lane) {
     begin_again_with_floats();
     pages_are_alike(lane, operands);
   }
-  if (!keeps_parts()) file_ = {};
+  if (!has_other_parts()) file_ = {};
 }
 
 void PictureWork::begin_again_with_floats() {
   as_floats_ = true;
-  encoded_.clear();
+  encoded_ = {};
+  encoded_saves_.clear();
   pages_done_ = 0;
   result_.rows.clear();
   result_.clipped = 0;
@@ -501,7 +503,7 @@ std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
 
 void PictureWork::computed(const Turn& turn) {
   material_ = {};
-  const bool goes_on = keeps_parts() || has_pages() || band_rows_ > 0;  // to read the file
+  const bool goes_on = has_other_parts() || has_pages() || band_rows_ > 0;  // to read the file
   if (!goes_on) keep_bytes(std::exchange(file_, {}));
   if (settings_.timeline != nullptr) {
     settings_.lanes->add(turn.device);
@@ -681,9 +683,10 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
 
 void PictureWork::tell_losses(const io::Encoded& encoded) {
   std::vector<std::string>& lost = result_.lost;
-  if (lost.empty()) lost = lost_;
-  for (const std::string& one : encoded.lost) {
-    if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+  for (const std::vector<std::string>* some : {&std::as_const(lost_), &encoded.lost}) {
+    for (const std::string& one : *some) {
+      if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+    }
   }
   if (lost.empty() || (!settings_.in_place && !settings_.strict)) return;
   const std::string names = fmt::format("{}", fmt::join(lost, ", "));
@@ -695,7 +698,8 @@ void PictureWork::tell_losses(const io::Encoded& encoded) {
               ExitCode::file_failed);
 }
 
-PixelChange PictureWork::change_of(const io::ImageInfo& input, ValueId value, Size size) const {
+PixelChange PictureWork::change_of(const io::ImageInfo& input, ValueId value, Size size,
+                                   bool apart) const {
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
   const Plan& lowered = picture_.program->lowered;
   const std::vector<Size> sizes = pipeline::planned_sizes(
@@ -709,45 +713,55 @@ PixelChange PictureWork::change_of(const io::ImageInfo& input, ValueId value, Si
   change.values = value != 0;
   // A file of one picture has it wherever it is written.
   change.pages =
-      input.pages > 1 && (!has_pages() || picture_.pages->apart ||
-                          static_cast<int>(picture_.pages->numbers.size()) < input.pages);
+      input.pages > 1 &&
+      (!has_pages() || apart || static_cast<int>(picture_.pages->numbers.size()) < input.pages);
   return change;
 }
 
-void PictureWork::tell_change(const io::ImageInfo& input, ValueId value, Size size) {
+void PictureWork::tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart) {
   if (settings_.lanes->pipeline().has_source()) return;
-  metadata_.change = change_of(input, value, size);
+  metadata_.change = change_of(input, value, size, apart);
 }
 
-void PictureWork::tell_parts() {
+void PictureWork::tell_parts(bool apart) {
   if (!metadata_.exr || !picture_.pages) return;
   std::vector<std::string> names;
   for (const int part : picture_.pages->others) {
     names.push_back(picture_.info->page_names[static_cast<size_t>(part)]);
   }
-  if (keeps_parts()) {
-    metadata_.exr->other_parts = std::move(names);
-  } else if (!names.empty()) {
+  if (apart && !names.empty()) {
     const std::string lost = fmt::format("parts ({})", fmt::join(names, ", "));
     if (std::find(lost_.begin(), lost_.end(), lost) == lost_.end()) lost_.push_back(lost);
+    names.clear();
   }
+  metadata_.exr->other_parts = std::move(names);
 }
 
-io::Bytes PictureWork::with_parts(io::Format format, io::Bytes bytes) const {
-  if (format != io::Format::exr || !keeps_parts()) return bytes;
+io::Encoded PictureWork::encode_image(const HostImage& image, const PlanImage& of) {
+  tell_parts(of.apart);
+  tell_change(of.input, of.value, of.size, of.apart);
+  io::Encoded encoded = io::encode(image, metadata_, of.type.format, of.type.cls, settings_.encode);
+  result_.clipped += encoded.clipped;
+  tell_losses(encoded);
+  note_widened(encoded);
+  return encoded;
+}
+
+io::Bytes PictureWork::with_parts(io::Format format, io::Bytes bytes, bool apart) const {
+  if (format != io::Format::exr || !has_other_parts() || apart) return bytes;
   return joined(format, std::vector<io::Bytes>{std::move(bytes)});
 }
 
-io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> pages) const {
+io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> pages,
+                              bool is_image) const {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
   if (format == io::Format::npy) {
-    const bool is_image = picture_.program->plan.writes_image;
     return io::join_npy_pages(pages, is_image ? metadata_.npy.get() : nullptr);
   }
   // The parts of an EXR in their order.
   const Picture::Pages& of = *picture_.pages;
   std::vector<int> numbers = of.numbers;
-  if (keeps_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
+  if (has_other_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
   std::sort(numbers.begin(), numbers.end());
   std::vector<io::ExrPartSource> parts;
   for (const int number : numbers) {
@@ -762,95 +776,125 @@ io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> page
   return io::join_exr_parts(parts);
 }
 
-void PictureWork::append_page(io::Encoded encoded) {
-  if (encoded_.empty()) {
-    result_.common = std::move(encoded.common);
-    result_.head = encoded.head;
-    encoded_.push_back(std::move(encoded.bytes));
-  } else if (encoded.common != result_.common) {
+void PictureWork::append_page(io::Encoded encoded, EncodedPages& pages) {
+  if (pages.files.empty()) {
+    pages.common = std::move(encoded.common);
+    pages.head = encoded.head;
+    pages.files.push_back(std::move(encoded.bytes));
+  } else if (encoded.common != pages.common) {
     throw Error(
-        fmt::format("it is {}, and the pages before it are {}", encoded.common, result_.common),
+        fmt::format("it is {}, and the pages before it are {}", encoded.common, pages.common),
         ExitCode::file_failed);
   } else {
+    io::Bytes& all = pages.files.front();
     const auto begin = encoded.bytes.begin() + static_cast<std::ptrdiff_t>(encoded.head);
-    encoded_.front().insert(encoded_.front().end(), begin, encoded.bytes.end());
+    all.insert(all.end(), begin, encoded.bytes.end());
   }
+}
+
+bool PictureWork::encode_page_of(HostImage image, const PlanImage& of, EncodedPages& pages,
+                                 const std::filesystem::path& path) {
+  io::Encoded encoded = encode_image(image, of);
+  image = {};
+  if (of.apart) {
+    write(path, std::move(encoded.bytes));
+    return true;
+  }
+  const bool widens = encoded.widened != io::SampleType::of_class;
+  if (widens && of.type.format != io::Format::exr) return false;
+  if (io::writes_stream(of.type.format)) {
+    append_page(std::move(encoded), pages);
+  } else {
+    pages.files.push_back(std::move(encoded.bytes));
+  }
+  return true;
 }
 
 bool PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
-  const std::vector<std::string>& pages = picture_.pages->outputs;
-  tell_parts();
-  if (picture_.output.empty()) return true;
-  io::Bytes bytes;
-  if (plan.writes_image) {
-    tell_change(info, plan.result, outcome_.image.size());
-    const io::OutputType type = io::output_type(&info, outcome_.image.type,
-                                                io::Format(picture_.output_format), settings_.cls);
-    io::Encoded encoded =
-        io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
-    result_.clipped += encoded.clipped;
-    tell_losses(encoded);
-    note_widened(encoded);
-    const bool in_one = pages.empty();
-    if (encoded.widened != io::SampleType::of_class && in_one && type.format != io::Format::exr) {
-      if (which > 0) return false;
-      as_floats_ = true;
+  encoded_saves_.resize(plan.saves.size());
+  for (size_t i = 0; i < plan.saves.size(); ++i) {
+    HostImage& image = outcome_.saves[i];
+    const Picture::Save& save = (*picture_.saves)[i];
+    if (!may_write(save.file_of(which))) continue;
+    const PlanImage of{plan.saves[i].value, info, image.size(),
+                       io::output_type(&info, image.type, save.format, settings_.cls), save.apart};
+    if (!encode_page_of(std::move(image), of, encoded_saves_[i], save.file_of(which))) {
+      return false;
     }
-    if (in_one && io::writes_stream(type.format)) {
-      outcome_ = {};
-      append_page(std::move(encoded));
-      return true;
-    }
-    bytes = std::move(encoded.bytes);
-  } else {
-    bytes = encode_measured(pages.empty() ? picture_.output : pages[which]);
   }
+  const std::vector<std::string>& pages = picture_.pages->outputs;
+  const std::string& path = pages.empty() ? picture_.output : pages[which];
+  if (path.empty() || !may_write(path)) return true;
+  if (plan.writes_image) {
+    const HostImage& image = outcome_.image;
+    const PlanImage of{
+        plan.result, info, image.size(),
+        io::output_type(&info, image.type, io::Format(picture_.output_format), settings_.cls),
+        is_apart()};
+    return encode_page_of(std::exchange(outcome_, {}).image, of, encoded_, path);
+  }
+  io::Bytes bytes = encode_measured(path);
   outcome_ = {};
   if (pages.empty()) {
-    encoded_.push_back(std::move(bytes));
-  } else if (may_write(pages[which])) {
-    write(pages[which], std::move(bytes));
+    encoded_.files.push_back(std::move(bytes));
+  } else {
+    write(path, std::move(bytes));
   }
   return true;
+}
+
+void PictureWork::write_pages(const std::filesystem::path& path, io::Format format,
+                              EncodedPages pages, bool is_image) {
+  if (pages.files.empty()) return;
+  result_.common = std::move(pages.common);
+  result_.head = pages.head;
+  write(path, io::writes_stream(format) ? std::move(pages.files.front())
+                                        : joined(format, pages.files, is_image));
 }
 
 void PictureWork::encode() {
   if (band_rows_ > 0) return;
   const FileAtWork at_work(picture_.path.c_str());
+  const Plan& plan = picture_.program->plan;
   if (has_pages()) {
     // A run that was stopped has not made all of them.
-    if (pages_done_ < picture_.pages->numbers.size() || encoded_.empty()) return;
-    write(picture_.output, io::writes_stream(picture_.output_format)
-                               ? std::move(encoded_.front())
-                               : joined(picture_.output_format, encoded_));
+    if (pages_done_ < picture_.pages->numbers.size()) return;
+    for (size_t i = 0; i < encoded_saves_.size(); ++i) {
+      const Picture::Save& save = (*picture_.saves)[i];
+      write_pages(save.files.front(), save.format, std::exchange(encoded_saves_[i], {}));
+    }
+    write_pages(picture_.output, picture_.output_format, std::exchange(encoded_, {}),
+                plan.writes_image);
     return;
   }
-  const Plan& plan = picture_.program->plan;
-  tell_parts();
   // Before an image of `save` is written.
   if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
     const Size size = outcome_.image.size();
-    io::check_carried(*metadata_.exr, change_of(*picture_.info, plan.result, size), size);
+    io::check_carried(*metadata_.exr, change_of(*picture_.info, plan.result, size, is_apart()),
+                      size);
   }
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
-    if (!may_write((*picture_.saves)[i])) continue;
-    tell_change(*picture_.info, plan.saves[i].value, outcome_.saves[i].size());
-    const io::OutputType type = io::output_type(picture_.info, outcome_.saves[i].type,
-                                                io::written_format((*picture_.saves)[i].native()));
+    const Picture::Save& save = (*picture_.saves)[i];
+    const HostImage image = std::move(outcome_.saves[i]);
+    if (!may_write(save.files.front())) continue;
+    const io::OutputType type =
+        io::output_type(picture_.info, image.type, save.format, settings_.cls);
     io::Encoded encoded =
-        io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
-    result_.clipped += encoded.clipped;
-    tell_losses(encoded);
-    note_widened(encoded);
-    write((*picture_.saves)[i], with_parts(type.format, std::move(encoded.bytes)));
-    outcome_.saves[i] = {};
+        encode_image(image, {plan.saves[i].value, *picture_.info, image.size(), type, save.apart});
+    write(save.files.front(), with_parts(type.format, std::move(encoded.bytes), save.apart));
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measured(picture_.output));
+  encode_result();
+}
+
+void PictureWork::encode_result() {
+  const Plan& plan = picture_.program->plan;
   result_.encoded_on_device = !outcome_.coded.empty();
-  tell_change(*picture_.info, plan.result,
-              result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size());
+  const Size size = result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size();
+  tell_parts(is_apart());
+  tell_change(*picture_.info, plan.result, size, is_apart());
   io::Encoded encoded = result_.encoded_on_device
                             ? io::encode_coded(outcome_.coded, outcome_.image.type,
                                                outcome_.coded_size, metadata_, settings_.encode)
@@ -864,7 +908,7 @@ void PictureWork::encode() {
   result_.clipped += encoded.clipped;
   tell_losses(encoded);
   note_widened(encoded);
-  write(picture_.output, with_parts(picture_.output_format, std::move(encoded.bytes)));
+  write(picture_.output, with_parts(picture_.output_format, std::move(encoded.bytes), is_apart()));
 }
 
 void PictureWork::release() {

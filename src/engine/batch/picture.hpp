@@ -50,14 +50,27 @@ struct Picture {
     std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
   };
 
+  // What a `save` of the plan writes.
+  struct Save {
+    io::Format format = io::Format::png;
+    bool apart = false;                        // each page has a file of its own
+    std::vector<std::filesystem::path> files;  // one, or one a page
+    // which: of the pages that are processed.
+    const std::filesystem::path& file_of(std::size_t which) const {
+      return files.size() == 1 ? files.front() : files[which];
+    }
+  };
+
   // Of a stream of frames: each is done as a picture of its own.
   struct Stream {
+    struct Name {
+      io::NameTemplate name;
+      io::NameFields fields;
+      std::string of(int frame) const;  // from 1
+    };
     std::shared_ptr<io::FrameReader> reader;  // of a pipe, whose header is read
-    // Where each frame goes, if each has a file.
-    std::optional<io::NameTemplate> name;
-    io::NameFields fields;
-    // frame: from 1. all: the output of the stream.
-    std::string output_of(int frame, const std::string& all) const;
+    std::optional<Name> output;               // if each frame's result has a file
+    std::vector<Name> saves;                  // one a save of the plan
   };
 
   // One failure takes no memory: that there is none.
@@ -84,7 +97,7 @@ struct Picture {
   std::string output;              // "-": stdout; empty when nothing is written
   std::unique_ptr<Pages> pages;    // of a file that has several, else null
   std::unique_ptr<Stream> stream;  // of a stream, else null
-  std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
+  std::unique_ptr<std::vector<Save>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
   const std::map<std::string, Size>& partner_sizes() const;
@@ -195,10 +208,10 @@ class PictureWork : public FileWork {
   // What was noted of this image, or of all that were computed with it.
   void tell_times(const Turn& turn, const StepTimes::Places& steps) const;
   bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
-  // Whether an EXR of the result has parts of the input as they are.
-  bool keeps_parts() const {
-    return picture_.pages && !picture_.pages->others.empty() && !picture_.pages->apart;
-  }
+  // Whether an EXR of the result, if pages share it, has parts of the input as they are.
+  bool has_other_parts() const { return picture_.pages && !picture_.pages->others.empty(); }
+  // Whether each page of the result has a file of its own.
+  bool is_apart() const { return picture_.pages && picture_.pages->apart; }
   // How many pixels of each side are read as one.
   int shrink_of(const io::ImageInfo& info) const;
   // Takes over what a decoder made.
@@ -234,26 +247,48 @@ class PictureWork : public FileWork {
   void finish_bands(BandTarget& target);
   // A part of the work on a band that belongs to decoding or encoding.
   void within(Part part, int lane, const std::function<void()>& work);
+  // An image of the plan, of a page of the input, and the kind of file that it goes into.
+  struct PlanImage {
+    ValueId value = 0;
+    const io::ImageInfo& input;
+    Size size;
+    io::OutputType type;
+    bool apart = false;  // each page has a file of its own
+  };
+  // The pages of one file, each encoded as a file; those of a stream are one behind the other in
+  // the first.
+  struct EncodedPages {
+    std::vector<io::Bytes> files;
+    std::string common;  // see io::Encoded
+    std::size_t head = 0;
+  };
   // What became of the pixels of an input on the way to a value of the plan, which has this size.
-  PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size) const;
-  // What the metadata have to know of this run before an image is encoded: `value` of the plan.
-  void tell_change(const io::ImageInfo& input, ValueId value, Size size);
+  PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size, bool apart) const;
+  // What the metadata have to know of this run before an image is encoded.
+  void tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart = false);
   // The parts of an EXR beside the picture: those that its result has, and those that are lost.
-  void tell_parts();
+  void tell_parts(bool apart);
+  io::Encoded encode_image(const HostImage& image, const PlanImage& of);
   // One file of pages, each a file, and of the input's other parts.
-  io::Bytes with_parts(io::Format format, io::Bytes bytes) const;
-  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages) const;
+  io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart) const;
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image = true) const;
+  void write_pages(const std::filesystem::path& path, io::Format format, EncodedPages pages,
+                   bool is_image = true);
   // Encodes what was computed, of page `which` of those that are asked for; writes it where each
   // page has a file.
-  // False where an earlier page of the file is of a type that does not hold this one.
+  // False where a file of pages is of a type that does not hold this one.
   [[nodiscard]] bool encode_page(size_t which, const io::ImageInfo& info);
+  // The same of one image, which goes into `path`, or `pages` if they share a file.
+  [[nodiscard]] bool encode_page_of(HostImage image, const PlanImage& of, EncodedPages& pages,
+                                    const std::filesystem::path& path);
   void add_row(int page);
   void add_objects(const FileReport::Row& kind, std::span<const double> numbers);
   void write(const std::filesystem::path& path, io::Bytes bytes);
-  // Puts a page behind those before it, in `result_`.
-  void append_page(io::Encoded encoded);
+  // Puts a page of a stream behind those before it.
+  static void append_page(io::Encoded encoded, EncodedPages& pages);
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
+  void encode_result();  // of a file of one picture
   Measurement last_measurement() const;
   // What a file of this name holds where the pipeline ends in a measurement.
   io::Bytes encode_measured(const std::filesystem::path& path) const;
@@ -275,7 +310,8 @@ class PictureWork : public FileWork {
   Within within_;                         // of its computing
   // Of several pages, or with parts that go into the result, or a JPEG that is decoded later.
   io::Bytes file_;
-  std::vector<io::Bytes> encoded_;  // of the pages, each a file
+  EncodedPages encoded_;                     // of several pages, the result
+  std::vector<EncodedPages> encoded_saves_;  // and what `save` writes
   size_t pages_done_ = 0;
   PictureResult result_;
 };
