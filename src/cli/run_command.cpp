@@ -491,8 +491,9 @@ void add_run(CommandSet& commands) {
       "ffmpeg -i in.mp4 -f yuv4mpegpipe - | impipe 'imgaussfilt 2' - -o - | ffmpeg -i - out.mp4\n";
   command.notes =
       "Frames: in.1-100#.exr is in.0001.exr to in.0100.exr; @ stands for numbers without zeros in\n"
-      "front, %04d for four digits, 1-100x2 for every other one. A file of that very name comes "
-      "first.\n"
+      "front, ####, @@@@ and %04d for four digits, 1-100x2 for every other one. Without a list\n"
+      "(in.####.exr) they are the frames of --frames, or all that there are; in -o out.####.exr "
+      "the\nnumber of the input's frame. A file of that very name comes first.\n"
       "Templates: {dir} folder, {stem} name without extension, {name} with it, {ext} of the "
       "result,\n"
       "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page "

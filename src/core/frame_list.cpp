@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "core/text.hpp"
 
@@ -36,11 +37,15 @@ bool take_range(std::string_view& text, FrameList& list) {
     last = take_number(text);
     list.has_range = true;
   }
-  if (take(text, 'x') || take(text, ':')) step = take_number(text);
+  const bool complement = take(text, 'y');
+  if (complement || take(text, 'x') || take(text, ':')) step = take_number(text);
   if (!first || !last || !step || *step <= 0 || *last < *first) return false;
   const auto there = static_cast<std::int64_t>(list.frames.size());
-  if ((*last - *first) / *step + 1 + there > max_frames) return false;
-  for (std::int64_t frame = *first; frame <= *last; frame += *step) list.frames.push_back(frame);
+  const std::int64_t stride = complement ? 1 : *step;
+  if ((*last - *first) / stride + 1 + there > max_frames) return false;
+  for (std::int64_t frame = *first; frame <= *last; frame += stride) {
+    if (!complement || (frame - *first) % *step != 0) list.frames.push_back(frame);
+  }
   return true;
 }
 
@@ -50,8 +55,9 @@ std::optional<FrameList> parse_frame_list(std::string_view text) {
   FrameList list;
   do {
     if (!take_range(text, list)) return {};
+    list.has_range = list.has_range || text.starts_with(',');
   } while (take(text, ','));
-  if (!text.empty()) return {};
+  if (!text.empty() || list.frames.empty()) return {};
   return list;
 }
 
@@ -65,6 +71,13 @@ std::string frame_list_text(std::span<const std::int64_t> frames) {
     begin = end;
   }
   return out;
+}
+
+std::string frame_text(std::int64_t frame, int digits) {
+  std::string text = std::to_string(std::abs(frame));
+  const auto wanted = static_cast<std::size_t>(digits);
+  if (text.size() < wanted) text.insert(0, wanted - text.size(), '0');
+  return frame < 0 ? "-" + text : text;
 }
 
 std::optional<std::int64_t> frame_number(const std::filesystem::path& file) {

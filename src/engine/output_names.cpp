@@ -65,7 +65,8 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
 // the name of each.
 Picture::Save save_of(const PlanSave& save, const io::Input& input, size_t index, Picture& picture,
                       const NamingTask& task) {
-  const auto name = io::NameTemplate::parse(save.name_template, "save");
+  const auto name = io::NameTemplate::parse(
+      input.frame ? io::with_frame_field(save.name_template) : save.name_template, "save");
   const ImageType& type = picture.program->plan.values[save.value].type;
   const io::OutputType output =
       io::output_type(picture.info, type, io::written_format(save.name_template), task.options.cls);
@@ -443,10 +444,24 @@ void refuse_unreplaceable(std::vector<Picture>& pictures) {
   }
 }
 
+// The target where frames are inputs: in out.####.png each has its number.
+std::optional<io::OutputTarget> target_of_frames(std::span<const io::Input> inputs,
+                                                 const io::OutputTarget* target) {
+  const bool are_frames =
+      std::all_of(inputs.begin(), inputs.end(), [](const io::Input& in) { return in.frame; });
+  if (target == nullptr || !target->name || !are_frames) return {};
+  std::optional<io::OutputTarget> out(*target);
+  out->name = io::NameTemplate::parse(io::with_frame_field(target->name->text()));
+  return out;
+}
+
 }  // namespace
 
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
-                         const NamingTask& task) {
+                         const NamingTask& given) {
+  const std::optional<io::OutputTarget> of_frames = target_of_frames(inputs, given.target);
+  const NamingTask task{of_frames ? &*of_frames : given.target, given.pipeline, given.operands,
+                        given.options};
   std::string note;
   std::vector<std::string> extensions(pictures.size());
   if (task.target != nullptr) {

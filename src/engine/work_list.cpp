@@ -285,13 +285,21 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
                    const io::OutputTarget* target, Progress& progress) {
   if (pipeline.has_source()) return source_alone(options, pipeline);
   WorkList work;
-  io::InputOptions input_options{.recursive = options.recursive, .output_folder = {}};
+  io::InputOptions input_options{.recursive = options.recursive,
+                                 .output_folder = {},
+                                 .frames = options.frames,
+                                 .fill_gaps = options.missing_frame == MissingFrame::black};
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder) {
     input_options.output_folder = target->folder;
   }
   io::InputList list = io::list_inputs(options.inputs, input_options);
   if (!options.files_from.empty()) {
     io::add_names(list, io::read_names(options.files_from, options.nul_separated));
+  }
+  for (const std::string& gap : list.gaps) {
+    if (options.missing_frame == MissingFrame::skip) continue;
+    if (options.session.strict) throw Error("--strict: " + gap, ExitCode::nothing_found);
+    progress.note(gap);
   }
   if (!list.unread.empty()) progress.note(note_of_unread(list.unread));
   if (list.skipped > 0) {

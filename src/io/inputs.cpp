@@ -144,16 +144,68 @@ void add_glob(Collector& collector, InputList& list, const std::string& pattern)
   }
 }
 
-void add_frames(Collector& collector, InputList& list, const std::string& text,
-                const FrameRange& range) {
+// The frames of a pattern that there are, in order: names with as many digits, or with more and no
+// zero in front.
+std::vector<std::int64_t> frames_on_disk(const FrameRange& pattern) {
+  const fs::path before(pattern.before);
+  const std::string prefix = before.filename().string();
+  const fs::path folder = before.has_parent_path() ? before.parent_path() : fs::path(".");
+  std::vector<std::int64_t> frames;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.size() <= prefix.size() + pattern.after.size() || !name.starts_with(prefix) ||
+        !name.ends_with(pattern.after)) {
+      continue;
+    }
+    const std::string number =
+        name.substr(prefix.size(), name.size() - prefix.size() - pattern.after.size());
+    const auto list = parse_frame_list(number);
+    if (list && frame_text(list->frames.front(), pattern.digits) == number) {
+      frames.push_back(list->frames.front());
+    }
+  }
+  std::sort(frames.begin(), frames.end());
+  return frames;
+}
+
+// Those between the first and the last that are not there, of no more than a million.
+std::vector<std::int64_t> gaps_of(const std::vector<std::int64_t>& frames) {
+  constexpr std::int64_t most = 1'000'000;
+  std::vector<std::int64_t> gaps;
+  if (frames.empty() || frames.back() - frames.front() > most) return gaps;
+  for (size_t i = 1; i < frames.size(); ++i) {
+    for (std::int64_t gap = frames[i - 1] + 1; gap < frames[i]; ++gap) gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+std::string text_of_gaps(const std::string& pattern, const std::vector<std::int64_t>& gaps) {
+  constexpr size_t longest = 200;
+  std::string list = frame_list_text(gaps);
+  if (list.size() > longest) list = list.substr(0, list.rfind(", ", longest)) + ", ...";
+  return "'" + pattern + "' has no frame" + (gaps.size() == 1 ? " " : "s ") + list;
+}
+
+void add_frames(Collector& collector, InputList& list, const std::string& text, FrameRange range,
+                const InputOptions& options) {
+  const bool is_open = range.frames.empty();
+  if (is_open) range.frames = options.frames;
+  if (range.frames.empty()) {
+    range.frames = frames_on_disk(range);
+    const std::vector<std::int64_t> gaps = gaps_of(range.frames);
+    if (options.fill_gaps) {
+      range.frames.insert(range.frames.end(), gaps.begin(), gaps.end());
+      std::sort(range.frames.begin(), range.frames.end());
+    } else if (!gaps.empty()) {
+      list.gaps.push_back(text_of_gaps(text, gaps));
+    }
+  }
   std::vector<Input> frames;
   bool any = false;
   for (const std::int64_t frame : range.frames) {
-    std::string digits = std::to_string(std::abs(frame));
-    const auto wanted = static_cast<size_t>(range.digits);
-    if (digits.size() < wanted) digits.insert(0, wanted - digits.size(), '0');
-    if (frame < 0) digits.insert(0, "-");
-    Input input{.path = range.before + digits + range.after, .frame = frame};
+    Input input{.path = range.before + frame_text(frame, range.digits) + range.after,
+                .frame = frame};
     input.relative = input.path.filename();
     std::error_code ignored;
     input.missing_frame = !fs::exists(input.path, ignored);
@@ -161,7 +213,8 @@ void add_frames(Collector& collector, InputList& list, const std::string& text,
     frames.push_back(std::move(input));
   }
   if (!any) {
-    list.unmatched.push_back({text, "no frame of '" + text + "' exists"});
+    list.unmatched.push_back(
+        {text, "no frame of '" + text + "' exists" + (is_open ? ", nor a file of that name" : "")});
     return;
   }
   for (Input& input : frames) collector.add(std::move(input));
@@ -185,44 +238,76 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
+// The mark that begins here, if one does.
+std::optional<FrameMark> mark_at(std::string_view text, size_t begin) {
+  std::string_view rest = text.substr(begin);
+  FrameMark mark{.begin = begin};
+  if (take(rest, '%')) {
+    const auto digits = take_printf_digits(rest);
+    if (!digits) return {};
+    mark.digits = *digits;
+  } else {
+    int hashes = 0, ats = 0;
+    while (!rest.empty() && (rest[0] == '#' || rest[0] == '@')) {
+      ++(rest[0] == '#' ? hashes : ats);
+      rest.remove_prefix(1);
+    }
+    if (hashes + ats == 0) return {};
+    mark.digits = (hashes == 1 ? 4 : hashes) + ats;
+  }
+  mark.end = text.size() - rest.size();
+  return mark;
+}
+
+std::vector<FrameMark> marks_of(std::string_view text) {
+  std::vector<FrameMark> marks;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto mark = mark_at(text, at);
+    if (!mark) continue;
+    marks.push_back(*mark);
+    at = mark->end - 1;
+  }
+  return marks;
+}
+
+// Where the list of frames before a mark begins.
+size_t begin_of_list(std::string_view text, size_t mark) {
+  size_t begin = mark;
+  while (begin > 0 &&
+         (is_digit(text[begin - 1]) || std::strchr("-xy,", text[begin - 1]) != nullptr)) {
+    --begin;
+  }
+  // A separator that belongs to the name: "shot-1-10#.exr", "pix10-20#.exr".
+  while (begin < mark && !is_digit(text[begin]) &&
+         !(text[begin] == '-' && (begin == 0 || text[begin - 1] == '.'))) {
+    ++begin;
+  }
+  return begin;
+}
+
 }  // namespace
 
+std::optional<FrameMark> frame_mark(std::string_view name) {
+  const std::vector<FrameMark> marks = marks_of(name);
+  const size_t slash = name.rfind('/');
+  if (marks.empty() || (slash != name.npos && marks.back().begin < slash)) return {};
+  return marks.back();
+}
+
 std::optional<FrameRange> parse_frame_range(std::string_view text) {
-  // Back from the placeholder over the characters of a list of ranges.
-  size_t mark = text.find_first_of("#@%");
-  for (; mark != text.npos; mark = text.find_first_of("#@%", mark + 1)) {
-    size_t begin = mark;
-    while (begin > 0 &&
-           (is_digit(text[begin - 1]) || std::strchr("-x,", text[begin - 1]) != nullptr)) {
-      --begin;
-    }
-    // A separator that belongs to the name: "shot-1-10#.exr", "pix10-20#.exr".
-    while (begin < mark && !is_digit(text[begin]) &&
-           !(text[begin] == '-' && (begin == 0 || text[begin - 1] == '.'))) {
-      ++begin;
-    }
-    if (begin == mark) continue;
-    FrameRange range;
-    range.before = text.substr(0, begin);
-    auto list = parse_frame_list(text.substr(begin, mark - begin));
+  for (const FrameMark& mark : marks_of(text)) {
+    const size_t begin = begin_of_list(text, mark.begin);
+    auto list = parse_frame_list(text.substr(begin, mark.begin - begin));
     if (!list || !list->has_range) continue;
-    range.frames = std::move(list->frames);
-    std::string_view rest = text.substr(mark);
-    if (take(rest, '%')) {
-      const auto digits = take_printf_digits(rest);
-      if (!digits) continue;
-      range.digits = *digits;
-    } else {
-      range.digits = 0;
-      while (rest.starts_with('#') || rest.starts_with('@')) {
-        range.digits += rest[0] == '#' ? 4 : 1;
-        rest.remove_prefix(1);
-      }
-    }
-    range.after = rest;
-    return range;
+    return FrameRange{std::string(text.substr(0, begin)), std::string(text.substr(mark.end)),
+                      mark.digits, std::move(list->frames)};
   }
-  return {};
+  const auto mark = is_glob(text) ? std::optional<FrameMark>() : frame_mark(text);
+  if (!mark) return {};
+  return FrameRange{std::string(text.substr(0, mark->begin)),
+                    std::string(text.substr(mark->end)),
+                    mark->digits,
+                    {}};
 }
 
 bool is_picture_file(const fs::path& file) {
@@ -242,7 +327,7 @@ InputList list_inputs(std::span<const std::string> arguments, const InputOptions
     } else if (fs::exists(status)) {
       collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});
     } else if (const auto range = parse_frame_range(argument)) {
-      add_frames(collector, list, argument, *range);
+      add_frames(collector, list, argument, *range, options);
     } else if (is_glob(argument)) {
       add_glob(collector, list, argument);
     } else {

@@ -26,6 +26,9 @@ struct InputOptions {
   bool recursive = false;  // -r
   std::filesystem::path
       output_folder;  // left out when it lies inside an input folder; may be empty
+  // Of patterns that name none, such as in.####.exr; none: all that there are.
+  std::vector<std::int64_t> frames = {};
+  bool fill_gaps = false;  // frames between those that there are count as missing
 };
 
 struct InputProblem {
@@ -39,6 +42,7 @@ struct InputList {
   std::map<std::string, std::int64_t> unread;  // pictures among them, by extension
   std::vector<InputProblem> unmatched;         // arguments that stand for no file at all
   std::vector<InputProblem> unreadable;  // folders that could not be read: each counts as a failure
+  std::vector<std::string> gaps;         // "'in.####.exr' has no frames 3, 7-8"
 };
 
 // A file of an argument's literal name wins over its meaning as a pattern. Files in a folder are
@@ -55,8 +59,17 @@ std::vector<std::string> read_names(const std::string& list, bool nul_separated)
 // The names in such a list become inputs as they are; relative ones keep their folders.
 void add_names(InputList& list, std::span<const std::string> names);
 
-// "in.1-100x2#.exr" and the like: what stands before and after the numbers, how many digits they
-// have at least ('#' 4, '@' 1, %04d 4), and the numbers in order.
+// What stands for the number of a frame in a name: '#' (four digits; each of several is one), '@'
+// (each is one), %04d, %d. digits: at least.
+struct FrameMark {
+  std::size_t begin = 0, end = 0;  // in the name
+  int digits = 1;
+};
+// The last one in the file's name, that of its folder aside.
+std::optional<FrameMark> frame_mark(std::string_view name);
+
+// "in.1-100x2#.exr", "in.%04d.exr" and the like: what stands before and after the numbers, how many
+// digits they have at least, and the numbers in order; none where the name has none.
 struct FrameRange {
   std::string before;
   std::string after;

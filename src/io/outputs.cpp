@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/frame_list.hpp"
 #include "core/text.hpp"
 #include "io/atomic_file.hpp"
 #include "io/unread_formats.hpp"
@@ -21,14 +22,6 @@ namespace impipe::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string padded(std::int64_t value, int digits) {
-  std::string text = std::to_string(std::abs(value));
-  if (text.size() < static_cast<size_t>(digits)) {
-    text.insert(0, static_cast<size_t>(digits) - text.size(), '0');
-  }
-  return value < 0 ? "-" + text : text;
-}
 
 // A template that gives each input a name of its own, as it is written after -o; empty when none of
 // `candidates` does.
@@ -307,18 +300,25 @@ std::string NameTemplate::expand(const NameFields& fields) const {
       case Field::stem: out += fields.input.stem().string(); break;
       case Field::name: out += fields.input.filename().string(); break;
       case Field::ext: out += fields.extension; break;
-      case Field::index: out += padded(fields.index, part.digits); break;
+      case Field::index: out += frame_text(fields.index, part.digits); break;
       case Field::frame:
         if (!fields.frame) {
           throw Error("'" + text_ + "' has {frame}, but '" + fields.input.string() +
                       "' is of no frame range such as in.1-100#.png, nor is there --frames");
         }
-        out += padded(*fields.frame, part.digits);
+        out += frame_text(*fields.frame, part.digits);
         break;
-      case Field::page: out += padded(fields.page, part.digits); break;
+      case Field::page: out += frame_text(fields.page, part.digits); break;
     }
   }
   return out;
+}
+
+std::string with_frame_field(const std::string& text) {
+  const auto mark = text.find_first_of("{}") == text.npos ? frame_mark(text) : std::nullopt;
+  if (!mark) return text;
+  return text.substr(0, mark->begin) + "{frame:" + std::to_string(mark->digits) + "}" +
+         text.substr(mark->end);
 }
 
 bool NameTemplate::has_fields() const {

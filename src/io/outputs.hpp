@@ -52,6 +52,10 @@ class NameTemplate {
   std::vector<Part> parts_;
 };
 
+// The template in which {frame:04} stands where `text` has ####, %04d or another mark of a frame's
+// number; a template that has fields stays.
+std::string with_frame_field(const std::string& text);
+
 // What -o, --in-place and --format say.
 struct OutputTarget {
   enum class Kind { folder, name_template, standard_output, in_place };

@@ -1,5 +1,6 @@
 """Which files are taken, where the results go, and what is left alone."""
 import os
+import shutil
 import time
 import unittest
 
@@ -45,6 +46,53 @@ class Inputs(ProgramTest):
         self.assertEqual(self.tree("more"), ["f.0010.png"])
         self.impipe("imcomplement", "in/f.9-10#.png", "-o", "err", code=1)
         self.assertEqual(self.tree("err"), ["f.0010.png"])
+
+    def test_frames_as_other_programs_write_them(self):
+        frames = {n: ramp(6, 8, n) for n in (1001, 1002, 1004)}
+        for frame, pixels in frames.items():
+            self.picture(f"in/over.{frame}.png", pixels)
+        told = "impipe: '{}' has no frame 1003\n"
+        for pattern in ("in/over.%04d.png", "in/over.####.png", "in/over.#.png",
+                        "in/over.@@@@.png", "in/over.%d.png"):
+            with self.subTest(pattern):
+                run = self.impipe("imcomplement", pattern, "-o", "out/x.####.png")
+                self.assertEqual(run.err, told.format(pattern))
+                self.assertEqual(self.tree("out"), [f"x.{n}.png" for n in frames])
+                for frame, pixels in frames.items():
+                    np.testing.assert_array_equal(self.pixels(f"out/x.{frame}.png"), 255 - pixels)
+                shutil.rmtree(self.path("out"))
+        for arguments in (["in/over.1001-1002####.png"], ["in/over.1001,1002%04d.png"],
+                          ["in/over.1001-1003@@@@.png", "--missingfile", "skip"],
+                          ["in/over.%04d.png", "--frames", "1001-1002"]):
+            with self.subTest(arguments):
+                run = self.impipe("imcomplement", *arguments, "-o", "out/x%06d.tif")
+                self.assertEqual((run.err, self.tree("out")),
+                                 ("", ["x001001.tif", "x001002.tif"]))
+                shutil.rmtree(self.path("out"))
+        # Frames that are asked for and missing fail by name, and others are done.
+        run = self.impipe("imcomplement", "in/over.####.png", "--frames", "1002-1004", "-o", "out",
+                          code=1)
+        self.assertEqual(run.err.splitlines()[0], "impipe: in/over.1003.png: decode: no such file")
+        self.assertEqual(self.tree("out"), ["over.1002.png", "over.1004.png"])
+        run = self.impipe("imcomplement", "in/over.####.png", "-o", "gap", "--missingfile", "black")
+        self.assertEqual(self.pixels("gap/over.1003.png").min(), 255)
+        run = self.impipe("imcomplement", "in/over.####.png", "-o", "gap", "--strict", code=3)
+        self.assertEqual(run.err, "impipe: --strict: 'in/over.####.png' has no frame 1003\n")
+        run = self.impipe("imcomplement", "in/none.%04d.png", "-o", "out", code=3)
+        self.assertEqual(run.err.splitlines()[0], "impipe: no frame of 'in/none.%04d.png' exists, "
+                                                  "nor a file of that name")
+        self.impipe("imcomplement | save 'steps/s.####.png' | fliplr",
+                    "in/over.1001-1002####.png", "-o", "flipped/f.@@@@.png")
+        self.assertEqual(self.tree("steps"), ["s.1001.png", "s.1002.png"])
+        self.assertEqual(self.tree("flipped"), ["f.1001.png", "f.1002.png"])
+
+    def test_marks_of_frames_in_real_names(self):
+        for name in ("a.####.png", "b%04d.png", "c@2x.png", "d#1.png"):
+            self.picture(f"in/{name}", ramp(6, 8))
+            self.impipe("imcomplement", f"in/{name}", "-o", f"out/{name}")
+        self.assertEqual(self.tree("out"), self.tree("in"))
+        self.impipe("imcomplement", "in/*#*.png", "-o", "glob")
+        self.assertEqual(self.tree("glob"), ["a.####.png", "d#1.png"])
 
     def test_lists_of_files(self):
         names = ["in/a b.png", "in/c.png"]

@@ -158,16 +158,26 @@ TEST_F(Inputs, FrameRangeSpellings) {
       {"in.1-3%04d.exr", "in.|1 2 3|4|.exr"},
       {"in.1-3%d.exr", "in.|1 2 3|1|.exr"},
       {"in.1-9x4@@@.exr", "in.|1 5 9|3|.exr"},
-      {"a/b_10-12##.png", "a/b_|10 11 12|8|.png"},
+      {"a/b_10-12##.png", "a/b_|10 11 12|2|.png"},
+      {"in.1001-1004####.exr", "in.|1001 1002 1003 1004|4|.exr"},
       {"in.1-2,8-9#.png", "in.|1 2 8 9|4|.png"},
+      {"in.1,3,5-7#.png", "in.|1 3 5 6 7|4|.png"},
+      {"in.1-7y3#.png", "in.|2 3 5 6|4|.png"},
       {"in.-2-1#.png", "in.|-2 -1 0 1|4|.png"},
-      {"in.7#.png", ""},
       {"plain.png", ""},
       {"50%.png", ""},
-      {"c#.png", ""},
-      {"in.5-1#.png", ""},
-      {"in.1-3x0#.png", ""},
       {"in.1-3%s.png", ""},
+      {"a#/b.png", ""},
+      {"*/b#.png", ""},
+      // Without numbers: those of --frames, or of the files that there are.
+      {"in.%04d.exr", "in.||4|.exr"},
+      {"in.%d.exr", "in.||1|.exr"},
+      {"in.####.exr", "in.||4|.exr"},
+      {"in.#.exr", "in.||4|.exr"},
+      {"a#1/in_@@@@.exr", "a#1/in_||4|.exr"},
+      {"in.7#.png", "in.7||4|.png"},
+      {"in.5-1#.png", "in.5-1||4|.png"},
+      {"in.1-3x0#.png", "in.1-3x0||4|.png"},
       {"shot-1-3#.png", "shot-|1 2 3|4|.png"},
   };
   for (const Row& row : rows) {
@@ -181,6 +191,37 @@ TEST_F(Inputs, FrameRangeSpellings) {
     }
     EXPECT_EQ(got, row.expected) << row.text;
   }
+}
+
+TEST_F(Inputs, APatternWithoutNumbersTakesTheFramesThatThereAre) {
+  for (const char* name :
+       {"in.0998.exr", "in.1001.exr", "in.1003.exr", "in.10000.exr", "in.01002.exr", "in.12.exr",
+        "in.exr", "in.1-2.exr", "xin.1004.exr", "in.1005.exr.bak", "in.-0001.exr"}) {
+    put(std::string("a/") + name);
+  }
+  const std::string all =
+      "a/in.-0001.exr>in.-0001.exr a/in.0998.exr>in.0998.exr a/in.1001.exr>in.1001.exr "
+      "a/in.1003.exr>in.1003.exr a/in.10000.exr>in.10000.exr";
+  for (const char* pattern : {"a/in.%04d.exr", "a/in.####.exr", "a/in.@@@@.exr", "a/in.#.exr"}) {
+    const InputList found = list({pattern});
+    EXPECT_EQ(text(found), all) << pattern;
+    EXPECT_EQ(found.inputs.front().frame, -1);
+  }
+  fs::remove("a/in.10000.exr");
+  fs::remove("a/in.-0001.exr");
+  EXPECT_EQ(list({"a/in.####.exr"}).gaps,
+            (std::vector<std::string>{"'a/in.####.exr' has no frames 999-1000, 1002"}));
+  const std::vector<std::string> arguments{"a/in.####.exr"};
+  const InputList some = list_inputs(arguments, {.frames = {1001, 1002}});
+  EXPECT_EQ(text(some), "a/in.1001.exr>in.1001.exr a/in.1002.exr>in.1002.exr(missing)");
+  EXPECT_TRUE(some.gaps.empty());
+  EXPECT_EQ(list_inputs(arguments, {.fill_gaps = true}).inputs.size(), 6u);
+  put("a/in.####.exr");
+  EXPECT_EQ(text(list({"a/in.####.exr"})), "a/in.####.exr>in.####.exr") << "a literal file wins";
+  const InputList none = list({"b/in.%04d.exr"});
+  ASSERT_EQ(none.unmatched.size(), 1u);
+  EXPECT_EQ(none.unmatched[0].reason,
+            "no frame of 'b/in.%04d.exr' exists, nor a file of that name");
 }
 
 TEST_F(Inputs, ListsOfNames) {

@@ -49,6 +49,25 @@ TEST(NameTemplate, Fields) {
   EXPECT_FALSE(NameTemplate::parse("{{x}}.{ext}").has_fields());
 }
 
+TEST(NameTemplate, MarksOfFrames) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"out/f.####.exr", "out/f.0012.exr"},
+      {"out/f.#.exr", "out/f.0012.exr"},
+      {"f.##.exr", "f.12.exr"},
+      {"f.@@@.exr", "f.012.exr"},
+      {"f.%05d.exr", "f.00012.exr"},
+      {"f_%d.exr", "f_12.exr"},
+      {"a#b/f.#.exr", "a#b/f.0012.exr"},
+      {"a#/f.exr", "a#/f.exr"},
+      {"100%.exr", "100%.exr"},
+      {"f#{frame:02}.exr", "f#12.exr"},
+  };
+  for (const auto& [text, expected] : rows) {
+    const NameTemplate name = NameTemplate::parse(with_frame_field(text));
+    EXPECT_EQ(name.expand({.input = "x.exr", .extension = "exr", .frame = 12}), expected) << text;
+  }
+}
+
 TEST(NameTemplate, FoldersBelowOthers) {
   struct Row {
     const char *input, *text, *expected, *root;
