@@ -262,16 +262,27 @@ Resample with_whole_ratio(Resample resize, double scale) {
 
 ResizeAxes resize_axes(const Node& node, Size input) {
   const Resample& resample = std::get<Resample>(node.primitive);
-  double width = argument(node, 0), height = argument(node, 1);
-  if (width < 0) {  // less than 0 are the sides of a box: the side that reaches it first, and the
-                    // other from that
-    const double w = static_cast<double>(input.width), h = static_cast<double>(input.height);
-    const bool across = -width * h <= -height * w;
-    width = across ? -width : 0;
-    height = across ? 0 : -height;
+  const double width = argument(node, 0), height = argument(node, 1);
+  const double across = argument(node, 2), down = argument(node, 3);
+  if (width >= 0) {
+    return {axis_of(resample, input.width, width, across, height, input.height),
+            axis_of(resample, input.height, height, down, width, input.width)};
   }
-  return {axis_of(resample, input.width, width, argument(node, 2), height, input.height),
-          axis_of(resample, input.height, height, argument(node, 3), width, input.width)};
+  // Below 0 are the sides of a box: the result's side that reaches it first, and the other from
+  // that. The third argument is 1 where that never enlarges, the fourth where it never shrinks.
+  const double w = static_cast<double>(input.width), h = static_cast<double>(input.height);
+  const bool fits_in = w <= -width && h <= -height;
+  double fitted_width = 0, fitted_height = 0;
+  if ((across > 0 && fits_in) || (down > 0 && !fits_in)) {
+    fitted_width = w;
+    fitted_height = h;
+  } else if (-width * h <= -height * w) {
+    fitted_width = -width;
+  } else {
+    fitted_height = -height;
+  }
+  return {axis_of(resample, input.width, fitted_width, 0, fitted_height, input.height),
+          axis_of(resample, input.height, fitted_height, 0, fitted_width, input.width)};
 }
 
 Size resampled_size(const Node& node, Size input) {

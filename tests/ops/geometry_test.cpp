@@ -337,6 +337,33 @@ TEST(Imresize, FitsIntoABox) {
             std::string::npos);
 }
 
+TEST(Imresize, FitsIntoABoxInOneDirectionOnly) {
+  struct {
+    Size from;
+    const char* box;
+    Size shrunk, enlarged;
+  } cases[] = {{{40, 30}, "20,20", {20, 15}, {40, 30}}, {{30, 40}, "20,20", {15, 20}, {30, 40}},
+               {{40, 30}, "40,30", {40, 30}, {40, 30}}, {{40, 30}, "80,50", {40, 30}, {67, 50}},
+               {{40, 30}, "80,9", {12, 9}, {40, 30}},   {{40, 30}, "39,90", {39, 30}, {40, 30}},
+               {{1, 50}, "9,100", {1, 50}, {2, 100}}};
+  for (const auto& c : cases) {
+    const HostImage image = test::test_image(PixelClass::uint8, 3, c.from, 4);
+    const std::string fit = "imresize fit=" + std::string(c.box);
+    const HostImage fitted = run(fit, image).image;
+    const HostImage shrunk = run(fit + " only=shrink", image).image;
+    const HostImage enlarged = run(fit + " only=enlarge", image).image;
+    EXPECT_EQ(shrunk.size(), c.shrunk) << c.box;
+    EXPECT_EQ(enlarged.size(), c.enlarged) << c.box;
+    // One of the two is the image itself, the other what fit alone makes.
+    EXPECT_EQ(test::difference(c.shrunk == c.from ? image : fitted, shrunk), "") << c.box;
+    EXPECT_EQ(test::difference(c.enlarged == c.from ? image : fitted, enlarged), "") << c.box;
+  }
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {40, 30}, 4);
+  EXPECT_NE(test::error_of("imresize 0.5 only=shrink", image)
+                .find("imresize: only goes with a box, as in fit=1920,1080 only=shrink"),
+            std::string::npos);
+}
+
 TEST(Circshift, TurnsAsOftenAsItLikes) {
   const HostImage image = test::test_image(PixelClass::uint16, 3, {31, 17}, 4);
   EXPECT_EQ(test::difference(image, run("circshift 17,-62", image).image), "");

@@ -39,9 +39,13 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   std::vector<Arg> arguments(4, 0.0);  // width, height, scale in x and y
   const auto side = [&](double given) { return std::isnan(given) ? 0.0 : given; };
   const bool sides = call.given("scale") && are_sides(call, call.numbers("scale"));
+  if (call.given("only") && !call.given("fit")) {
+    call.fail("only", "only goes with a box, as in fit=1920,1080 only=shrink");
+  }
   if (call.given("fit")) {
     arguments[0] = -call.number("fit", 0);
     arguments[1] = -call.number("fit", 1);
+    if (call.given("only")) arguments[call.word("only") == "shrink" ? 2 : 3] = 1;
   } else if (call.given("size")) {
     const double rows = side(call.number("size", 0)), columns = side(call.number("size", 1));
     if (rows == 0 && columns == 0) call.fail("size", "one of the two must be above 0");
@@ -97,6 +101,10 @@ const RegisterOperator imresize_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 1e6},
+                   {.name = "only",
+                    .help = "with fit: shrink never enlarges, an image that lies within the box "
+                            "stays as it is; enlarge never shrinks",
+                    .words = {"shrink", "enlarge"}},
                    {.name = "method",
                     .help = "between pixels: nearest, box (a pixel wide), bilinear, bicubic (Keys' "
                             "kernel, a = -0.5), lanczos2 or lanczos3",
@@ -110,6 +118,7 @@ const RegisterOperator imresize_operator{{
                     .fallback = "on"}},
     .details =
         "The size is ceil(scale * size); fit: the largest of the image's shape inside a box.\n"
+        "fit=1920,1080 only=shrink is vipsthumbnail's '1920x1080>' and GraphicsMagick's.\n"
         "Output k (from 0) lies at z = 0.5 + 0.5/scale + k/scale "
         "of\n"
         "the input (counted from 1); nearest takes pixel round(z), the others a weighted sum of "
