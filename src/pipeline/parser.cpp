@@ -417,7 +417,11 @@ Script Parser::script() {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark, as some editors write
   Script out{std::string(text_), std::string(origin_), {}};
   skip_space();
-  if (at_end()) fail(0, 0, "the pipeline is empty");
+  if (at_end()) {
+    // A file may be empty because writing it failed.
+    if (kind_ == TextKind::file) fail(0, 0, "the pipeline is empty");
+    return out;
+  }
   for (;;) {
     if (peek() == '|') {
       fail_here(out.stages.empty() ? "a stage is missing before '|'"

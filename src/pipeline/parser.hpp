@@ -1,6 +1,7 @@
 // Turns the text of a pipeline into a Script.
 //
-//     pipeline := stage { '|' stage }
+//     pipeline := [ stage { '|' stage } ]     nothing hands images on as they are; in a file it is
+//                                             an error
 //     stage    := name { argument }
 //     argument := [ name '=' ] item { ',' item }
 //     item     := number [ '%' ] | range | word [ ':' item ] | quoted | matrix

@@ -64,6 +64,19 @@ class Commands(ProgramTest):
         result = self.impipe("ops", "imajust", code=2)
         self.assertIn("imadjust", result.err)
 
+    def test_an_empty_pipeline_converts(self):
+        self.picture("in/a.png", colour())
+        self.picture("in/b/c.tif", ramp())
+        for pipeline in ("", " \n"):
+            self.impipe(pipeline, "in", "-r", "-o", "out", "--format", "png")
+            self.assertEqual(self.tree("out"), ["a.png", "b/c.png"])
+            np.testing.assert_array_equal(self.pixels("out/a.png"), colour())
+            np.testing.assert_array_equal(self.pixels("out/b/c.png"), ramp())
+        self.write("empty.pipe", "# nothing\n")
+        self.assertIn("empty.pipe:1:1: the pipeline is empty",
+                      self.impipe("-f", "empty.pipe", "in", "-o", "x", code=2).err)
+        self.assertIn("x1, white 255", self.impipe("plan", "", "in/b/c.tif").out)
+
     def test_plan_touches_no_file(self):
         result = self.impipe("plan", "imadjust | conv2 k7 | edge prewitt")
         for name in ["imadjust", "conv2", "edge"]:

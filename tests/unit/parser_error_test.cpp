@@ -26,8 +26,8 @@ TEST(ParserError, ShowsTheLineAndThePlace) {
             "edges.pipe:2:23: this row has 1 number, the first row has 2\n"
             "   | conv2 kernel=[1 2; 3]\n"
             "                        ^");
-  EXPECT_EQ(error_of(""),
-            "pipeline:1:1: the pipeline is empty\n"
+  EXPECT_EQ(error_of("", TextKind::file, "edges.pipe"),
+            "edges.pipe:1:1: the pipeline is empty\n"
             "  \n"
             "  ^");
 }
@@ -50,7 +50,6 @@ void check(const Row& row, TextKind kind = TextKind::command_line) {
 
 TEST(ParserError, Stages) {
   const Row table[] = {
-      {"   ", 1, 1, "the pipeline is empty"},
       {"|", 1, 1, "a stage is missing before '|'"},
       {"| a", 1, 1, "a stage is missing before '|'"},
       {"a |", 3, 1, "a stage is missing after '|'"},
