@@ -10,6 +10,7 @@
 #include <span>
 
 #include "cli/help.hpp"
+#include "cli/option_hints.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
@@ -65,7 +66,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
                 "'; a pipeline with its numbers is one argument, in "
                 "quotes: impipe 'imlincomb 1 -1 :b' INPUT... -o OUTPUT");
   }
-  std::string hint = name.starts_with("--") ? did_you_mean(name, known) : "";
+  std::string hint = name.starts_with("--") ? hint_for_option(name, known) : "";
+  if (hint.empty() && name.starts_with("--")) hint = did_you_mean(name, known);
   if (hint.empty()) hint = "; see impipe " + command.app->get_name() + " --help";
   throw Error("unknown option '" + name + "'" + hint);
 }
@@ -74,6 +76,28 @@ std::vector<std::string> option_names(const CLI::App& app) {
 std::span<const std::string> before_names(std::span<const std::string> arguments) {
   return arguments.first(
       static_cast<size_t>(std::find(arguments.begin(), arguments.end(), "--") - arguments.begin()));
+}
+
+bool wants_help(std::span<const std::string> arguments) {
+  const std::span<const std::string> options = before_names(arguments);
+  return std::any_of(options.begin(), options.end(),
+                     [](const std::string& a) { return a == "--help" || a == "-h"; });
+}
+
+// `impipe help NAME` and `impipe NAME --help` are about a command, or an operator.
+void name_what_helps(std::vector<std::string>& arguments, const CommandSet& commands) {
+  if (arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    if (commands.find(arguments.front()) != nullptr) {
+      arguments.emplace_back("--help");
+    } else {
+      arguments.insert(arguments.begin(), "ops");
+    }
+    return;
+  }
+  insert_run(arguments, commands);
+  if (arguments.front() != "run" || arguments.size() < 2 || !is_name(arguments[1])) return;
+  if (wants_help(arguments)) arguments = {"ops", arguments[1]};
 }
 
 // --backend and --device name the same thing: one on the command line counts, whatever the variable
@@ -175,7 +199,8 @@ int run_app(std::vector<std::string> arguments) {
     std::fputs(main_help().c_str(), stderr);
     return static_cast<int>(ExitCode::usage);
   }
-  if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+  if (arguments[0] == "--help" || arguments[0] == "-h" ||
+      (arguments[0] == "help" && arguments.size() == 1)) {
     write_stdout(main_help());
     return 0;
   }
@@ -185,16 +210,14 @@ int run_app(std::vector<std::string> arguments) {
     return 0;
   }
   CommandSet commands;
-  insert_run(arguments, commands);
+  name_what_helps(arguments, commands);
   const Command& command = *commands.find(arguments.front());
   arguments.erase(arguments.begin());
-  const std::span<const std::string> options = before_names(arguments);
-  if (std::any_of(options.begin(), options.end(),
-                  [](const std::string& a) { return a == "--help" || a == "-h"; })) {
+  if (wants_help(arguments)) {
     write_stdout(command_help(command));
     return 0;
   }
-  prefer_arguments(options);
+  prefer_arguments(before_names(arguments));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     command.app->parse(arguments);

@@ -40,7 +40,8 @@ std::string main_help() {
 
   impipe PIPELINE INPUT... -o OUTPUT   the main job; its flags: impipe run --help
   impipe plan PIPELINE [INPUT]         what would be done: stages, types, steps
-  impipe ops [NAME]                    the operators
+  impipe ops [NAME|WORD...]            the operators, or those that do something: ops blur
+  impipe help NAME                     a command's flags, or an operator's parameters
   impipe devices                       what can be computed on
   impipe formats                       the picture formats, and what each can hold
   impipe bench PIPELINE...             how fast it is here

@@ -1,5 +1,6 @@
 // impipe ops: the operators, or one of them in full.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -7,10 +8,12 @@
 
 #include "cli/command.hpp"
 #include "cli/operator_reference.hpp"
+#include "cli/operator_search.hpp"
 #include "cli/operator_text.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "pipeline/hints.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -18,23 +21,30 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct OpsFlags {
-  std::vector<std::string> names;  // of an operator, or none
+  std::vector<std::string> words;  // an operator's name, or what it does; none: all
   bool json = false;
   bool markdown = false;
 };
 
-std::string list_text() {
-  std::string out;
+constexpr const char* ways_on =
+    "impipe ops NAME shows one in full; impipe ops WORD... looks for words.\n";
+
+void add_lines(std::string& out, const std::vector<const Operator*>& operators) {
   size_t width = 0;
   for (const Operator& op : catalogue()) width = std::max(width, op.name.size());
+  for (const Operator* op : operators) {
+    fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", op->name, width, op->help);
+  }
+  out += "\n";
+}
+
+std::string list_text() {
+  std::string out;
   for (const auto& [category, operators] : operators_by_category()) {
     out += category + "\n";
-    for (const Operator* op : operators) {
-      fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", op->name, width, op->help);
-    }
-    out += "\n";
+    add_lines(out, operators);
   }
-  return out + "impipe ops NAME shows one in full.\n";
+  return out + ways_on;
 }
 
 void add_parameters(std::string& out, const Operator& op) {
@@ -100,29 +110,51 @@ Json json_of(const Operator& op) {
           {"matlab", op.matlab}};
 }
 
+Json json_of(const std::vector<const Operator*>& operators) {
+  Json all = Json::array();
+  for (const Operator* op : operators) all.push_back(json_of(*op));
+  return all;
+}
+
+// What the words of `flags` are for: a name that is not here, or what operators do.
+void show_found(const OpsFlags& flags) {
+  const std::string words = fmt::format("{}", fmt::join(flags.words, " "));
+  const std::string hint = flags.words.size() == 1 ? pipeline::hint_for(words) : "";
+  const std::vector<const Operator*> found = search_operators(flags.words);
+  if (found.empty() && (hint.empty() || flags.json)) {
+    std::vector<std::string> names;
+    for (const Operator& known : catalogue()) names.emplace_back(known.name);
+    std::string end = did_you_mean(words, names);
+    if (!hint.empty()) end = "; " + hint;
+    if (end.empty()) end = "; impipe ops lists them";
+    throw Error("no operator has '" + words + "' in its name or description" + end);
+  }
+  if (flags.json) {
+    write_stdout(json_of(found).dump(2) + "\n");
+    return;
+  }
+  std::string out = hint.empty() ? "" : "impipe has no " + words + "; " + hint + "\n\n";
+  if (!found.empty()) add_lines(out, found);
+  write_stdout(out + ways_on);
+}
+
 int show_operators(const OpsFlags& flags) {
   if (flags.markdown) {
     write_stdout(operator_reference());
     return 0;
   }
-  if (flags.names.empty()) {
-    if (!flags.json) {
-      write_stdout(list_text());
-      return 0;
-    }
-    Json all = Json::array();
-    for (const Operator& op : catalogue()) all.push_back(json_of(op));
-    write_stdout(all.dump(2) + "\n");
+  if (flags.words.empty()) {
+    std::vector<const Operator*> all;
+    for (const Operator& op : catalogue()) all.push_back(&op);
+    write_stdout(flags.json ? json_of(all).dump(2) + "\n" : list_text());
     return 0;
   }
-  const Operator* op = find_operator(flags.names.front());
+  const Operator* op = flags.words.size() == 1 ? find_operator(flags.words.front()) : nullptr;
   if (op == nullptr) {
-    std::vector<std::string> names;
-    for (const Operator& known : catalogue()) names.emplace_back(known.name);
-    const std::string& name = flags.names.front();
-    throw Error("there is no operator '" + name + "'" + did_you_mean(name, names));
+    show_found(flags);
+  } else {
+    write_stdout(flags.json ? json_of(*op).dump(2) + "\n" : full_text(*op));
   }
-  write_stdout(flags.json ? json_of(*op).dump(2) + "\n" : full_text(*op));
   return 0;
 }
 
@@ -130,10 +162,11 @@ int show_operators(const OpsFlags& flags) {
 
 void add_ops(CommandSet& commands) {
   Command& command = commands.add("ops");
-  command.usage = "impipe ops [NAME]";
-  command.summary = "List the operators, or show one in full";
+  command.usage = "impipe ops [NAME|WORD...]";
+  command.summary = "List the operators, show one in full, or look for words of what they do";
+  command.examples = "impipe ops imgaussfilt\nimpipe ops blur\nimpipe ops connected components\n";
   auto flags = std::make_shared<OpsFlags>();
-  command.takes(flags->names, 1);
+  command.takes(flags->words);
   flag(command.app, "--json", flags->json, "As JSON");
   flag(command.app, "--markdown", flags->markdown, "All of them, as docs/operators.md has them");
   command.run = [flags] { return show_operators(*flags); };

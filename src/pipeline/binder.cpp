@@ -78,11 +78,11 @@ std::string take_measured_name(const Script& script, Stage& stage, const Pipelin
 const Operator& operator_of(const Script& script, const Stage& stage, bool follows) {
   const Operator* op = find_operator(stage.name);
   if (op == nullptr) {
-    const std::string_view hint = hint_for(stage.name);
+    const std::string hint = hint_for(stage.name);
     throw error_at(script, stage.name_span,
                    hint.empty() ? "unknown operator '" + stage.name + "'" +
                                       did_you_mean(stage.name, known_names())
-                                : "impipe has no " + stage.name + "; " + std::string(hint));
+                                : "impipe has no " + stage.name + "; " + hint);
   }
   if (op->make != nullptr && follows && op->lower == nullptr) {
     throw error_at(script, stage.span,

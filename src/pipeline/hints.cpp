@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/operator.hpp"
+
 namespace impipe::pipeline {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr Hint hints[] = {
     {"autocontrast", "`imadjust` stretches between percentiles"},
     {"autolevel", "`imadjust` stretches each channel between percentiles"},
     {"blockproc", "operators work on whole images, and in tiles by themselves"},
-    {"blur", "`imgaussfilt` and `imboxfilt` blur"},
+    {"blur", "`imgaussfilt` and `imboxfilt` blur, `imfilter` does with any kernel"},
     {"border", "`impad` and `padarray` add a border"},
     {"boundarymask",
      "`rangefilt | map 'x > 0' class=logical` marks what lies beside another label"},
@@ -50,10 +52,12 @@ constexpr Hint hints[] = {
     {"colfilt", "`stencil` applies an expression to every neighbourhood"},
     {"colorgradient", "`imgradient` of each channel is the nearest"},
     {"conndef", "`conn=4` and `conn=8` name neighbours, or their 3x3 matrix"},
+    {"contours", "`bwperim` marks those of objects, `edge` those of a picture"},
     {"contrast", "`imadjust` stretches, `map '1.2*x - 25'` multiplies and adds"},
     {"convert",
-     "-o FILE.EXT and --format EXT choose the format, behind any pipeline such as `map 'x'`"},
+     "-o FILE.EXT and --format EXT choose the format: impipe '' INPUT... -o OUTPUT converts alone"},
     {"convn", "`conv2` convolves every channel"},
+    {"convolution", "`conv2`, `imfilter` and `filter2` go over an image with a kernel"},
     {"cp2tform", "`imwarp [a b c; d e f]` takes the map itself"},
     {"crop", "`imcrop` cuts out a rectangle"},
     {"decorrstretch", "`imadjust` stretches each channel"},
@@ -100,7 +104,8 @@ constexpr Hint hints[] = {
     {"imcast", "`im2uint8`, `im2uint16` and `im2single` scale to another class"},
     {"imdiffusefilt", "`imbilatfilt` smooths and keeps edges"},
     {"imfinfo", "`impipe info FILE` prints what a file says of itself"},
-    {"imflatfield", "`as a | imgaussfilt 30 | map 'a / x * 128'` corrects the background"},
+    {"imflatfield",
+     "`as a | imgaussfilt 30 | mean2 as m | map 'a / x * m'` corrects the background"},
     {"imfuse", "`cat :b :c` shows images as channels, `imblend :b` mixes them"},
     {"imgaborfilt", "`conv2 @kernel.txt` applies any kernel"},
     {"imlocalbrighten", "`adapthisteq` raises dark parts"},
@@ -158,7 +163,10 @@ constexpr Hint hints[] = {
     {"nnz", "`map 'x != 0' class=logical | sum` counts them"},
     {"nonmax_suppress", "`edge canny` keeps the ridges of the gradient"},
     {"normalize", "`mat2gray` stretches to [0,1]"},
-    {"normxcorr2", "`corr2 :b` compares whole images"},
+    {"normxcorr2",
+     "there is no normalised cross-correlation yet; `filter2 @template.txt full` correlates "
+     "without "
+     "normalising, `corr2 :b` compares images of one size"},
     {"not", "`imcomplement` turns logical images round"},
     {"ntsc2rgb",
      "`imapplymatrix [1 0.956 0.621; 1 -0.272 -0.647; 1 -1.106 1.703]` of single does that"},
@@ -192,19 +200,22 @@ constexpr Hint hints[] = {
     {"scale", "`imresize` makes another size"},
     {"single", "`im2single` scales to [0,1], `imlincomb 1 class=single` keeps the values"},
     {"size", "`impipe info FILE` prints width and height"},
+    {"skeleton", "`bwmorph skel inf` makes it"},
+    {"smooth", "`imgaussfilt`, `imboxfilt` and `medfilt2` smooth, `imbilatfilt` keeps edges"},
     {"sobel", "`edge sobel`, `imgradient sobel` and `imgradientxy sobel` use it"},
     {"sqrt", "`map 'sqrt(x)'` does that"},
     {"std", "`std2` is the standard deviation of the image"},
     {"strel", "elements are written as arguments: `imdilate disk,3`"},
     {"tformfwd", "`imwarp` moves by an affine map"},
     {"threshold", "`imbinarize LEVEL` sets what is above a level"},
-    {"thumbnail", "`imresize fit=256,256` makes one, faster with --shrink-on-load"},
+    {"thumbnail", "`imresize fit=256,256 only=shrink` makes one, faster with --shrink-on-load"},
     {"tiff_tag_read", "`impipe info FILE` prints what a file says of itself"},
     {"times", "`immultiply` multiplies by an image or a number"},
     {"uint16", "`im2uint16` scales, `imlincomb 1 class=uint16` keeps the values"},
     {"uint8", "`im2uint8` scales, `imlincomb 1 class=uint8` keeps the values"},
     {"unsharp", "`imsharpen` does that"},
     {"var", "`std2` is its square root"},
+    {"watermark", "`imoverlay` and `imblend` lay an image over another"},
     {"whitepoint", "`rgb2lab` takes D65"},
     {"xcorr2", "`filter2 @template.txt full` correlates with a template"},
     {"xor", "`map 'x != m' class=logical` does that with an image :m"},
@@ -212,14 +223,27 @@ constexpr Hint hints[] = {
     {"zeros", "`constant` makes an image of one value"},
 };
 
+// Of names of operators of volumes, which MATLAB ends with 3: what there is for images.
+std::string hint_for_volumes(const std::string& name) {
+  if (!name.ends_with('3')) return "";
+  const std::string stem = name.substr(0, name.size() - 1);
+  for (const std::string& flat : {stem, stem + "2"}) {
+    if (find_operator(flat) == nullptr) continue;
+    return "operators work on images, and none on volumes (3-D); `" + flat +
+           "` does each page by itself";
+  }
+  return "";
+}
+
 }  // namespace
 
-std::string_view hint_for(std::string_view name) {
+std::string hint_for(std::string_view name) {
   std::string lower(name);
   for (char& c : lower) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   const auto* it = std::lower_bound(std::begin(hints), std::end(hints), lower,
                                     [](const Hint& h, const std::string& n) { return h.name < n; });
-  return it != std::end(hints) && it->name == lower ? it->text : std::string_view();
+  if (it != std::end(hints) && it->name == lower) return std::string(it->text);
+  return find_operator(lower) == nullptr ? hint_for_volumes(lower) : "";
 }
 
 }  // namespace impipe::pipeline

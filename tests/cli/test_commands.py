@@ -64,6 +64,55 @@ class Commands(ProgramTest):
         result = self.impipe("ops", "imajust", code=2)
         self.assertIn("imadjust", result.err)
 
+    def test_help_of_a_name_is_that_of_an_operator_or_a_command(self):
+        described = self.impipe("ops", "imadjust").out
+        for arguments in (["help", "imadjust"], ["imadjust", "--help"], ["imadjust", "-h"],
+                          ["run", "imadjust", "--help"], ["imadjust", "in", "-o", "out", "--help"]):
+            self.assertEqual(self.impipe(*arguments).out, described, arguments)
+        for command in ("plan", "diff"):
+            self.assertEqual(self.impipe("help", command).out, self.impipe(command, "--help").out)
+        self.assertEqual(self.impipe("help").out, self.impipe("--help").out)
+        self.assertIn("--output", self.impipe("imadjust | edge", "--help").out)
+
+    def test_ops_finds_operators_by_what_they_do(self):
+        for words, expected in ((["blur"], ["imgaussfilt", "imboxfilt", "imfilter"]),
+                                (["Color"], ["hsv2rgb", "ind2rgb"]),
+                                (["grey"], ["rgb2gray"]),
+                                (["rotate"], ["imrotate", "rot90"]),
+                                (["thumbnail"], ["imresize"]),
+                                (["connected", "components"], ["bwlabel"])):
+            out = self.impipe("ops", *words).out
+            found = re.findall(r"(?m)^  (\w+)", out)
+            self.assertLessEqual(set(expected), set(found), words)
+            self.assertLess(len(found), 40, words)
+            listed = json.loads(self.impipe("ops", *words, "--json").out)
+            self.assertEqual([op["name"] for op in listed], found)
+        self.assertTrue(self.impipe("ops", "medfilt3").out.startswith(
+            "impipe has no medfilt3; operators work on images, and none on volumes (3-D); "
+            "`medfilt2` does each page by itself\n"))
+
+    def test_the_hint_for_imflatfield_flattens_every_class(self):
+        y, x = np.mgrid[0:120, 0:160]
+        shaded = (0.25 + 0.5 * x / 160) * (0.8 + 0.2 * ((x // 16 + y // 16) % 2))
+        self.picture("8.png", np.round(shaded * 255).astype(np.uint8))
+        self.picture("16.png", np.round(shaded * 65535).astype(np.uint16))
+        self.picture("f.npy", shaded.astype(np.float32))
+        said = self.impipe("imflatfield", "8.png", "-o", "x.png", code=2).err
+        pipeline = re.search(r"`(.*?)` corrects the background", said)[1]
+        # MATLAB's definition: the image times the mean of its blurred self, over that self.
+        taps = np.arange(-60, 61)
+        weights = np.exp(-(taps / 30) ** 2 / 2)
+        weights /= weights.sum()
+        smooth = np.pad(shaded, 60, mode="edge")
+        for axis in (0, 1):
+            smooth = np.apply_along_axis(np.convolve, axis, smooth, weights, mode="valid")
+        flat = shaded * smooth.mean() / smooth
+        for name, white, apart in (("8.png", 255, 0.01), ("16.png", 65535, 1e-4),
+                                   ("f.npy", 1, 1e-5)):
+            self.impipe(pipeline, name, "-o", "flat-" + name)
+            made = self.pixels("flat-" + name) / white
+            self.assertLess(np.abs(made - flat).max(), apart, name)
+
     def test_an_empty_pipeline_converts(self):
         self.picture("in/a.png", colour())
         self.picture("in/b/c.tif", ramp())
@@ -367,10 +416,10 @@ class UsageErrors(ProgramTest):
         self.assertIn("unknown option '--colour'", result.err)
 
     def test_pipeline_error_shows_the_place_and_the_nearest_name(self):
-        result = self.impipe("imadjust | conv3 k7", "in", "-o", "out", code=2)
-        self.assertEqual(result.err, "impipe: pipeline:1:12: unknown operator 'conv3'; did you "
+        result = self.impipe("imadjust | cnov2 k7", "in", "-o", "out", code=2)
+        self.assertEqual(result.err, "impipe: pipeline:1:12: unknown operator 'cnov2'; did you "
                                      "mean 'conv2'?\n"
-                                     "  imadjust | conv3 k7\n"
+                                     "  imadjust | cnov2 k7\n"
                                      "             ^^^^^\n")
         self.assertNotIn("out", os.listdir(self.folder))
 

@@ -164,6 +164,7 @@ class Devices(OpenCLTest):
 
     def test_what_no_device_is(self):
         for given, said in (
+                ("gpu", "there is no device 'gpu'; see impipe devices; GPUs are cuda and opencl"),
                 ("nonsense", "there is no device 'nonsense'; see impipe devices"),
                 ("OPENCL:0", "there is no device 'OPENCL:0'; see impipe devices; did you mean "
                              "'opencl'?"),

@@ -26,6 +26,19 @@ TEST(Hints, SayWhatDoesTheWork) {
   EXPECT_EQ(pipeline::hint_for("imadjust2"), "");
 }
 
+TEST(Hints, OfVolumesNameWhatThereIsForImages) {
+  EXPECT_EQ(error_of("medfilt3"),
+            "pipeline:1:1: impipe has no medfilt3; operators work on images, and none on volumes "
+            "(3-D); `medfilt2` does each page by itself\n  medfilt3\n  ^^^^^^^^");
+  // MATLAB's, of which the flat ones end with 2 or with nothing.
+  for (const char* name : {"imgaussfilt3", "imboxfilt3", "imresize3", "imrotate3", "edge3",
+                           "imgradient3", "regionprops3", "imcrop3", "bwmorph3"}) {
+    const std::string flat(name, std::string(name).size() - 1);
+    EXPECT_EQ(pipeline::hint_for(name), "operators work on images, and none on volumes (3-D); `" +
+                                            flat + "` does each page by itself");
+  }
+}
+
 TEST(Hints, AreForWhatIsNotHere) {
   // In the order in which they are searched; a name that has become an operator needs no hint.
   for (const Operator& op : catalogue()) EXPECT_EQ(pipeline::hint_for(op.name), "") << op.name;

@@ -21,13 +21,19 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
+// The end of a message about a device's name that is none.
+std::string device_hint(const std::string& name, const std::vector<std::string>& names) {
+  if (name == "gpu" || name == "GPU") return "; GPUs are cuda and opencl";
+  return did_you_mean(name, names);
+}
+
 const Backend& find_backend(const std::string& name, const std::string& flag = "--backend") {
   if (const Backend* backend = backends::find_backend(name)) return *backend;
   const std::vector<std::string> names = backend_names();
   std::string known = flag == "--backend" ? "auto" : "";
   for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
   throw Error(flag + ": there is no backend '" + name + "' in this build, which has " + known +
-                  did_you_mean(name, names),
+                  device_hint(name, names),
               ExitCode::backend);
 }
 
@@ -296,7 +302,7 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     const std::vector<std::string> names = backend_names();
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw Error("--device: there is no device '" + choice.device + "'; see impipe devices" +
-                      did_you_mean(name, names),
+                      device_hint(name, names),
                   ExitCode::backend);
     }
   } else if (name == "auto") {
