@@ -241,7 +241,8 @@ Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& optio
                           AVIF_PLANES_YUV | (image.type.alpha ? AVIF_PLANES_A : AVIF_PLANES_YUV));
   planes ? fill_planes(image, *picture) : fill_converted(image, *picture);
   add_metadata(*picture, options.metadata);
-  encoder->speed = level_of(options.compression, 9, 6, 3);  // 0 is smallest, 10 fastest
+  // 0 is smallest, 10 fastest. Without loss 6 takes 1.7 times as long as 8, for 0.3 % fewer bytes.
+  encoder->speed = level_of(options.compression, 9, options.lossy ? 6 : 8, 3);
   encoder->maxThreads = 1;
   // avifenc's relation of quality and quantizer; alpha stays without loss.
   const int quantizer = options.lossy
