@@ -109,6 +109,12 @@ class Devices(OpenCLTest):
             if device["usable"]:
                 self.assertGreater(device["copy_bytes_per_s"], 1e8, device)
 
+    def test_a_copy_is_measured_once(self):
+        # Buffers beyond all caches take seconds, and a gigabyte.
+        cache = {"IMPIPE_CACHE_DIR": self.path("c")}
+        listed = [self.impipe("devices", "--json", env=cache).out for _ in range(2)]
+        self.assertEqual(json.loads(listed[0]), json.loads(listed[1]))
+
     def test_no_more_of_its_memory_than_allowed(self):
         run = self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "--backend", "opencl",
                           "--gpu-mem", "6K", "--profile")

@@ -236,13 +236,12 @@ std::vector<DeviceReport> report_devices() {
     const std::vector<DeviceInfo> devices = backend.devices();
     for (size_t i = 0; i < devices.size(); ++i) {
       DeviceReport report{.info = devices[i]};
-      if (report.info.id == "cpu") {
-        report.copy_speed = measure_copy_speed(threads);
-      } else if (report.info.usable) {
+      if (report.info.usable) {
         try {
           const auto device = backend.open(static_cast<int>(i), pool);
-          report.copy_speed = device->measure_copy();
-          const std::string wrong = parity_failure(*device, pool);
+          report.copy_speed = speed_of(*device, threads).copy;
+          const bool is_cpu = report.info.id == "cpu";
+          const std::string wrong = is_cpu ? "" : parity_failure(*device, pool);
           report.info.usable = wrong.empty();
           if (!wrong.empty()) report.info.why_not = "it gets " + wrong + " wrong";
         } catch (const Error& error) {
