@@ -64,7 +64,7 @@ TEST(CommandLine, WrongUseIsExplained) {
        "unknown option '--imresize'; imresize is an operator, a word of the pipeline"},
       {{"edge", "x", "--resize", "50%"},
        "unknown option '--resize'; in the pipeline `imresize` makes another size"},
-      {{"ops", "--jobs", "4"}, "unknown option '--jobs'; did you mean '--json'?"},
+      {{"ops", "--jobs", "4"}, "unknown option '--jobs'; see impipe ops --help"},
       {{"edge", "x", "--quality", "101"},
        "--quality: Value 101 not in range 1 to 100; see impipe run --help"},
       {{"-f", "/nowhere.txt", "x"}, "-f /nowhere.txt: No such file or directory"},
