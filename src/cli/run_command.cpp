@@ -301,10 +301,11 @@ engine::RunOptions options_of(RunFlags& f) {
   return run;
 }
 
-// Lines at the end: stops, failures and clipping.
+// Lines at the end: warnings of many files, clipping, failures.
 void summarise(const engine::RunEnd& end, const engine::RunOptions& options, RunReporter& reporter,
                double seconds) {
   reporter.clear_line();
+  reporter.tell_counts();
   if (end.clipped_files > 0) {
     reporter.note(fmt::format("{} values in {} {} were outside 0 to white and were clipped",
                               grouped(end.clipped_values), grouped(end.clipped_files),
@@ -385,7 +386,7 @@ int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunO
     summary.error = error;
     summary.seconds = seconds();
     summary.exit_code = static_cast<int>(code);
-    write_file("--summary", f.summary, summary_json(summary, options, end, reporter.totals()));
+    write_file("--summary", f.summary, summary_json(summary, options, end, reporter));
   };
   ExitCode code = ExitCode::ok;
   try {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -107,6 +108,9 @@ std::string openjd_line(const char* kind, std::string text) {
   return fmt::format("openjd_{}: {}\n", kind, printable(text));
 }
 
+// The beginning of what is said of metadata and the like that did not go into a result.
+constexpr std::string_view without = "the result is without ";
+
 const char* word_of(State state) {
   switch (state) {
     case State::done: return "done";
@@ -159,13 +163,7 @@ void RunReporter::begin(std::int64_t files) {
 
 bool RunReporter::file(const engine::FileReport& report) {
   report.frame > 0 ? ++frames_ : ++ended_;
-  if (!report.lost.empty() && report.state == State::done) {
-    note(printable(report.input.string()) + ": the result is without " +
-         printable(fmt::format("{}", fmt::join(report.lost, ", "))));
-  }
-  for (const std::string& text : report.notes) {
-    note(printable(report.input.string()) + ": " + printable(text));
-  }
+  tell_warnings(report);
   if (options_.totals && report.state == State::done) {
     if (report.frame == 0) totals_.bytes_read += size_of(report.input);
     totals_.bytes_written += report.joined > 0 || !report.bytes.empty()
@@ -238,6 +236,43 @@ void RunReporter::end(const engine::RunEnd& end, double seconds) {
                      {"failed", end.failed},
                      {"stopped", end.stopped},
                      {"seconds", seconds}}));
+}
+
+void RunReporter::tell_warnings(const engine::FileReport& report) {
+  const std::string file = printable(report.input.string()) + ": ";
+  std::set<std::string> kinds;  // that this file is the first of
+  const auto is_first = [&](const std::string& warning) {
+    if (warnings_.add(warning, report.index)) kinds.insert(kind_of(warning));
+    return kinds.contains(kind_of(warning));
+  };
+  std::vector<std::string> lost, more_lost;
+  for (const std::string& one : report.lost) {
+    if (report.state != State::done) break;
+    (is_first(std::string(without) + one) ? lost : more_lost).push_back(printable(one));
+  }
+  if (!lost.empty()) note(fmt::format("{}{}{}", file, without, fmt::join(lost, ", ")));
+  if (!more_lost.empty()) detail(fmt::format("{}{}{}", file, without, fmt::join(more_lost, ", ")));
+  for (const std::string& text : report.notes) {
+    is_first(text) ? note(file + printable(text)) : detail(file + printable(text));
+  }
+}
+
+void RunReporter::tell_counts() {
+  // Files of one camera lose the same: those have one line.
+  std::map<std::int64_t, std::vector<std::string>, std::greater<>> lost;
+  std::vector<std::string> lines;
+  for (const auto& [kind, files] : warnings()) {
+    if (files < 2) continue;
+    if (kind.starts_with(without)) {
+      lost[files].push_back(printable(kind.substr(without.size())));
+    } else {
+      lines.push_back(fmt::format("{} files: {}", grouped(files), printable(kind)));
+    }
+  }
+  for (const auto& [files, kinds] : lost) {
+    lines.push_back(fmt::format("{} files: {}{}", grouped(files), without, fmt::join(kinds, ", ")));
+  }
+  for (const std::string& line : lines) note(line + (options_.verbose ? "" : " (-v names each)"));
 }
 
 void RunReporter::tell_failure(const engine::FileReport& report) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cli/warning_kinds.hpp"
 #include "engine/progress.hpp"
 #include "engine/run.hpp"
 
@@ -64,12 +65,18 @@ class RunReporter : public engine::Progress {
   std::int64_t files() const { return totals_.files; }
   bool has_begun() const { return has_begun_; }
   const RunTotals& totals() const { return totals_; }
+  // Of warnings that more than one file had: how many.
+  void tell_counts();
+  // How many files had which warnings.
+  const std::map<std::string, std::int64_t>& warnings() const { return warnings_.files(); }
   // The last lines of --progress json and openjd.
   void end(const engine::RunEnd& end, double seconds);
   // Why results could not be written, when `file` has returned false.
   const std::string& output_failure() const { return output_failure_; }
 
  private:
+  // The first warning of a kind; the others are counted, and told with -v.
+  void tell_warnings(const engine::FileReport& report);
   void tell_failure(const engine::FileReport& report);
   void tell_end(const engine::FileReport& report);
   // How far the run is, when that has changed by a tenth of a percent.
@@ -95,6 +102,7 @@ class RunReporter : public engine::Progress {
   std::unordered_map<std::string, size_t> places_;  // of those columns, by name
   bool has_header_ = false;                         // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;
+  WarningKinds warnings_;
   std::set<std::string> notes_;  // of a watch: each is told once
   std::string output_failure_;
   std::string first_failure_, openjd_progress_;  // the last that was told

@@ -20,7 +20,8 @@ std::string host_name() {
 }  // namespace
 
 std::string summary_json(const RunSummary& summary, const engine::RunOptions& options,
-                         const engine::RunEnd& end, const RunTotals& totals) {
+                         const engine::RunEnd& end, const RunReporter& reporter) {
+  const RunTotals& totals = reporter.totals();
   Json json{{"program", "impipe"},
             {"version", IMPIPE_VERSION},
             {"host", host_name()},
@@ -45,6 +46,8 @@ std::string summary_json(const RunSummary& summary, const engine::RunOptions& op
   if (!summary.error.empty()) json["error"] = summary.error;
   json["failures"] = Json::object();
   for (const auto& [stage, count] : totals.failures) json["failures"][stage] = count;
+  json["warnings"] = Json::object();
+  for (const auto& [kind, files] : reporter.warnings()) json["warnings"][kind] = files;
   json["devices"] = Json::array();
   for (const DeviceInfo& device : end.devices) {
     json["devices"].push_back(

@@ -17,8 +17,8 @@ struct RunSummary {
 };
 
 // An object of JSON in one line: what was asked for, counts of files and bytes, failures by stage,
-// devices, versions.
+// warnings by kind, devices, versions.
 std::string summary_json(const RunSummary& summary, const engine::RunOptions& options,
-                         const engine::RunEnd& end, const RunTotals& totals);
+                         const engine::RunEnd& end, const RunReporter& reporter);
 
 }  // namespace impipe::cli

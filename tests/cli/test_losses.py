@@ -2,6 +2,7 @@
 
 Files come from the formats' own tools; a few bytes are changed where no tool makes such a file.
 """
+import json
 import re
 import shutil
 import struct
@@ -11,7 +12,7 @@ import unittest
 import numpy as np
 from PIL import Image, ImageCms, PngImagePlugin
 from jxl_writer import jxl, library
-from program import ProgramTest
+from program import ProgramTest, colour
 
 IDENTITY = "rot90 0"
 H, W = 40, 64
@@ -375,6 +376,28 @@ class Losses(ProgramTest):
                                   "pixels without loss\n")
         self.assertNotIn("b.avif", self.tree())
         self.assertEqual(self.impipe(IDENTITY, "in.png", "-o", "a.avif", "-d", "uint8").err, "")
+
+class Warnings(ProgramTest):
+    def test_many_files_of_one_kind_have_two_lines(self):
+        exif = Image.Exif()
+        exif[0x010e] = "a picture"
+        for i in range(5):
+            self.picture(f"in/{i}.jpg", colour(), exif=exif, dpi=(72, 72), comment=b"x" * (i // 4))
+        run = self.impipe("imcomplement", "in", "-o", "out", "--format", "ppm", "--summary", "s.json")
+        first, *others, last = run.err.splitlines()
+        self.assertEqual(first, "impipe: in/0.jpg: the result is without EXIF, resolution")
+        self.assertEqual(others, ["impipe: in/4.jpg: the result is without a comment"])
+        self.assertEqual(last, "impipe: 5 files: the result is without EXIF, resolution "
+                               "(-v names each)")
+        with open(self.path("s.json"), encoding="utf-8") as summary:
+            self.assertEqual(json.load(summary)["warnings"],
+                             {"the result is without EXIF": 5,
+                              "the result is without resolution": 5,
+                              "the result is without a comment": 1})
+        told = self.impipe("-v", "imcomplement", "in", "-o", "out", "--format", "ppm").err
+        for i in range(5):
+            self.assertIn(f"impipe: in/{i}.jpg: the result is without EXIF, resolution\n", told)
+
 
 if __name__ == "__main__":
     unittest.main()
