@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 struct PlanFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file;
-  std::string cls = "uint8", max_pixels, sandbox, device, axes;
+  std::string cls = "uint8", max_pixels, sandbox, device, axes, output, format;
   int channels = 1;
   bool alpha = false;
   bool strict = false, no_fuse = false, json = false, shrink_on_load = false;
@@ -134,6 +134,20 @@ std::string shrink_note(const PlanFlags& flags, const pipeline::Pipeline& pipeli
   return option + (how.empty() ? "the input is read as it is" : "the input is read at " + how);
 }
 
+// Why the result can't be written where -o or --format say, or in the format of the input; empty
+// where it can, or where nothing is known of the input.
+std::string refusal_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline, const Plan& plan,
+                       const std::vector<Size>& sizes) {
+  if (pipeline.has_source() || flags.arguments.empty() || !plan.writes_image) return "";
+  try {
+    engine::check_writable(flags.arguments.front(), plan, sizes[static_cast<size_t>(plan.result)],
+                           flags.format.empty() ? flags.output : flags.format, flags.axes);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
@@ -146,7 +160,8 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
     sizes[name] = input.size;
   }
   const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
-  pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
+  const std::vector<Size> planned =
+      pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   std::optional<KernelForms> forms;
   if (!flags.device.empty()) forms = engine::kernel_forms(flags.device);
   const bool nests = !forms || forms->nests_neighbourhoods;
@@ -156,11 +171,20 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
     std::string note = engine::codec_note(flags.arguments.front(), plan, flags.axes);
     if (!note.empty()) plan.notes.push_back(std::move(note));
   }
+  const bool is_asked = !flags.output.empty() || !flags.format.empty();
+  const std::string refusal = refusal_of(flags, pipeline, plan, planned);
+  if (!is_asked && !refusal.empty()) plan.notes.push_back("in the input's format: " + refusal);
+  if (input.size.pixels() > 0) {
+    plan.notes.push_back(engine::memory_note(pipeline, lowered, plan, planned));
+  }
   std::optional<pipeline::DeviceKernels> kernels;
   if (forms) kernels = kernels_of(plan, *forms);
   const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;
   write_stdout(flags.json ? plan_json(pipeline, input, plan, lowered, of_device)
                           : pipeline::explain(pipeline, plan, lowered, of_device));
+  if (is_asked && !refusal.empty()) {
+    throw Error(flags.arguments.front() + ": encode: " + refusal, ExitCode::file_failed);
+  }
 }
 
 int show_plan(PlanFlags& flags) {
@@ -198,6 +222,9 @@ void add_plan(CommandSet& commands) {
   option(app, "--class", flags->cls, "CLASS", "Of the image, when no input is given");
   option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")->check(one_or_three());
   flag(app, "--alpha", flags->alpha, "The image has alpha");
+  option(app, "-o,--output", flags->output, "PATH",
+         "Fail where the result of the input can't be written there; nothing is written");
+  option(app, "--format", flags->format, "EXT", "So, in this format");
   option(app, "--max-pixels", flags->max_pixels, "N", "Refuse larger images (default 1073M)");
   add_axes(app, flags->axes);
   add_sandbox(app, flags->sandbox);

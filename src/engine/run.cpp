@@ -135,6 +135,8 @@ class FilesRun {
   void begin() {
     progress_.detail(std::to_string(options_.threads) + " threads, at most " +
                      std::to_string(memory_ >> 20) + " MiB in flight");
+    // Without --memory a picture that takes more than there is fails before its work.
+    if (options_.memory > 0) tell_too_large(work_.pictures, settings_, progress_);
     if (options_.profile) begin_timeline();
     progress_.kinds(kinds_of(work_.pictures, settings_));
     progress_.begin(static_cast<std::int64_t>(work_.pictures.size()));

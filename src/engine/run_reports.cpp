@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/printable.hpp"
+
 namespace impipe::engine {
 namespace {
 
@@ -62,6 +64,28 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
     }
   }
   return kinds;
+}
+
+void tell_too_large(std::vector<Picture>& pictures, PictureSettings& settings, Progress& progress) {
+  // Pictures that are alike share their headers and programs.
+  std::map<std::pair<const io::ImageInfo*, const Program*>, std::string> reasons;
+  std::string first;
+  std::int64_t others = -1;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    if (picture.failure || !picture.program || picture.info == nullptr) continue;
+    const auto [reason, is_new] = reasons.try_emplace({picture.info, picture.program.get()});
+    try {
+      const auto index = static_cast<std::int64_t>(i);
+      if (is_new) reason->second = PictureWork(picture, settings, index).why_too_large();
+    } catch (const Error&) {  // the file fails by itself
+    }
+    if (reason->second.empty()) continue;
+    if (++others == 0) first = printable(picture.path) + ": " + reason->second;
+  }
+  if (others < 0) return;
+  if (others > 0) first += "; so do " + std::to_string(others) + " other files";
+  progress.note(first);
 }
 
 bool Reports::file(std::int64_t index, const FileWork* file, const FileEnd& file_end) {

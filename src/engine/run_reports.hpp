@@ -22,6 +22,9 @@ namespace impipe::engine {
 std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
                                       const PictureSettings& settings);
 
+// Tells of pictures that will take more than --memory allows: the first, and how many others.
+void tell_too_large(std::vector<Picture>& pictures, PictureSettings& settings, Progress& progress);
+
 // Tells the user the end of each file, and counts.
 class Reports {
  public:

@@ -20,6 +20,7 @@
 #include "io/boxes.hpp"
 #include "io/camera_raw.hpp"
 #include "io/dpx.hpp"
+#include "io/encodable.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
 #include "io/file_metadata.hpp"
@@ -531,42 +532,28 @@ SampleType samples_for(const HostImage& ready, const Metadata& metadata, Format 
 }
 
 // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
-bool is_raw(const HostImage& image, Format format, PixelClass cls) {
-  return format == Format::npy && cls == image.type.cls;
+bool is_raw(const ImageType& type, Format format, PixelClass cls) {
+  return format == Format::npy && cls == type.cls;
 }
-bool is_counted(const HostImage& image, Format format, PixelClass cls) {
-  return image.type.white == 0 && cls != PixelClass::single && !is_raw(image, format, cls);
+bool is_counted(const ImageType& type, Format format, PixelClass cls) {
+  return type.white == 0 && cls != PixelClass::single && !is_raw(type, format, cls);
 }
 
-// Throws where the format does not hold such an image.
-void check_encodable(const HostImage& image, const Metadata& metadata, Format format,
-                     PixelClass cls, const EncodeOptions& options) {
-  if (nearest_class(format, cls) != cls) {
-    fail(std::string(name_of(format)) + " cannot hold " + std::string(name_of(cls)) + " pixels");
-  }
-  if (options.lossless && traits(format).lossy) {
-    fail(std::string(name_of(format)) + " is always written with loss; --lossless needs another");
-  }
-  const int channels = image.type.channels;
-  const bool named = format == Format::exr && metadata.exr &&
-                     metadata.exr->named.size() == static_cast<size_t>(channels);
-  if (channels != 1 && channels != 3 && !traits(format).any_channels && !named) {
-    fail(std::string(name_of(format)) + " cannot hold " + std::to_string(channels) +
-         " channels; write .tif or .npy");
-  }
-  const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
-  if (is_counted(image, format, cls) && !(whole && options.as_asked)) {
-    fail("cannot write " + std::string(name_of(format)) + " of class " + std::string(name_of(cls)) +
-         ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
-         "fit, or write .npy, .tif or .pfm");
+// The longest side that the format has numbers for; 0 where that is no limit.
+std::int64_t longest_side(Format format) {
+  switch (format) {
+    case Format::jpeg: return 65500;  // libjpeg's
+    case Format::webp: return 16383;
+    case Format::tga: return 65535;
+    default: return 0;
   }
 }
 
 // The image as the format has it; what it clips and drops is in `out`.
 HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out) {
-  HostImage ready =
-      is_raw(image, format, cls) ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
-  if (is_counted(image, format, cls)) {
+  HostImage ready = is_raw(image.type, format, cls) ? with_alpha_of(image, cls)
+                                                    : convert(image, cls, &out.clipped);
+  if (is_counted(image.type, format, cls)) {
     if (out.clipped > 0) {
       fail(std::to_string(out.clipped) +
            " values of an image without white (distances, labels, other "
@@ -600,9 +587,6 @@ Bytes encoded_exr(const HostImage& image, HostImage& ready, const Metadata& meta
   const std::optional<ExrStorage>& exr = metadata.exr;
   if (ready.type.alpha) ready = associate_alpha(ready, exr && exr->glows);
   if (options.exr_floats == ExrFloats::half) {
-    if (image.type.white == 0) {
-      fail("cannot write 16-bit floats: a distance or label image needs more bits; give -d single");
-    }
     clip_to_half(ready, out.clipped);
   }
   EncodeOptions stored = options;
@@ -643,9 +627,39 @@ void name_parts_lost(const std::optional<ExrStorage>& exr, Format format, Encode
 
 }  // namespace
 
+void check_encodable(const ImageType& type, Size size, bool named, Format format, PixelClass cls,
+                     const EncodeOptions& options) {
+  const std::string name(name_of(format));
+  if (nearest_class(format, cls) != cls) {
+    fail(name + " cannot hold " + std::string(name_of(cls)) + " pixels");
+  }
+  if (options.lossless && traits(format).lossy) {
+    fail(name + " is always written with loss; --lossless needs another");
+  }
+  if (type.channels != 1 && type.channels != 3 && !traits(format).any_channels && !named) {
+    fail(name + " cannot hold " + std::to_string(type.channels) + " channels; write .tif or .npy");
+  }
+  const std::int64_t longest = longest_side(format);
+  if (longest > 0 && std::max(size.width, size.height) > longest) {
+    fail(name + " cannot hold " + to_string(size) + " (at most " + std::to_string(longest) +
+         " pixels a side)");
+  }
+  const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
+  if (is_counted(type, format, cls) && !(whole && options.as_asked)) {
+    fail("cannot write " + name + " of class " + std::string(name_of(cls)) +
+         ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
+         "fit, or write .npy, .tif or .pfm");
+  }
+  if (format == Format::exr && options.exr_floats == ExrFloats::half && type.white == 0) {
+    fail("cannot write 16-bit floats: a distance or label image needs more bits; give -d single");
+  }
+}
+
 Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
                const EncodeOptions& options) {
-  check_encodable(image, metadata, format, cls, options);
+  const bool named = format == Format::exr && metadata.exr &&
+                     metadata.exr->named.size() == static_cast<size_t>(image.type.channels);
+  check_encodable(image.type, image.size(), named, format, cls, options);
   Encoded out;
   HostImage ready = ready_for(image, format, cls, out);
   name_parts_lost(metadata.exr, format, out);

@@ -197,9 +197,6 @@ HostImage decode_tga(std::span<const std::byte> bytes) {
 
 Bytes encode_tga(const HostImage& image) {
   const Size size = image.size();
-  if (size.width > 65535 || size.height > 65535) {
-    fail("TGA cannot hold " + to_string(size) + " (at most 65535 pixels a side)");
-  }
   const int channels = stored_channels(image.type);
   Bytes out(header_bytes);
   const auto put = [&](size_t at, std::int64_t value) { out[at] = static_cast<std::byte>(value); };

@@ -3,6 +3,7 @@
 Files come from the formats' own tools; a few bytes are changed where no tool makes such a file.
 """
 import json
+import os
 import re
 import shutil
 import struct
@@ -12,7 +13,7 @@ import unittest
 import numpy as np
 from PIL import Image, ImageCms, PngImagePlugin
 from jxl_writer import jxl, library
-from program import ProgramTest, colour
+from program import ProgramTest, colour, ramp
 
 IDENTITY = "rot90 0"
 H, W = 40, 64
@@ -397,6 +398,49 @@ class Warnings(ProgramTest):
         told = self.impipe("-v", "imcomplement", "in", "-o", "out", "--format", "ppm").err
         for i in range(5):
             self.assertIn(f"impipe: in/{i}.jpg: the result is without EXIF, resolution\n", told)
+
+
+class Refused(ProgramTest):
+    """What a format cannot hold is known from the header: none of these pixels can be decoded."""
+
+    def cut(self, name, pixels):
+        path = self.picture(name, pixels)
+        os.truncate(path, 60)
+
+    def check(self, pipeline, name, output, said, *options):
+        told = f"impipe: {name}: encode: {said}\n"
+        self.assertEqual(self.impipe(pipeline, name, "-o", output, *options, code=1).err, told)
+        if not options:
+            self.assertEqual(self.impipe("plan", pipeline, name, "-o", output, code=1).err, told)
+
+    def test_before_any_pixel_is_read(self):
+        self.cut("gray.png", ramp())
+        self.cut("wide.png", ramp(2, 20000))
+        self.cut("alpha.png", np.dstack([colour(), ramp()]))
+        no_white = ("cannot write JPEG of class uint8: a distance or label image has no white; add "
+                    "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm")
+        self.check("bwdist", "gray.png", "a.jpg", no_white)
+        self.check("imcomplement", "wide.png", "a.webp",
+                   "WebP cannot hold 20000x2 (at most 16383 pixels a side)")
+        self.check("imcomplement", "gray.png", "a.jpg",
+                   "JPEG is always written with loss; --lossless needs another", "--lossless")
+        self.check("imcomplement", "alpha.png", "a.jpg",
+                   "--strict: the result would be without alpha", "--strict")
+        self.assertEqual(self.impipe("imcomplement", "gray.png", "-o", "a.jpg", code=1).err[:25],
+                         "impipe: gray.png: decode:")
+
+    def test_more_than_memory_is_told_before_the_work(self):
+        for name in ("a.png", "b.png", "c.png"):
+            self.cut(name, ramp(1000, 2000))
+        # Labels are of single, 4 bytes a pixel, twice: as pixels and as a file.
+        run = self.impipe("bwlabel", "a.png", "b.png", "c.png", "-o", "out/{stem}.npy", "--memory",
+                          "10M", code=1)
+        self.assertRegex(run.err.splitlines()[0],
+                         r"^impipe: a\.png: it takes at least \d+ MiB as a whole, and --memory "
+                         r"allows 10: .*; so do 2 other files$")
+        said = self.impipe("plan", "bwlabel", "a.png").out
+        self.assertEqual(re.search(r"memory: at least (\d+) MiB as a whole; (.*)", said).groups(),
+                         ("15", "bwlabel needs the whole image"))
 
 
 if __name__ == "__main__":

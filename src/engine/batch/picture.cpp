@@ -15,6 +15,7 @@
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/object_text.hpp"
 #include "io/atomic_file.hpp"
+#include "io/encodable.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
 #include "io/jpeg_encoding.hpp"
@@ -184,13 +185,38 @@ bool PictureWork::is_wanted() const {
                                        [&](const Picture::Save& save) { return any(save.files); });
 }
 
-std::optional<std::int64_t> PictureWork::prepare() {
-  const FileAtWork at_work(picture_.path.c_str());
-  if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
-  if (!is_wanted()) return std::nullopt;
+void PictureWork::check_results(const std::vector<Size>& sizes) const {
+  const Plan& plan = picture_.program->plan;
+  const io::ImageInfo& info = *picture_.info;
+  const auto check = [&](ValueId id, bool alpha, const io::OutputType& output) {
+    const ImageType& type = plan.values[id].type;
+    const bool named = output.format == io::Format::exr && info.format == io::Format::exr &&
+                       type.channels == info.type.channels;
+    io::check_encodable(type, sizes[static_cast<size_t>(id)], named, output.format, output.cls,
+                        settings_.encode);
+    if (alpha && !io::traits(output.format).alpha) check_losses({"alpha"}, true);
+  };
+  try {
+    for (size_t i = 0; picture_.saves && i < plan.saves.size(); ++i) {
+      const PlanSave& save = plan.saves[i];
+      if (!may_write((*picture_.saves)[i])) continue;
+      check(save.value, save.alpha.has_value(),
+            io::output_type(&info, plan.values[save.value].type,
+                            io::written_format((*picture_.saves)[i].native())));
+    }
+    if (picture_.output.empty() || !plan.writes_image) return;
+    check(plan.result, plan.result_alpha.has_value(),
+          {picture_.output_format, picture_.output_class});
+  } catch (const Error& error) {
+    throw PartError(Part::encode, error);
+  }
+}
+
+PictureWork::Needs PictureWork::needs() {
   std::vector<Size> sizes = pipeline::planned_sizes(
       settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
       picture_.partner_sizes(), settings_.decode.max_pixels);
+  check_results(sizes);
   sizes[0] = io::shrunk(sizes[0], shrink_of(*picture_.info));
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
@@ -221,15 +247,35 @@ std::optional<std::int64_t> PictureWork::prepare() {
   double most = kept + metadata_copies * metadata +
                 std::max({decoding, computing, encoding + info.carried_bytes + kept});
   if (info.type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
-  auto estimate = static_cast<std::int64_t>(most);
-  if (estimate > settings_.memory || bytes.on_device > settings_.max_memory) {
+  return {static_cast<std::int64_t>(most), bytes.on_device};
+}
+
+std::string PictureWork::why_too_large() {
+  if (picture_.failure || !is_wanted()) return "";
+  const Needs all = needs();
+  const bool fits = all.bytes <= settings_.memory && all.on_device <= settings_.max_memory;
+  std::string why_not = fits ? "" : why_not_in_bands();
+  if (why_not.empty()) return "";
+  constexpr double mebi = 1 << 20;
+  return fmt::format("it takes at least {:.0f} MiB as a whole, and --memory allows {:.0f}: {}",
+                     static_cast<double>(all.bytes) / mebi,
+                     static_cast<double>(settings_.memory) / mebi, why_not);
+}
+
+std::optional<std::int64_t> PictureWork::prepare() {
+  const FileAtWork at_work(picture_.path.c_str());
+  if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
+  if (!is_wanted()) return std::nullopt;
+  const Needs all = needs();
+  std::int64_t estimate = all.bytes;
+  if (estimate > settings_.memory || all.on_device > settings_.max_memory) {
     const std::string why_not = why_not_in_bands();
     if (why_not.empty()) {
       // More rows than a few hundred MB hold gain nothing.
       estimate = plan_bands(std::min<std::int64_t>(settings_.memory / 2, 384 << 20));
-    } else if (bytes.on_device > settings_.max_memory) {
+    } else if (all.on_device > settings_.max_memory) {
       throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}; {}",
-                              bytes.on_device / giga, settings_.max_memory / giga, why_not),
+                              all.on_device / giga, settings_.max_memory / giga, why_not),
                   ExitCode::file_failed);
     }
   }
@@ -688,13 +734,17 @@ void PictureWork::tell_losses(const io::Encoded& encoded) {
       if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
     }
   }
+  check_losses(lost, encoded.alpha_dropped);
+}
+
+void PictureWork::check_losses(const std::vector<std::string>& lost, bool alpha) const {
   if (lost.empty() || (!settings_.in_place && !settings_.strict)) return;
   const std::string names = fmt::format("{}", fmt::join(lost, ", "));
   if (settings_.strict) {
     throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
   }
   throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
-                  (encoded.alpha_dropped ? "" : ", or --strip"),
+                  (alpha ? "" : ", or --strip"),
               ExitCode::file_failed);
 }
 

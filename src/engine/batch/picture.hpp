@@ -170,6 +170,9 @@ class PictureWork : public FileWork {
 
   const Picture& picture() const { return picture_; }
   const PictureResult& result() const { return result_; }
+  // Why the picture, which can't be done some rows at a time, takes more than --memory allows;
+  // empty where it does not. Throws as `prepare` does.
+  std::string why_too_large();
   // Whether there is anything left to make: a file, or something for stdout.
   bool is_wanted() const;
 
@@ -286,8 +289,19 @@ class PictureWork : public FileWork {
   void write(const std::filesystem::path& path, io::Bytes bytes);
   // Puts a page of a stream behind those before it.
   static void append_page(io::Encoded encoded, EncodedPages& pages);
+  // Bytes of the picture as a whole: at most at the same time, and those of its images alone.
+  struct Needs {
+    std::int64_t bytes = 0;
+    double on_device = 0;
+  };
+  // Throws Error for results that are too large or could not be encoded.
+  Needs needs();
+  // Throws Error for what could not be encoded, as far as types and sizes tell.
+  void check_results(const std::vector<Size>& sizes) const;
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
+  // Throws Error where nothing may get lost, and something would. alpha: it is part of that.
+  void check_losses(const std::vector<std::string>& lost, bool alpha) const;
   void encode_result();  // of a file of one picture
   Measurement last_measurement() const;
   // What a file of this name holds where the pipeline ends in a measurement.

@@ -1,12 +1,18 @@
 // Reads headers, and compares images value by value.
 #include "engine/tools/inspect.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/error.hpp"
+#include "engine/program/bands.hpp"
+#include "engine/program/program.hpp"
 #include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
+#include "io/encodable.hpp"
 #include "io/jpeg_scan.hpp"
 #include "io/numbers.hpp"
 
@@ -81,6 +87,27 @@ std::string codec_note(const std::filesystem::path& path, const Plan& plan,
   }
   return note + (plan.result_alpha ? "; alpha has the processor encode a JPEG of the result"
                                    : "; it encodes a JPEG of the result, too");
+}
+
+void check_writable(const std::filesystem::path& path, const Plan& plan, Size size,
+                    const std::string& format, const std::string& axes) {
+  if (!plan.writes_image || !std::filesystem::is_regular_file(path)) return;
+  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
+  const ImageType& type = plan.values[plan.result].type;
+  const io::OutputType output = io::output_type(&info, type, io::written_format(format));
+  const bool named = output.format == io::Format::exr && info.format == io::Format::exr &&
+                     type.channels == info.type.channels;
+  io::check_encodable(type, size, named, output.format, output.cls, {});
+}
+
+std::string memory_note(const pipeline::Pipeline& pipeline, const Plan& lowered, const Plan& plan,
+                        const std::vector<Size>& sizes) {
+  const Program program = make_program(pipeline, lowered, plan);
+  const ImageBytes bytes = image_bytes(program, sizes, 0);
+  const double most = std::max({bytes.input, bytes.on_device + bytes.tables, 2 * bytes.result});
+  const std::string whole = banding_of(program).why_not;
+  return fmt::format("memory: at least {:.0f} MiB as a whole; {}", most / (1 << 20),
+                     whole.empty() ? "TIFFs and JPEGs may be done some rows at a time" : whole);
 }
 
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options) {

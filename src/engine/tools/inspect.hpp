@@ -7,6 +7,7 @@
 
 #include "core/image.hpp"
 #include "core/plan.hpp"
+#include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {
 
@@ -30,6 +31,16 @@ std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowere
 // is by the processor. Empty for files of other formats.
 std::string codec_note(const std::filesystem::path& path, const Plan& plan,
                        const std::string& axes = "");
+
+// Throws Error where the result of the plan, of this size, can't be written: as `format` names it,
+// an extension or a file's name, or in the file's own format where it names none.
+void check_writable(const std::filesystem::path& path, const Plan& plan, Size size,
+                    const std::string& format, const std::string& axes = "");
+
+// What an image takes in memory, and why it can't be done some rows at a time. sizes: of all
+// values.
+std::string memory_note(const pipeline::Pipeline& pipeline, const Plan& lowered, const Plan& plan,
+                        const std::vector<Size>& sizes);
 
 struct DifferenceOptions {
   // Differences are fractions of white, where the images have one.

@@ -111,9 +111,6 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
 
 Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   const Size size = image.size();
-  if (size.width > WEBP_MAX_DIMENSION || size.height > WEBP_MAX_DIMENSION) {
-    fail("WebP cannot hold " + text_of(size) + " (at most 16383 pixels a side)");
-  }
   // WebP knows no grey: one channel is written three times.
   const int channels = image.type.alpha ? 4 : 3;
   const auto row_bytes = static_cast<size_t>(size.width * channels);
