@@ -594,7 +594,7 @@ Bytes encoded_exr(const HostImage& image, HostImage& ready, const Metadata& meta
   const bool was_whole =
       exr && exr->type == ExrType::whole && options.exr_floats == ExrFloats::as_input;
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
-  losses.place = losses.place && !has_place(stored.exr);
+  losses.place = losses.place && !has_place(stored.exr) && !windows_follow(*exr, metadata.change);
   if (exr) losses.attributes = attributes_lost(*exr, stored.exr);
   const CodecModule& module = codec_module(Format::exr);
   return from_module([&] { return module.encode(ready, Format::exr, stored); });

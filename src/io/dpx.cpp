@@ -9,6 +9,7 @@
 #include "io/module/wide_samples.hpp"
 #include "io/pixel_rows.hpp"
 #include "io/tiff_fields.hpp"
+#include "io/windows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -277,6 +278,33 @@ void name_losses(const DpxStorage& storage, std::vector<std::string>& lost) {
 
 namespace {
 
+// The offsets in the original picture, and its size: the fields of a header, moved as the picture
+// was; all undefined where they do not say, or no rule is known.
+std::string moved_place(const std::string& place, bool big_endian, const PixelChange& change,
+                        const Size& before) {
+  std::string out(place_bytes, '\xff');
+  constexpr std::size_t offsets = 0, sizes = 16;
+  const auto number = [&](std::size_t at) { return number_at(place, at, 4, big_endian); };
+  constexpr std::uint64_t most = 1 << 30;
+  for (const std::size_t at : {offsets, offsets + 4, sizes, sizes + 4}) {
+    if (number(at) > most || (at >= sizes && number(at) == 0)) return out;
+  }
+  const auto side = [&](std::size_t at) { return static_cast<int>(number(at)); };
+  const auto width = static_cast<int>(before.width), height = static_cast<int>(before.height);
+  const auto moved = moved_windows({{side(0), side(4), side(0) + width - 1, side(4) + height - 1},
+                                    {0, 0, side(sizes) - 1, side(sizes + 4) - 1}},
+                                   change);
+  if (!moved || moved->data[0] < 0 || moved->data[1] < 0) return out;
+  const auto set = [&](std::size_t at, int value) {
+    put_number(out, at, static_cast<std::uint64_t>(value), 4, big_endian);
+  };
+  for (std::size_t k = 0; k < 2; ++k) {
+    set(offsets + 4 * k, moved->data[k]);
+    set(sizes + 4 * k, moved->display[k + 2] + 1);
+  }
+  return out;
+}
+
 // What an image is stored as; a gray one with an alpha has its gray three times.
 DpxHeader header_for(const HostImage& image, const DpxStorage* from) {
   DpxHeader header;
@@ -310,11 +338,13 @@ std::string header_text(DpxHeader& header, const DpxStorage* from, const PixelCh
   };
   const Size before{number(772, 4), number(776, 4)};
   if (from != nullptr && (change.moved() || !(before == header.info.stored))) {
-    const auto place = std::string_view(text).substr(place_at, place_bytes);
+    const std::string place = text.substr(place_at, place_bytes);
     const bool says = place.find_first_not_of('\xff') != place.npos &&
                       place.find_first_not_of('\0') != place.npos;
-    if (says) lost.emplace_back("its place in the original picture");
-    text.replace(place_at, place_bytes, std::string(place_bytes, '\xff'));
+    const std::string moved = moved_place(place, header.big_endian, change, before);
+    const bool is_known = moved.find_first_not_of('\xff') != moved.npos;
+    if (says && !is_known) lost.emplace_back("its place in the original picture");
+    text.replace(place_at, place_bytes, moved);
   }
   const bool other_codes = from != nullptr && from->bits != header.bits;
   for (std::size_t at = 4; other_codes && at < 20; at += 4) {  // codes of black and white

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "io/exr_layout.hpp"
+#include "io/windows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -69,6 +70,24 @@ bool tells_of_pixels(const ExrAttribute& attribute) {
   return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
 }
 
+// Moves the windows and the shape of pixels as the picture was moved. A display window that is the
+// data window stays so; without a rule for the change both are the picture's.
+void move_place(ExrStorage& storage, const PixelChange& change, Size size) {
+  const std::array<int, 4> own{0, 0, static_cast<int>(size.width) - 1,
+                               static_cast<int>(size.height) - 1};
+  const bool has_windows = storage.data_window != storage.display_window;
+  const auto moved = moved_windows({storage.data_window, storage.display_window}, change);
+  storage.data_window = moved && has_windows ? moved->data : own;
+  storage.display_window = moved && has_windows ? moved->display : own;
+  if (!moved) {
+    storage.pixel_aspect = 1.0f;
+    return;
+  }
+  const double wide = storage.pixel_aspect;
+  const double ratio = change.scale_y() / change.scale_x();
+  storage.pixel_aspect = static_cast<float>(change.is_straight() ? ratio * wide : ratio / wide);
+}
+
 // Whether it tells where in a scene the pixels are.
 bool tells_of_places(const ExrAttribute& attribute) {
   constexpr std::string_view names[] = {"screenWindowCenter", "screenWindowWidth", "worldToNDC",
@@ -113,6 +132,10 @@ HostImage associate_alpha(const HostImage& image, bool glows) {
     }
   });
   return out;
+}
+
+bool windows_follow(const ExrStorage& input, const PixelChange& change) {
+  return moved_windows({input.data_window, input.display_window}, change).has_value();
 }
 
 std::string names_of_parts(const ExrStorage& storage) {
@@ -171,9 +194,7 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   const Size size = image.size();
   check_carried(out, change, size);
   if (change.moved() || !has_size(out, size)) {
-    out.data_window = {0, 0, static_cast<int>(size.width) - 1, static_cast<int>(size.height) - 1};
-    out.display_window = out.data_window;
-    out.pixel_aspect = 1.0f;
+    move_place(out, change, size);
     std::erase_if(out.attributes, tells_of_places);
   }
   std::erase_if(out.attributes, tells_of_pixels);

@@ -157,7 +157,7 @@ class Dpx(ProgramTest):
         shown = self.tool("oiiotool", "--info", "-v", "b.dpx")
         for text in ("A creator", "A project", "01:02:03:04"):
             self.assertIn(text, shown)
-        run = self.impipe("imresize 0.5", "a.dpx", "-o", "c.dpx")
+        run = self.impipe("imrotate 5", "a.dpx", "-o", "c.dpx")
         self.assertEqual(run.err, "impipe: a.dpx: the result is without its place in the original "
                                   "picture\n")
         self.assertIn("A creator", self.tool("oiiotool", "--info", "-v", "c.dpx"))
@@ -165,6 +165,30 @@ class Dpx(ProgramTest):
         self.assertIn("the result is without its creator, its project, its copyright", run.err)
         self.assertIn("its time code", run.err)
         self.impipe(IDENTITY, "a.dpx", "-o", "a.png", "--strict", code=1)
+
+    def test_the_place_in_the_original_picture_follows(self):
+        codes = self.codes(8, 3)
+        height, width = codes.shape[:2]
+        self.by_oiiotool(codes, 8)
+        with open(self.path("a.dpx"), "rb") as file:
+            data = self.fields(file.read(), _1408=(">I", 12), _1412=(">I", 8), _1424=(">I", 100),
+                               _1428=(">I", 60))
+        self.write("a.dpx", data)
+        right, below = 100 - 12 - width, 60 - 8 - height
+        for pipeline, place in (("imcrop rect=3,2,4,3", (15, 10, 100, 60)),
+                                ("impad 1,2", (10, 7, 100, 60)),
+                                ("fliplr", (right, 8, 100, 60)), ("flipud", (12, below, 100, 60)),
+                                ("transpose", (8, 12, 60, 100)), ("imresize 2", (24, 16, 200, 120))):
+            with self.subTest(pipeline):
+                self.assertEqual(self.impipe(pipeline, "a.dpx", "-o", "b.dpx").err, "")
+                with open(self.path("b.dpx"), "rb") as file:
+                    header = file.read(2048)
+                self.assertEqual((*struct.unpack(">2I", header[1408:1416]),
+                                  *struct.unpack(">2I", header[1424:1432])), place)
+        for pipeline in ("imtranslate 2,1", "impad 20", "imrotate 5"):
+            self.assertEqual(self.impipe(pipeline, "a.dpx", "-o", "b.dpx").err,
+                             "impipe: a.dpx: the result is without its place in the original "
+                             "picture\n")
 
     def test_rows_from_below(self):
         codes = self.codes(8, 3)

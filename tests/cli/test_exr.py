@@ -1,6 +1,7 @@
 """EXR files of many kinds, most made here byte for byte, so that each pixel is known."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -424,7 +425,7 @@ class Writing(ProgramTest):
         self.assertEqual(header["pixelAspectRatio"], struct.pack("<f", 2))
         self.assertNotIn("without", run.err)
         lost = ": the result is without display window and pixel aspect ratio"
-        for pipeline in ["fliplr", "imresize 2", "imcrop 1 1 3 3"]:
+        for pipeline in ["imrotate 10", "imtranslate 2,1", "circshift 1", "imwarp scale=2"]:
             with self.subTest(pipeline):
                 header, run = self.written(data, pipeline)
                 self.assertEqual(header["dataWindow"], header["displayWindow"])
@@ -433,6 +434,35 @@ class Writing(ProgramTest):
                 self.assertIn("a.exr" + lost, run.err)
         run = self.impipe("imgaussfilt 1", "a.exr", "-o", "a.png")
         self.assertIn("a.exr" + lost, run.err)
+
+    def test_windows_follow_the_picture(self):
+        """As oiiotool's: it flips about the display window, and scales both."""
+        wide = np.arange(10 * 20, dtype=np.float16).reshape(10, 20) / 256
+        data = exr({"Y": (HALF, wide)}, (20, 10), window=(-2, -1), display=(0, 0, 16, 8), aspect=2.0)
+        rows = [("fliplr", ["--flop"]), ("flipud", ["--flip"]), ("transpose", ["--transpose"]),
+                ("rot90 -1", ["--rotate90"]), ("rot90 1", ["--rotate270"]),
+                ("rot90 2", ["--rotate180"]),
+                ("imcrop rect=3,2,10,5", ["--crop", "10x5+1+1"]),
+                ("impad 4,5", ["--crop", "30x18-7-5"]),
+                ("imresize 2 nearest", ["--resize:filter=box", "200%"]),
+                ("fliplr | imcrop rect=3,2,10,5 | rot90 -1",
+                 ["--flop", "--crop", "10x5+1+1", "--rotate90"])]
+        for pipeline, arguments in rows:
+            with self.subTest(pipeline):
+                header, run = self.written(data, pipeline)
+                self.assertNotIn("without display window", run.err)
+                run_tool(["oiiotool", self.path("a.exr"), *arguments, "-o", self.path("o.exr")])
+                names = [self.path("o.exr"), self.path("out/a.exr")]
+                told = [subprocess.run(["oiiotool", "--info", "-v", name], check=True, text=True,
+                                       capture_output=True).stdout for name in names]
+                places = [re.findall(r": +\d+ x +\d+,|origin: .*|full/display .*", one)
+                          for one in told]
+                self.assertEqual(places[0], places[1])
+                run_tool(["oiiotool", names[0], "--croptofull", names[1], "--croptofull",
+                          "--fail", "0", "--diff"])
+                turned = "rot90 -1" in pipeline or pipeline in ("transpose", "rot90 1")
+                self.assertEqual(header["pixelAspectRatio"],
+                                 struct.pack("<f", 0.5 if turned else 2))
 
     ATTRIBUTES = {
         "capDate": ("string", b"2026:01:31 12:00:00"),

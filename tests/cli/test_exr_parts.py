@@ -251,9 +251,9 @@ class Parts(ProgramTest):
                                        display=(0, 0, 64, 48))))
         self.impipe("imresize 2 nearest", "b.exr", "-o", "out/")
         after = self.written("out/b.exr")
-        self.assertEqual(after["small"]["header"]["dataWindow"], box(0, 0, 14, 10))
+        self.assertEqual(after["small"]["header"]["dataWindow"], box(4, 6, 14, 10))
         for name in after:
-            self.assertEqual(after[name]["header"]["displayWindow"], box(0, 0, 28, 10))
+            self.assertEqual(after[name]["header"]["displayWindow"], box(0, 0, 128, 96))
         self.judge("oiiotool", "--info", "-v", "-a", "out/b.exr")
         self.impipe("imgaussfilt 1", "b.exr", "-o", "out/")
         after = self.written("out/b.exr")

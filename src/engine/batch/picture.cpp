@@ -63,6 +63,17 @@ HostImage black_image(const io::ImageInfo& info) {
   return image;
 }
 
+// Whether whatever moves the picture moves what it is a part of with it: imtranslate and others
+// move it within that.
+bool moves_canvas_along(const pipeline::Pipeline& pipeline) {
+  constexpr std::string_view names[] = {"imcrop", "impad",  "padarray",  "imresize",
+                                        "fliplr", "flipud", "transpose", "rot90"};
+  return std::all_of(pipeline.stages.begin(), pipeline.stages.end(), [&](const auto& stage) {
+    return !stage.call || stage.call->op().category != "geometry" ||
+           std::find(std::begin(names), std::end(names), stage.call->op().name) != std::end(names);
+  });
+}
+
 }  // namespace
 
 std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture) {
@@ -759,6 +770,9 @@ PixelChange PictureWork::change_of(const io::ImageInfo& input, ValueId value, Si
   if (change.place) {
     change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
   }
+  // An EXR and a DPX say where the picture lies on a canvas, which such operators do not move.
+  const bool has_canvas = metadata_.exr || metadata_.dpx;
+  if (has_canvas && change.moved() && !moves_canvas_along(pipeline)) change.place.reset();
   change.read_turned = input.orientation >= 5;
   change.values = value != 0;
   // A file of one picture has it wherever it is written.
