@@ -24,11 +24,11 @@ def packed(rows, bits, order):
 
 
 def page(pixels, photometric=1, extra=(), bits=None, planar=1, tile=None, compression=1,
-         colour_map=None, subfile=None, tags=(), order="<"):
+         colour_map=None, subfile=None, tags=(), order="<", pack=None):
     """One directory: a list of (tag, type, values) and its strips or tiles.
 
     `pixels` is an array of H x W or H x W x samples; `tags` are added, or replace those of their
-    number.
+    number. `pack` makes the bytes of a strip or tile from its array, for other compressions.
     """
     pixels = np.asarray(pixels)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
@@ -45,7 +45,7 @@ def page(pixels, photometric=1, extra=(), bits=None, planar=1, tile=None, compre
                 part = plane[y:y + tile, x:x + tile]
                 blocks.append(np.pad(part, ((0, tile - part.shape[0]), (0, tile - part.shape[1]),
                                             (0, 0))))
-    data = [packed(block, bits, order) for block in blocks]
+    data = [pack(block) if pack else packed(block, bits, order) for block in blocks]
     if compression == 8:
         data = [zlib.compress(block) for block in data]
     numbers = {"u": 1, "i": 2, "f": 3, "b": 1}[pixels.dtype.kind]

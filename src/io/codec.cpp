@@ -33,6 +33,7 @@
 #include "io/numbers.hpp"
 #include "io/orient.hpp"
 #include "io/read_picture.hpp"
+#include "io/tiff_blocks.hpp"
 #include "io/tiff_header.hpp"
 #include "io/y4m.hpp"
 
@@ -497,9 +498,10 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else if (format == Format::jpeg && options.keep_coded && keep_coded(bytes, out)) {
     out.image.type = out.info.type;
   } else {
-    const CodecModule& module = codec_module(format);
     if (format == Format::jpeg && options.shrink) out.info.shrink = options.shrink(out.info);
-    out.image = from_module([&] { return decode_by(module, bytes, out.info, options.open_pages); });
+    out.image = out.info.blocks ? decode_blocks(bytes, out.info) : from_module([&] {
+      return decode_by(codec_module(format), bytes, out.info, options.open_pages);
+    });
     // The plan was made for what the header said.
     const Size wanted = shrunk(out.info.stored, out.info.shrink);
     if (!(out.image.type == out.info.type && out.image.size() == wanted)) {

@@ -73,8 +73,9 @@ struct ImageInfo {
   // Of an NPY whose axes were guessed: their letters, and what was taken for what: "(20, 64, 64) is
   // read as 20 pages".
   std::string guessed_axes, guess;
-  std::string detail;        // "8-bit palette, interlaced", for `impipe info`
-  bool progressive = false;  // a JPEG of which all is read before the first row is there
+  std::string detail;            // "8-bit palette, interlaced", for `impipe info`
+  bool progressive = false;      // a JPEG of which all is read before the first row is there
+  std::optional<Format> blocks;  // of a TIFF whose strips or tiles are files of this format
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;
   // While a file is decoded: where values are counted that single does not hold.

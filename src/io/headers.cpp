@@ -7,6 +7,7 @@
 
 #include "io/module.hpp"
 #include "io/orientation.hpp"
+#include "io/tiff_blocks.hpp"
 #include "io/tiff_header.hpp"
 
 namespace impipe::io {
@@ -291,6 +292,7 @@ ImageInfo tiff_header(const TiffHeader& header) {
   said.hear_xmp(header.xmp);
   info.orientation = said.value();
   info.pages = header.pages;
+  info.blocks = format_of_blocks(l);
   info.lossy = l.compression == 7 && !l.is_gray();
   info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
                 (l.numbers == tiff_signed ? " signed"

@@ -185,15 +185,12 @@ std::vector<std::filesystem::path> PictureWork::sources() const {
 }
 
 bool PictureWork::is_wanted() const {
-  const auto any = [&](const auto& files) {
-    return std::any_of(files.begin(), files.end(),
-                       [&](const auto& path) { return may_write(path); });
-  };
   const bool apart = picture_.pages && !picture_.pages->outputs.empty();
-  if (apart && any(picture_.pages->outputs)) return true;
+  if (apart && may_write_any(picture_.pages->outputs)) return true;
   if (!apart && (picture_.output.empty() || may_write(picture_.output))) return true;
-  return picture_.saves && std::any_of(picture_.saves->begin(), picture_.saves->end(),
-                                       [&](const Picture::Save& save) { return any(save.files); });
+  return picture_.saves &&
+         std::any_of(picture_.saves->begin(), picture_.saves->end(),
+                     [&](const Picture::Save& save) { return may_write_any(save.files); });
 }
 
 void PictureWork::check_results(const std::vector<Size>& sizes) const {
@@ -210,10 +207,10 @@ void PictureWork::check_results(const std::vector<Size>& sizes) const {
   try {
     for (size_t i = 0; picture_.saves && i < plan.saves.size(); ++i) {
       const PlanSave& save = plan.saves[i];
-      if (!may_write((*picture_.saves)[i])) continue;
+      const Picture::Save& to = (*picture_.saves)[i];
+      if (!may_write_any(to.files)) continue;
       check(save.value, save.alpha.has_value(),
-            io::output_type(&info, plan.values[save.value].type,
-                            io::written_format((*picture_.saves)[i].native())));
+            io::output_type(&info, plan.values[save.value].type, to.format, settings_.cls));
     }
     if (picture_.output.empty() || !plan.writes_image) return;
     check(plan.result, plan.result_alpha.has_value(),

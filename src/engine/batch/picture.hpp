@@ -1,6 +1,7 @@
 // The work on one picture file, as a batch runs it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -186,6 +187,11 @@ class PictureWork : public FileWork {
   void check_time() const;
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
+  template <class Paths>
+  bool may_write_any(const Paths& paths) const {
+    return std::any_of(paths.begin(), paths.end(),
+                       [this](const auto& path) { return may_write(path); });
+  }
   // What a result is made of: files that the pipeline reads, partners, the input.
   std::vector<std::filesystem::path> sources() const;
   void compute_on(Session& session, Queue& queue, Material material);

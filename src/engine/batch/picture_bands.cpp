@@ -81,6 +81,7 @@ std::string PictureWork::why_not_in_bands() const {
     return "only upright TIFFs and JPEGs are read some rows at a time";
   }
   if (info.progressive) return "progressive JPEGs are read whole";
+  if (info.blocks) return "a TIFF of pictures of another format is read whole";
   if (picture_.is_stdin || picture_.content || picture_.missing_frame ||
       settings_.lanes->pipeline().has_source() || picture_.pages) {
     return "it is no file of one picture";
