@@ -132,19 +132,15 @@ INSTANTIATE_TEST_SUITE_P(
                "stencil edge_sobel_both replicate -> reduce sum + scalar edge_threshold\n"
                "stencil edge_sobel_both replicate + stencil edge_thinned constant  [it needs a "
                "measurement of the whole image]\n"},
-        // The strengths of floats are stored: their limits are of those that are finite.
+        // The limits of floats are of those strengths that are finite.
         Golden{"edge canny", gray_single,
                "separable 16x16 replicate\n"
-               "stencil canny_strength replicate  [2 steps read it, and storing is cheaper than "
-               "computing it again]\n"
-               "point finite_or_nan -> reduce max  [4 steps read it, and storing is cheaper than "
-               "computing it again]\n"
-               "point finite_or_0 -> reduce sum  [4 steps read it, and storing is cheaper than "
-               "computing it again]\n"
-               "point is_finite -> reduce sum + scalar canny_thresholds  [4 steps read it, and "
-               "storing is cheaper than computing it again]\n"
-               "stencil canny_ridges constant + stencil canny_direction replicate + point "
-               "canny_code  [4 steps read it, and storing is cheaper than computing it again]\n"
+               "stencil canny_strength replicate -> reduce finite max + reduce finite sum + reduce "
+               "finite count + scalar canny_thresholds  [2 steps read it, and storing is cheaper "
+               "than computing it again]\n"
+               "stencil canny_strength replicate + stencil canny_ridges constant + stencil "
+               "canny_direction replicate + point canny_code  [2 steps read it, and storing is "
+               "cheaper than computing it again]\n"
                "label reach 8-connected  [label works on a whole image]\n"},
         // What only computes with measurements is one launch.
         Golden{
