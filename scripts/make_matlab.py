@@ -96,9 +96,11 @@ def operators(program):
 
 
 def hint(program, name):
+    """What impipe says does the function's work; nothing where it says that nothing does."""
     done = subprocess.run([program, "plan", name], capture_output=True, text=True)
     match = re.search(r"impipe has no \S+; (.*)", done.stderr)
-    return match[1] if match else None
+    says_none = match and re.search(r"\bnone on volumes\b|\bthere is no\b", match[1])
+    return match[1] if match and not says_none else None
 
 
 def cell(text):
