@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/batch/picture.hpp"
-#include "io/atomic_file.hpp"
+#include "io/files/atomic_file.hpp"
 
 namespace impipe::engine {
 

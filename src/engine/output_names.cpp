@@ -10,9 +10,9 @@
 #include "core/error.hpp"
 #include "engine/batch/object_text.hpp"
 #include "engine/sandbox.hpp"
-#include "io/atomic_file.hpp"
-#include "io/result_bounds.hpp"
-#include "io/written_names.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/result_bounds.hpp"
+#include "io/files/written_names.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "engine/batch/picture.hpp"
 #include "engine/run.hpp"
-#include "io/inputs.hpp"
-#include "io/outputs.hpp"
+#include "io/files/inputs.hpp"
+#include "io/files/outputs.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {

@@ -17,7 +17,7 @@
 #include "engine/run_profile.hpp"
 #include "engine/run_settings.hpp"
 #include "engine/run_state.hpp"
-#include "io/atomic_file.hpp"
+#include "io/files/atomic_file.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>

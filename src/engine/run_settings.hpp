@@ -7,7 +7,7 @@
 
 #include "engine/batch/picture.hpp"
 #include "engine/run.hpp"
-#include "io/outputs.hpp"
+#include "io/files/outputs.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/outputs.hpp"
+#include "io/files/outputs.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {

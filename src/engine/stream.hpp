@@ -14,7 +14,7 @@
 #include "engine/batch/batch.hpp"
 #include "engine/batch/picture.hpp"
 #include "engine/run.hpp"
-#include "io/frame_reader.hpp"
+#include "io/formats/y4m/frame_reader.hpp"
 
 namespace impipe::engine {
 

@@ -10,7 +10,7 @@
 #include "engine/run_settings.hpp"
 #include "engine/run_state.hpp"
 #include "engine/watching.hpp"
-#include "io/watch.hpp"
+#include "io/files/watch.hpp"
 #include "pipeline/lower.hpp"
 
 namespace impipe::engine {

@@ -7,8 +7,8 @@
 
 #include "engine/output_names.hpp"
 #include "engine/work_list.hpp"
-#include "io/outputs.hpp"
-#include "io/watch.hpp"
+#include "io/files/outputs.hpp"
+#include "io/files/watch.hpp"
 
 namespace impipe::engine {
 

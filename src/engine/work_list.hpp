@@ -9,9 +9,9 @@
 #include "engine/device/lanes.hpp"
 #include "engine/program/work_cost.hpp"
 #include "engine/run.hpp"
-#include "io/inputs.hpp"
-#include "io/outputs.hpp"
-#include "io/watch.hpp"
+#include "io/files/inputs.hpp"
+#include "io/files/outputs.hpp"
+#include "io/files/watch.hpp"
 
 namespace impipe::engine {
 

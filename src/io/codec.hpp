@@ -17,9 +17,9 @@
 
 #include "core/coded_jpeg.hpp"
 #include "core/image.hpp"
-#include "io/format.hpp"
-#include "io/metadata.hpp"
-#include "io/ycbcr.hpp"
+#include "io/picture/format.hpp"
+#include "io/picture/metadata.hpp"
+#include "io/picture/ycbcr.hpp"
 
 namespace impipe::io {
 
@@ -34,8 +34,8 @@ inline Size shrunk(Size size, int by) {
   return {part(size.width), part(size.height)};
 }
 
-struct TiffPages;  // io/tiff_header.hpp
-struct Inexact;    // io/numbers.hpp
+struct TiffPages;  // io/formats/tiff/tiff_header.hpp
+struct Inexact;    // io/picture/numbers.hpp
 
 // What files do not say themselves, and how they are read then.
 struct Reading {
@@ -93,7 +93,7 @@ struct ImageInfo {
 Bytes read_picture(const std::filesystem::path& path);
 // How many bytes of pipes may be kept in memory, and are not yet; several threads take from it.
 using PipeBudget = std::atomic<std::int64_t>;
-class FrameReader;  // io/frame_reader.hpp
+class FrameReader;  // io/formats/y4m/frame_reader.hpp
 // stdin and pipes: up to the end. More than the budget has is an error that names --memory.
 // Where `frames` is given, a stream of frames is not read but for its header, which `frames` has.
 Bytes read_picture(int file_descriptor, PipeBudget& budget,

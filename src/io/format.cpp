@@ -1,5 +1,5 @@
 // The table of formats and how a file's first bytes tell them apart.
-#include "io/format.hpp"
+#include "io/picture/format.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/module.hpp"
-#include "io/orientation.hpp"
-#include "io/tiff_blocks.hpp"
-#include "io/tiff_header.hpp"
+#include "io/formats/tiff/tiff_blocks.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
+#include "io/metadata/orientation.hpp"
+#include "io/module/module.hpp"
 
 namespace impipe::io {
 namespace {

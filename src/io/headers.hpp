@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/byte_source.hpp"
+#include "io/bytes/byte_source.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::io {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/kept_bytes.hpp"
-#include "io/file_metadata.hpp"
-#include "io/jpeg_scan.hpp"
-#include "io/module.hpp"
+#include "io/formats/jpeg/jpeg_scan.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/module/module.hpp"
 
 namespace impipe::io {
 namespace {

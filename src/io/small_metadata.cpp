@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "io/byte_source.hpp"
-#include "io/file_metadata.hpp"
+#include "io/bytes/byte_source.hpp"
 #include "io/headers.hpp"
+#include "io/metadata/file_metadata.hpp"
 
 namespace impipe::io {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "io/format.hpp"
+#include "io/picture/format.hpp"
 
 namespace impipe::io {
 namespace {

@@ -25,7 +25,7 @@
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
-#include "io/format.hpp"
+#include "io/picture/format.hpp"
 
 namespace {
 

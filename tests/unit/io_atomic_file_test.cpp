@@ -1,5 +1,5 @@
 // Atomic writes: a file is there whole or not at all, and nothing else is left behind.
-#include "io/atomic_file.hpp"
+#include "io/files/atomic_file.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "io/file_stamp.hpp"
+#include "io/files/file_stamp.hpp"
 
 namespace impipe::io {
 namespace {

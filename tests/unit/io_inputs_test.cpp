@@ -1,5 +1,5 @@
 // Input lists: arguments to files, in order.
-#include "io/inputs.hpp"
+#include "io/files/inputs.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Where codec modules are looked for: never in a place that depends on the current folder.
-#include "io/module_folders.hpp"
+#include "io/module/module_folders.hpp"
 
 #include <gtest/gtest.h>
 

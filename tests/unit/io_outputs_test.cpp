@@ -1,5 +1,5 @@
 // Output names: templates, mirrored folders, collisions; whole messages.
-#include "io/outputs.hpp"
+#include "io/files/outputs.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

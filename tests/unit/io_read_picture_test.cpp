@@ -1,5 +1,5 @@
 // A file that is written over in place while it is read is read again.
-#include "io/read_picture.hpp"
+#include "io/files/read_picture.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

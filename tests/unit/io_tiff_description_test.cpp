@@ -1,8 +1,8 @@
 // What the descriptions of stacks say of pages, and what they say of some of them.
 #include <gtest/gtest.h>
 
-#include "io/tiff_description.hpp"
-#include "io/tiff_header.hpp"
+#include "io/formats/tiff/tiff_description.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
 
 namespace impipe::io {
 namespace {

@@ -1,5 +1,5 @@
 // What is one file, however it is named.
-#include "io/written_names.hpp"
+#include "io/files/written_names.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

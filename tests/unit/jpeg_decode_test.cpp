@@ -10,7 +10,7 @@
 #include "backends/cuda/device.hpp"
 #include "backends/opencl/device.hpp"
 #include "io/codec.hpp"
-#include "io/jpeg_scan.hpp"
+#include "io/formats/jpeg/jpeg_scan.hpp"
 #include "support/backend_compare.hpp"
 #include "support/made_jpeg.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/pixel_change.hpp"
 #include "engine/device/session.hpp"
 #include "engine/program/executor.hpp"
-#include "io/orient.hpp"
+#include "io/picture/orient.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/image_sizes.hpp"
 #include "pipeline/lower.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/outputs.hpp"
+#include "io/files/outputs.hpp"
 
 namespace impipe::engine {
 

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/expression.hpp"
 #include "core/text.hpp"
-#include "io/read_picture.hpp"
+#include "io/files/read_picture.hpp"
 
 namespace impipe::engine {
 namespace fs = std::filesystem;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "io/codec.hpp"
-#include "io/file_stamp.hpp"
-#include "io/numbers.hpp"
+#include "io/files/file_stamp.hpp"
+#include "io/picture/numbers.hpp"
 
 namespace impipe::engine {
 

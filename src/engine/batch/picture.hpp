@@ -17,13 +17,13 @@
 #include "engine/device/lanes.hpp"
 #include "engine/device/session.hpp"
 #include "io/codec.hpp"
-#include "io/file_stamp.hpp"
-#include "io/frame_reader.hpp"
-#include "io/inputs.hpp"
-#include "io/numbers.hpp"
-#include "io/outputs.hpp"
-#include "io/picture_rows.hpp"
-#include "io/unsynced_disks.hpp"
+#include "io/files/file_stamp.hpp"
+#include "io/files/inputs.hpp"
+#include "io/files/outputs.hpp"
+#include "io/files/unsynced_disks.hpp"
+#include "io/formats/y4m/frame_reader.hpp"
+#include "io/picture/numbers.hpp"
+#include "io/picture/picture_rows.hpp"
 
 namespace impipe::engine {
 

@@ -10,8 +10,8 @@
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/picture.hpp"
 #include "engine/program/bands.hpp"
-#include "io/atomic_file.hpp"
-#include "io/read_picture.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/read_picture.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/tools/benchmark.hpp"
 #include "engine/tools/made_image.hpp"
 #include "io/codec.hpp"
-#include "io/jpeg_scan.hpp"
+#include "io/formats/jpeg/jpeg_scan.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -13,8 +13,8 @@
 #include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
 #include "io/encodable.hpp"
-#include "io/jpeg_scan.hpp"
-#include "io/numbers.hpp"
+#include "io/formats/jpeg/jpeg_scan.hpp"
+#include "io/picture/numbers.hpp"
 
 namespace impipe::engine {
 namespace {

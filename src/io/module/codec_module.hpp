@@ -11,7 +11,7 @@
 
 #include "core/image.hpp"
 #include "io/codec.hpp"
-#include "io/picture_rows.hpp"
+#include "io/picture/picture_rows.hpp"
 
 namespace impipe::io {
 

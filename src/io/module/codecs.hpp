@@ -1,7 +1,7 @@
 // One pair of functions for each format that the codec module knows.
 #pragma once
 
-#include "io/byte_source.hpp"
+#include "io/bytes/byte_source.hpp"
 #include "io/module/codec_module.hpp"
 
 namespace impipe::io {

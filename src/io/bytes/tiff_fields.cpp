@@ -1,0 +1,247 @@
+// Reads and writes lists of TIFF fields.
+#include "io/bytes/tiff_fields.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace impipe::io {
+namespace {
+
+constexpr std::uint16_t exif_directory = 34665, gps_directory = 34853, interop_directory = 40965;
+constexpr std::uint16_t long_type = 4, long8_type = 16;
+constexpr std::uint64_t max_fields = 4096;
+
+bool names_directory(std::uint16_t tag) {
+  return tag == exif_directory || tag == gps_directory || tag == interop_directory;
+}
+
+class FieldReader {
+ public:
+  FieldReader(const ByteSource& source, const TiffOrder& order,
+              const std::function<bool(std::uint16_t)>& wanted, std::int64_t most)
+      : source_(source), order_(order), wanted_(wanted), left_(source.size()), room_(most) {}
+
+  // `depth` of EXIF's own directories is 1 or 2.
+  TiffDirectory read(std::uint64_t at, int depth) {
+    TiffDirectory out;
+    const int count_bytes = order_.big_tiff ? 8 : 2, entry_bytes = order_.big_tiff ? 20 : 12;
+    const auto begin = static_cast<std::int64_t>(at);
+    const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
+    if (count > max_fields) fail("a directory that claims " + std::to_string(count) + " fields");
+    const auto entries_bytes = static_cast<std::int64_t>(count) * entry_bytes;
+    const std::string entries = source_.read(begin + count_bytes, entries_bytes);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      add(out, entries, i * static_cast<size_t>(entry_bytes), depth);
+    }
+    const int offset_bytes = order_.big_tiff ? 8 : 4;
+    const std::string next = source_.read_some(begin + count_bytes + entries_bytes, offset_bytes);
+    out.next = number(next, 0, offset_bytes);
+    std::stable_sort(out.fields.begin(), out.fields.end(),
+                     [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
+    return out;
+  }
+
+ private:
+  std::uint64_t number(const std::string& text, size_t at, int bytes) const {
+    return number_at(text, at, bytes, order_.big_endian);
+  }
+
+  void add(TiffDirectory& out, const std::string& entries, size_t at, int depth) {
+    TiffField field{.tag = static_cast<std::uint16_t>(number(entries, at, 2)),
+                    .type = static_cast<std::uint16_t>(number(entries, at + 2, 2)),
+                    .count = number(entries, at + 4, order_.big_tiff ? 8 : 4),
+                    .value = {},
+                    .children = {}};
+    if (depth == 0 && !wanted_(field.tag)) return;
+    const size_t value_at = at + (order_.big_tiff ? 12 : 8);
+    const std::uint64_t inside = order_.big_tiff ? 8 : 4;
+    const auto item = static_cast<std::uint64_t>(bytes_of_tiff_type(field.type));
+    // No two values share their bytes in a sound file, so all are no longer than it.
+    if (item == 0 || field.count > static_cast<std::uint64_t>(left_) / item) {
+      out.damaged = true;
+      return;
+    }
+    const std::uint64_t bytes = field.count * item;
+    if (bytes > static_cast<std::uint64_t>(room_)) {
+      out.beyond.push_back(field.tag);
+      return;
+    }
+    room_ -= static_cast<std::int64_t>(bytes);
+    if (bytes <= inside) {
+      field.value = entries.substr(value_at, bytes);
+    } else {
+      const auto from =
+          static_cast<std::int64_t>(number(entries, value_at, static_cast<int>(inside)));
+      field.value = source_.read_some(from, static_cast<std::int64_t>(bytes));
+      left_ -= static_cast<std::int64_t>(bytes);
+    }
+    if (field.value.size() != bytes) {
+      out.damaged = true;
+      return;
+    }
+    if (names_directory(field.tag) && depth < 2) {
+      try {
+        TiffDirectory child = read(number_of(field, order_), depth + 1);
+        out.damaged = out.damaged || child.damaged;
+        out.beyond.insert(out.beyond.end(), child.beyond.begin(), child.beyond.end());
+        field.children = std::move(child.fields);
+      } catch (const Error& error) {
+        if (error.may_pass()) throw;
+        out.damaged = true;
+        return;
+      }
+    }
+    out.fields.push_back(std::move(field));
+  }
+
+  const ByteSource& source_;
+  const TiffOrder& order_;
+  const std::function<bool(std::uint16_t)>& wanted_;
+  std::int64_t left_;  // bytes of values that a sound file may still have
+  std::int64_t room_;  // and that may still be read
+};
+
+void append_number(std::string& out, std::uint64_t value, int bytes, bool big_endian) {
+  out.resize(out.size() + static_cast<size_t>(bytes));
+  put_number(out, out.size() - static_cast<size_t>(bytes), value, bytes, big_endian);
+}
+
+// BigTIFF's types of 8 bytes are unknown elsewhere: the same numbers in 4. False when they do not
+// fit.
+bool made_classic(TiffField& field, bool big_endian) {
+  if (field.type < long8_type) return true;
+  TiffField narrow{.tag = field.tag,
+                   .type = static_cast<std::uint16_t>(field.type == 17 ? 9 : long_type),
+                   .count = field.count,
+                   .value = {},
+                   .children = std::move(field.children)};
+  for (std::uint64_t i = 0; i < field.count; ++i) {
+    const std::uint64_t number = number_at(field.value, 8 * i, 8, big_endian);
+    const auto as_signed = static_cast<std::int64_t>(number);
+    const bool fits =
+        field.type == 17 ? as_signed == static_cast<std::int32_t>(as_signed) : number <= 0xffffffff;
+    if (!fits) return false;
+    append_number(narrow.value, number & 0xffffffff, 4, big_endian);
+  }
+  field = std::move(narrow);
+  return true;
+}
+
+}  // namespace
+
+int bytes_of_tiff_type(std::uint64_t type) {
+  constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+  return type < std::size(sizes) ? sizes[type] : 0;
+}
+
+TiffOrder tiff_order(const ByteSource& source) {
+  const std::string head = source.read(0, 8);
+  TiffOrder order;
+  order.big_endian = head[0] == 'M';
+  const std::uint64_t version = number_at(head, 2, 2, order.big_endian);
+  const bool known = head.starts_with("II") || head.starts_with("MM");
+  if (!known || (version != 42 && version != 43)) fail("no TIFF structure");
+  order.big_tiff = version == 43;
+  order.first = order.big_tiff ? number_at(source.read(8, 8), 0, 8, order.big_endian)
+                               : number_at(head, 4, 4, order.big_endian);
+  return order;
+}
+
+const TiffField* field_of(const TiffFields& fields, std::uint16_t tag) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const TiffField& field) { return field.tag == tag; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+TiffField* field_of(TiffFields& fields, std::uint16_t tag) {
+  return const_cast<TiffField*>(field_of(std::as_const(fields), tag));
+}
+
+std::uint64_t number_of(const TiffField& field, const TiffOrder& order, std::uint64_t index) {
+  const int bytes = bytes_of_tiff_type(field.type);
+  if (index >= field.count || bytes == 0) return 0;
+  return number_at(field.value, index * static_cast<size_t>(bytes), bytes, order.big_endian);
+}
+
+double rational_of(const TiffField& field, const TiffOrder& order) {
+  if (field.type != 5 || field.count < 1) return static_cast<double>(number_of(field, order));
+  const std::uint64_t under = number_at(field.value, 4, 4, order.big_endian);
+  const std::uint64_t over = number_at(field.value, 0, 4, order.big_endian);
+  return under == 0 ? 0 : static_cast<double>(over) / static_cast<double>(under);
+}
+
+TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
+                          const std::function<bool(std::uint16_t tag)>& wanted, std::int64_t most) {
+  return FieldReader(source, order, wanted, most).read(at, 0);
+}
+
+void put_number(std::string& structure, size_t at, std::uint64_t value, int bytes,
+                bool big_endian) {
+  for (int i = 0; i < bytes; ++i) {
+    structure[at + static_cast<size_t>(i)] =
+        static_cast<char>(value >> (8 * (big_endian ? bytes - 1 - i : i)));
+  }
+}
+
+TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
+                        const std::vector<std::uint64_t>& numbers, bool big_endian) {
+  TiffField field{.tag = tag, .type = type, .count = numbers.size(), .value = {}, .children = {}};
+  const bool rational = type == 5;  // pairs
+  if (rational) field.count /= 2;
+  const int bytes = rational ? 4 : bytes_of_tiff_type(type);
+  for (const std::uint64_t number : numbers) append_number(field.value, number, bytes, big_endian);
+  return field;
+}
+
+std::string tiff_head(bool big_endian) {
+  std::string head = big_endian ? "MM" : "II";
+  append_number(head, 42, 2, big_endian);
+  append_number(head, 0, 4, big_endian);
+  return head;
+}
+
+std::uint64_t append_directory(std::string& structure, const TiffOrder& order, TiffFields fields,
+                               std::uint64_t next, std::uint64_t base) {
+  const bool big = order.big_endian;
+  const int offset_bytes = order.big_tiff ? 8 : 4;
+  if (!order.big_tiff) {
+    std::erase_if(fields, [&](TiffField& field) { return !made_classic(field, big); });
+  }
+  for (TiffField& field : fields) {
+    if (field.children.empty()) continue;
+    const std::uint64_t at = append_directory(structure, order, std::move(field.children), 0, base);
+    field = numbers_field(field.tag, order.big_tiff ? long8_type : long_type, {at}, big);
+  }
+  std::stable_sort(fields.begin(), fields.end(),
+                   [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
+  std::string entries;
+  append_number(entries, fields.size(), order.big_tiff ? 8 : 2, big);
+  const auto even = [&] {
+    if (structure.size() % 2 != 0) structure += '\0';
+  };
+  for (const TiffField& field : fields) {
+    append_number(entries, field.tag, 2, big);
+    append_number(entries, field.type, 2, big);
+    append_number(entries, field.count, offset_bytes, big);
+    std::string inside = field.value;
+    if (inside.size() > static_cast<size_t>(offset_bytes)) {
+      even();
+      inside.clear();
+      append_number(inside, base + structure.size(), offset_bytes, big);
+      structure += field.value;
+    }
+    inside.resize(static_cast<size_t>(offset_bytes));
+    entries += inside;
+  }
+  append_number(entries, next, offset_bytes, big);
+  even();
+  const std::uint64_t begin = base + structure.size();
+  if (!order.big_tiff && begin + entries.size() > 0xffffffff) {
+    fail("TIFF cannot hold more than 4 GiB");
+  }
+  structure += entries;
+  return begin;
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,52 @@
+// One syncfs for a file system costs as much as a few fsyncs, however many files it is for.
+#include "io/files/unsynced_disks.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace impipe::io {
+
+UnsyncedDisks::~UnsyncedDisks() {
+  for (const auto& [device, disk] : disks_) close(disk.file);
+}
+
+void UnsyncedDisks::add(int file, const std::filesystem::path& path) {
+  struct stat status = {};
+  if (fstat(file, &status) != 0) throw system_error(errno);
+  std::lock_guard lock(mutex_);
+  if (disks_.contains(status.st_dev)) return;
+  const int copy = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) throw system_error(errno);
+  try {
+    disks_[status.st_dev] = {copy, path};
+  } catch (...) {
+    close(copy);
+    throw;
+  }
+}
+
+void UnsyncedDisks::sync() {
+  std::map<dev_t, Disk> disks;
+  {
+    std::lock_guard lock(mutex_);
+    disks = std::exchange(disks_, {});
+  }
+  std::optional<Error> failure;
+  for (const auto& [device, disk] : disks) {
+    if (syncfs(disk.file) != 0) {
+      failure = system_error(
+          errno, "the disk of '" + disk.path.string() + "' fails, and results may be lost: ");
+    }
+    close(disk.file);
+  }
+  if (failure) throw Error(*failure);
+}
+
+}  // namespace impipe::io

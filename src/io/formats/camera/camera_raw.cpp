@@ -1,0 +1,145 @@
+// Camera raw that is a TIFF.
+#include "io/formats/camera/camera_raw.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "io/bytes/tiff_fields.hpp"
+#include "io/metadata/exif.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/xmp.hpp"
+
+namespace impipe::io {
+namespace {
+
+constexpr std::uint16_t photometric = 262, sub_directories = 330, xmp_packet = 700;
+constexpr std::uint64_t mosaic = 32803, linear_raw = 34892;  // photometric
+constexpr std::uint64_t max_children = 16;
+
+// Whether a directory, or those below it, has values of a mosaic or of a sensor's own colours.
+bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
+                       bool below) {
+  const TiffDirectory directory = read_fields(source, order, at, [](std::uint16_t tag) {
+    return tag == photometric || tag == sub_directories;
+  });
+  if (const TiffField* field = field_of(directory.fields, photometric)) {
+    const std::uint64_t kind = number_of(*field, order);
+    if (kind == mosaic || kind == linear_raw) return true;
+  }
+  const TiffField* children = field_of(directory.fields, sub_directories);
+  if (children == nullptr || below) return false;
+  for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
+    if (has_sensor_values(source, order, number_of(*children, order, i), true)) return true;
+  }
+  return false;
+}
+
+// The number of a field, or what stands for it where there is none.
+std::uint64_t value_of(const TiffDirectory& directory, const TiffOrder& order, std::uint16_t tag,
+                       std::uint64_t otherwise) {
+  const TiffField* field = field_of(directory.fields, tag);
+  return field == nullptr ? otherwise : number_of(*field, order);
+}
+
+// How many strips or tiles a directory's picture has.
+std::uint64_t pieces_of(const TiffDirectory& directory, const TiffOrder& order, bool tiles) {
+  const std::uint64_t width = value_of(directory, order, 256, 0),
+                      height = value_of(directory, order, 257, 0);
+  const std::uint64_t across = tiles ? value_of(directory, order, 322, width) : width;
+  const std::uint64_t down = value_of(directory, order, tiles ? 323 : 278, height);
+  if (across == 0 || down == 0) return 0;
+  // Rows a strip may be as many as a number can say.
+  return ((width - 1) / across + 1) * (height == 0 ? 0 : (height - 1) / down + 1);
+}
+
+void check_pieces(const ByteSource& source, const TiffOrder& order, std::uint64_t at) {
+  constexpr std::uint64_t reduced = 1;
+  const TiffDirectory directory =
+      read_fields(source, order, at, [](std::uint16_t tag) { return tag >= 254 && tag <= 325; });
+  const std::uint64_t kind = value_of(directory, order, photometric, 0);
+  if ((kind != mosaic && kind != linear_raw) ||
+      (value_of(directory, order, 254, 0) & reduced) != 0) {
+    return;
+  }
+  const bool tiles = field_of(directory.fields, 324) != nullptr;
+  const TiffField* offsets = field_of(directory.fields, tiles ? 324 : 273);
+  const TiffField* bytes = field_of(directory.fields, tiles ? 325 : 279);
+  const std::string piece = tiles ? "tile" : "strip";
+  const std::uint64_t needed = pieces_of(directory, order, tiles);
+  const std::uint64_t has =
+      offsets == nullptr || bytes == nullptr ? 0 : std::min(offsets->count, bytes->count);
+  if (has < needed) {
+    fail("damaged camera raw: " + std::to_string(has) + " " + piece + "s of " +
+         std::to_string(needed));
+  }
+  const auto size = static_cast<std::uint64_t>(source.size());
+  for (std::uint64_t i = 0; i < needed; ++i) {
+    const std::uint64_t from = number_of(*offsets, order, i), count = number_of(*bytes, order, i);
+    if (from > size || count > size - from) {
+      fail("truncated camera raw: " + piece + " " + std::to_string(i + 1) + " of " +
+           std::to_string(needed) + " is not in the file");
+    }
+  }
+}
+
+// Of the fields of a picture those that tell of the photograph: who, when, with what and how.
+bool is_of_photograph(std::uint16_t tag) {
+  static constexpr std::uint16_t told[] = {270, 271, 272, 282,   283,   296,  305,
+                                           306, 315, 700, 33432, 34665, 34853};
+  return std::find(std::begin(told), std::end(told), tag) != std::end(told);
+}
+
+}  // namespace
+
+bool is_camera_raw(const ByteSource& source) {
+  constexpr std::uint64_t canon_at = 8;
+  try {
+    if (source.read_some(canon_at, 2) == "CR") return true;  // CR2, whose directories are no CFA
+    const TiffOrder order = tiff_order(source);
+    return has_sensor_values(source, order, order.first, false);
+  } catch (const Error&) {
+    return false;  // as a TIFF it is told what is wrong
+  }
+}
+
+void check_dng(const ByteSource& source) {
+  constexpr std::uint16_t dng_version = 50706;
+  const TiffOrder order = tiff_order(source);
+  const TiffDirectory directory = read_fields(source, order, order.first, [](std::uint16_t tag) {
+    return tag == dng_version || tag == sub_directories;
+  });
+  if (field_of(directory.fields, dng_version) == nullptr) return;
+  check_pieces(source, order, order.first);
+  const TiffField* children = field_of(directory.fields, sub_directories);
+  if (children == nullptr) return;
+  for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
+    check_pieces(source, order, number_of(*children, order, i));
+  }
+}
+
+MetadataRead read_camera_metadata(std::span<const std::byte> file) {
+  MetadataRead out;
+  const ByteSource source(file);
+  try {
+    const TiffOrder order = tiff_order(source);
+    TiffDirectory directory =
+        read_fields(source, order, order.first, is_of_photograph, max_metadata);
+    for (const int tag : directory.beyond) out.lose(beyond_limit("field " + std::to_string(tag)));
+    if (directory.damaged) out.lose("EXIF fields that cannot be read");
+    if (const TiffField* packet = field_of(directory.fields, xmp_packet)) {
+      out.metadata.xmp = upright_xmp(packet->value);
+    }
+    std::erase_if(directory.fields, [](const TiffField& f) { return f.tag == xmp_packet; });
+    std::string exif = tiff_head(order.big_endian);
+    const std::uint64_t begin =
+        append_directory(exif, {.big_endian = order.big_endian}, std::move(directory.fields));
+    put_number(exif, 4, begin, 4, order.big_endian);
+    out.metadata.resolution = exif_resolution(exif);
+    out.metadata.exif = bytes_of_text(exif);
+  } catch (const Error&) {
+    out.lose("EXIF");
+  }
+  return out;
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,268 @@
+// NumPy's .npy files, read without the codec module. An array does not say what its axes are:
+// --axes does, else they are guessed.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "io/formats/npy/npy_array.hpp"
+#include "io/headers.hpp"
+#include "io/picture/numbers.hpp"
+#include "io/picture/pixel_rows.hpp"
+
+namespace impipe::io {
+namespace {
+
+template <class Word>
+Word word_at(const std::byte* from, bool swap) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  if (!swap) return word;
+  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
+  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(word);
+  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(word);
+  return word;
+}
+
+// A number that no class but single takes in.
+float single_at(const std::byte* from, const NpyHeader& h, Inexact& inexact) {
+  const bool swap = h.big_endian;
+  const bool is_signed = h.kind == 'i';
+  switch (h.item_bytes) {
+    case 1: return static_cast<float>(static_cast<std::int8_t>(*from));
+    case 2: {
+      const auto word = word_at<std::uint16_t>(from, swap);
+      return is_signed ? static_cast<float>(static_cast<std::int16_t>(word)) : half_to_float(word);
+    }
+    case 4: {
+      const auto word = word_at<std::uint32_t>(from, swap);
+      if (h.kind == 'f') return std::bit_cast<float>(word);
+      return is_signed ? to_single(static_cast<std::int32_t>(word), inexact)
+                       : to_single(word, inexact);
+    }
+    default: {
+      const auto word = word_at<std::uint64_t>(from, swap);
+      if (h.kind == 'f') return to_single(std::bit_cast<double>(word), inexact);
+      return is_signed ? to_single(static_cast<std::int64_t>(word), inexact)
+                       : to_single(word, inexact);
+    }
+  }
+}
+
+void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from, const NpyHeader& h,
+           Inexact& inexact) {
+  switch (plane.cls()) {
+    case PixelClass::logical:
+      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from) != 0;
+      return;
+    case PixelClass::uint8:
+      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from);
+      return;
+    case PixelClass::uint16:
+      plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
+      return;
+    case PixelClass::single: plane.row_as<float>(y)[x] = single_at(from, h, inexact);
+  }
+}
+
+// The type of an array's items. Numbers that no class holds become single without a white, as in
+// TIFF (docs/decisions/0024-numbers-without-a-class.md).
+void read_type(NpyHeader& out, const std::string& type) {
+  const bool known = type.size() == 5;
+  out.kind = known ? type[2] : '?';
+  out.item_bytes = known ? type[3] - '0' : 0;
+  out.big_endian = known && type[1] == '>';
+  const int bytes = out.item_bytes;
+  const bool up_to_64_bits = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+  ImageType& image = out.info.type;
+  if (out.kind == 'b' && bytes == 1) {
+    image = {.cls = PixelClass::logical, .white = 1};
+  } else if (out.kind == 'u' && bytes <= 2 && up_to_64_bits) {
+    image = bytes == 1 ? ImageType{.cls = PixelClass::uint8, .white = 255}
+                       : ImageType{.cls = PixelClass::uint16, .white = 65535};
+  } else if (out.kind == 'f' && bytes > 1 && up_to_64_bits) {
+    image = {.cls = PixelClass::single, .white = 1};
+    if (bytes == 8) out.info.samples = SampleType::float64;
+  } else if ((out.kind == 'u' || out.kind == 'i') && up_to_64_bits) {
+    image = {.cls = PixelClass::single, .white = 0};
+    out.info.samples = sample_type_of(out.kind == 'i', bytes);
+  } else {
+    fail("NPY of type " + type +
+         " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
+  }
+}
+
+// The axes of an array, when nobody has named them.
+std::string guessed_letters(const NpyArray& array) {
+  constexpr std::int64_t most_channels = 4;
+  const size_t axes = array.shape.size();
+  const bool channels_last = axes >= 3 && array.shape.back() <= most_channels;
+  if (axes == 1) return "X";
+  if (axes == 2) return "YX";
+  if (axes == 3) return channels_last ? "YXC" : "ZYX";
+  if (axes == 4 && channels_last) return "ZYXC";
+  if (axes == 0) fail("NPY without an axis: it is a number");
+  fail("NPY of shape " + array.text() +
+       " does not say what its axes are; give --axes, a letter for each, as TZCYX");
+}
+
+void set_axes(NpyHeader& out, const NpyArray& array, const std::string& letters) {
+  out.axes = {letters, array.shape};
+  const size_t count = array.shape.size();
+  out.info.stored.height = 1;
+  std::int64_t step = 1, pages = 1;
+  std::vector<std::int64_t> steps(count);
+  for (size_t k = 0; k < count; ++k) {
+    const size_t i = array.fortran_order ? k : count - 1 - k;
+    steps[i] = step;
+    step *= array.shape[i];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const std::int64_t n = array.shape[i];
+    if (letters[i] == 'Y') {
+      out.info.stored.height = n;
+      out.step_y = steps[i];
+    } else if (letters[i] == 'X') {
+      out.info.stored.width = n;
+      out.step_x = steps[i];
+    } else if (is_page_axis(letters, letters[i])) {
+      pages *= n;
+      out.page_axes.push_back({n, steps[i]});
+    } else {
+      if (n < 1 || n > max_channels) {
+        fail("NPY of shape " + array.text() + " has " + std::to_string(n) +
+             " channels by its axes " + letters + ", and 1 to " + std::to_string(max_channels) +
+             " are read");
+      }
+      out.channels = static_cast<int>(n);
+      out.step_channel = steps[i];
+    }
+  }
+  constexpr std::int64_t max_pages = 1 << 30;
+  if (pages < 1 || pages > max_pages) {
+    fail("NPY of shape " + array.text() + " has " + std::to_string(pages) + " pages by its axes " +
+         letters);
+  }
+  out.info.pages = static_cast<int>(pages);
+}
+
+// Which of the channels is an alpha: the last one, where an axis says so.
+void set_channels(NpyHeader& out, const NpyArray& array) {
+  ImageType& type = out.info.type;
+  type.alpha = channel_letter(out.axes.letters) == 'A';
+  if (type.alpha && out.channels < 2) {
+    fail("NPY of shape " + array.text() + ": the axis A of --axes " + out.axes.letters +
+         " has 1, an alpha without a channel");
+  }
+  if (type.alpha && type.white == 0) {
+    fail("--axes " + out.axes.letters + ": numbers of type " + array.type +
+         " have no white, and so no alpha; say C for A");
+  }
+  type.channels = out.channels - (type.alpha ? 1 : 0);
+}
+
+// Says what was guessed, unless it is what everybody takes such an array for.
+void note_guess(NpyHeader& out, const NpyArray& array) {
+  const int pages = out.info.pages;
+  const std::string& letters = out.axes.letters;
+  const bool has_pages = !out.page_axes.empty();
+  if (!has_pages && out.channels != 2 && out.channels != 4) return;
+  out.info.guessed_axes = letters;
+  out.info.guess = array.text() + " is read as " + letters + ", ";
+  if (has_pages) {
+    out.info.guess += std::to_string(pages) + (pages == 1 ? " page" : " pages") + " of " +
+                      to_string(out.info.stored);
+    if (out.channels > 1) out.info.guess += " x " + std::to_string(out.channels);
+  } else {
+    out.info.guess += std::to_string(out.channels) + " channels, none of them an alpha (YXA)";
+  }
+}
+
+void check_is_whole(const NpyHeader& h, std::int64_t file_bytes) {
+  const std::int64_t needs = h.items * h.item_bytes;
+  const std::int64_t has = file_bytes - h.data;
+  if (has >= needs) return;
+  fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
+       " needed");
+}
+
+}  // namespace
+
+NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
+  NpyArray array = npy_array(source);
+  NpyHeader out;
+  read_type(out, array.type);
+  out.info.format = Format::npy;
+  out.data = array.data;
+  out.items = array.items;
+  if (!axes.empty() && axes.size() != array.shape.size()) {
+    fail("NPY of shape " + array.text() + " has " + std::to_string(array.shape.size()) +
+         (array.shape.size() == 1 ? " axis" : " axes") + ", and --axes " + axes + " names " +
+         std::to_string(axes.size()));
+  }
+  set_axes(out, array, axes.empty() ? guessed_letters(array) : axes);
+  set_channels(out, array);
+  if (axes.empty()) note_guess(out, array);
+  if (out.info.pages > 1) check_is_whole(out, source.size());  // before pages are listed
+  out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
+                    (out.kind == 'i' ? " signed" : "") +
+                    (array.fortran_order ? ", Fortran order" : "");
+  if (!axes.empty()) out.info.detail += ", axes " + axes;
+  if (!out.info.guess.empty()) out.info.detail += ", axes " + out.info.guessed_axes + " (guessed)";
+  // numpy.save appends to an open file.
+  for (std::int64_t item = out.item_bytes; array.items > 0; ++out.arrays) {
+    const std::int64_t end = array.data + array.items * item;
+    if (source.read_some(end, 6) != "\x93NUMPY") break;
+    array = npy_array(source, end);
+    NpyHeader next;
+    read_type(next, array.type);
+    item = next.item_bytes;
+  }
+  if (out.arrays > 1) out.info.detail += ", " + std::to_string(out.arrays) + " arrays";
+  return out;
+}
+
+HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
+                     const std::string& axes) {
+  const NpyHeader h = npy_header(ByteSource(bytes), axes);
+  if (h.arrays > 1) {
+    fail("it has " + std::to_string(h.arrays) + " pictures, and a NPY of one is read");
+  }
+  const Size size = h.info.stored;
+  check_is_whole(h, static_cast<std::int64_t>(bytes.size()));
+  HostImage image(h.info.type, size);
+  const std::byte* data = bytes.data() + h.data;
+  std::int64_t page = info.page;
+  for (auto axis = h.page_axes.rbegin(); axis != h.page_axes.rend(); ++axis) {
+    data += page % axis->count * axis->step * h.item_bytes;
+    page /= axis->count;
+  }
+  const bool plain = (h.channels == 1 || h.step_channel == 1) && h.step_x == h.channels &&
+                     !h.big_endian &&
+                     (image.type.cls == PixelClass::single ? h.kind == 'f' : h.kind == 'u') &&
+                     h.item_bytes == bytes_of(image.type.cls);
+  if (plain) {
+    RowSplitter splitter(image);
+    std::vector<std::byte> row(static_cast<size_t>(stored_bytes(image.type, size.width)));
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      // The array may begin anywhere.
+      std::memcpy(row.data(), data + y * h.step_y * h.item_bytes, row.size());
+      splitter.put(row.data(), y);
+    }
+    return image;
+  }
+  Inexact ignored;
+  Inexact& inexact = info.inexact ? *info.inexact : ignored;
+  for (int c = 0; c < h.channels; ++c) {
+    Plane& plane = c < image.type.channels ? image.planes[static_cast<size_t>(c)] : image.alpha;
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      for (std::int64_t x = 0; x < size.width; ++x) {
+        const std::int64_t item = y * h.step_y + x * h.step_x + c * h.step_channel;
+        store(plane, y, x, data + item * h.item_bytes, h, inexact);
+      }
+    }
+  }
+  return image;
+}
+
+}  // namespace impipe::io

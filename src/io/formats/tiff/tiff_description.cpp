@@ -1,0 +1,216 @@
+// Reads and corrects ImageJ's "key=value" lines and tifffile's JSON. Compiled into the program and
+// into the codec module.
+#include "io/formats/tiff/tiff_description.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "io/formats/tiff/tiff_header.hpp"
+
+namespace impipe::io {
+namespace {
+
+constexpr std::int64_t max_planes = std::int64_t{1} << 40;  // larger numbers are none
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && value > 0 && value <= max_planes ? value : 0;
+}
+
+// a b, or max_planes where that is more.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return b > max_planes / a ? max_planes : a * b;
+}
+
+bool is_imagej(std::string_view text) {
+  return text.starts_with("ImageJ=") || text.starts_with("SCIFIO=");
+}
+
+// The lines "key=value" of ImageJ.
+class ImagejText {
+ public:
+  explicit ImagejText(std::string_view text) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      lines_.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  // A positive number; 0 where there is none.
+  std::int64_t number(std::string_view key) const {
+    const auto line = std::find_if(lines_.begin(), lines_.end(),
+                                   [&](const std::string& one) { return is_of(one, key); });
+    return line == lines_.end() ? 0 : number_in(std::string_view(*line).substr(key.size() + 1));
+  }
+  // Without the line where the number is 1.
+  void set(std::string_view key, std::int64_t number) {
+    if (number == 1) return drop(key);
+    for (std::string& line : lines_) {
+      if (is_of(line, key)) line = std::string(key) + '=' + std::to_string(number);
+    }
+  }
+  void drop(std::string_view key) {
+    std::erase_if(lines_, [&](const std::string& line) { return is_of(line, key); });
+  }
+  std::string text() const {
+    std::string out;
+    for (const std::string& line : lines_) out += line + '\n';
+    return out;
+  }
+
+ private:
+  static bool is_of(std::string_view line, std::string_view key) {
+    return line.starts_with(key) && line.substr(key.size()).starts_with('=');
+  }
+
+  std::vector<std::string> lines_;
+};
+
+constexpr std::string_view dimensions[] = {"channels", "slices", "frames"};
+
+std::int64_t imagej_planes(std::string_view description, const TiffLayout& l) {
+  const ImagejText text(description);
+  const auto count = [&](std::string_view key) {
+    return std::max<std::int64_t>(1, text.number(key));
+  };
+  const std::int64_t others = product(count("slices"), count("frames"));
+  // Bio-Formats counts the samples of a directory as channels where they lie apart.
+  const bool channels_are_samples =
+      l.planar == 2 && l.samples > 1 && static_cast<std::uint64_t>(count("channels")) == l.samples;
+  if (channels_are_samples) return others;
+  const std::int64_t images = text.number("images");
+  return images > 0 ? images : product(others, count("channels"));
+}
+
+std::string imagej_of_pages(std::string_view description, std::int64_t pages,
+                            std::vector<std::string>& lost) {
+  ImagejText text(description);
+  std::vector<std::string_view> used;
+  std::string names;
+  for (const std::string_view key : dimensions) {
+    if (text.number(key) <= 1) continue;
+    used.push_back(key);
+    names += ' ' + std::string(key) + '=' + std::to_string(text.number(key));
+  }
+  text.set("images", pages);
+  if (used.size() == 1) {
+    text.set(used.front(), pages);
+  } else if (!used.empty()) {
+    for (const std::string_view key : used) text.drop(key);
+    lost.push_back("ImageJ's" + names);
+  }
+  if (used.size() > 1 || pages == 1) text.drop("hyperstack");
+  return text.text();
+}
+
+// Where a text has the sizes of tifffile's array.
+struct ShapeText {
+  size_t begin = 0, end = 0;  // of what stands between the brackets
+  std::vector<std::int64_t> sizes;
+};
+
+std::optional<ShapeText> shape_in(std::string_view text) {
+  constexpr std::string_view json = "\"shape\":", old = "shape=";
+  const bool is_old = text.starts_with(old);
+  const size_t key = is_old ? 0 : text.starts_with('{') ? text.find(json) : text.npos;
+  if (key == text.npos) return {};
+  const size_t open = text.find_first_not_of(' ', key + (is_old ? old : json).size());
+  if (open == text.npos || text[open] != (is_old ? '(' : '[')) return {};
+  const size_t close = text.find(is_old ? ')' : ']', open);
+  if (close == text.npos) return {};
+  ShapeText out{.begin = open + 1, .end = close, .sizes = {}};
+  for (size_t at = out.begin; at < close;) {
+    const size_t end = std::min(text.find(',', at), close);
+    const size_t digit = std::min(text.find_first_not_of(' ', at), end);
+    const std::int64_t size = number_in(text.substr(digit, end - digit));
+    if (size == 0 && digit < end) return {};
+    if (size > 0) out.sizes.push_back(size);
+    at = end + 1;
+  }
+  return out;
+}
+
+// How many of the last sizes are those of one page; 0 for none.
+size_t page_sizes(const std::vector<std::int64_t>& sizes, const TiffLayout& l) {
+  const auto samples = static_cast<std::int64_t>(std::min<std::uint64_t>(l.samples, 65535));
+  if (l.size.width <= 0 || l.size.height <= 0) return 0;
+  const std::int64_t wanted = product(product(l.size.width, l.size.height), samples);
+  std::int64_t known = 1;
+  for (size_t count = 1; count <= sizes.size(); ++count) {
+    known = product(known, sizes[sizes.size() - count]);
+    if (known == wanted && wanted < max_planes) return count;
+  }
+  return 0;
+}
+
+std::int64_t shape_planes(const ShapeText& shape, const TiffLayout& layout) {
+  const size_t page = page_sizes(shape.sizes, layout);
+  if (page == 0) return 1;
+  std::int64_t planes = 1;
+  for (size_t i = 0; i + page < shape.sizes.size(); ++i) planes = product(planes, shape.sizes[i]);
+  return planes;
+}
+
+// The array of so many pages: their number in front of the sizes of a page.
+void set_pages(std::string& text, const ShapeText& shape, size_t page, std::int64_t pages,
+               std::vector<std::string>& lost) {
+  const size_t before = shape.sizes.size() - page;
+  const std::string old = text.substr(shape.begin, shape.end - shape.begin);
+  std::string sizes = pages == 1 ? "" : std::to_string(pages) + ", ";
+  for (size_t i = before; i < shape.sizes.size(); ++i) {
+    sizes += std::to_string(shape.sizes[i]) + (i + 1 < shape.sizes.size() ? ", " : "");
+  }
+  const auto wide =
+      std::count_if(shape.sizes.begin(), shape.sizes.begin() + static_cast<std::ptrdiff_t>(before),
+                    [](std::int64_t size) { return size > 1; });
+  if (wide > 1) lost.push_back("tifffile's shape (" + old + ")");
+  constexpr std::string_view key = "\"axes\": \"";
+  if (const size_t at = text.find(key); at != text.npos) {
+    const size_t begin = at + key.size(), end = text.find('"', begin);
+    if (end != text.npos && end - begin == shape.sizes.size()) {
+      std::string letters = text.substr(begin + before, page);
+      // Q is tifffile's letter for a dimension that nobody knows.
+      if (pages > 1) letters.insert(0, 1, before == 1 ? text[begin] : 'Q');
+      text.replace(begin, end - begin, letters);
+    }
+  }
+  const ShapeText now = *shape_in(text);
+  text.replace(now.begin, now.end - now.begin, sizes);
+}
+
+}  // namespace
+
+bool may_describe_stack(std::string_view begin) {
+  return is_imagej(begin) || begin.starts_with('{') || begin.starts_with("shape=");
+}
+
+bool describes_whole_file(std::string_view description) { return is_imagej(description); }
+
+std::int64_t described_planes(std::string_view description, const TiffLayout& layout) {
+  if (is_imagej(description)) return imagej_planes(description, layout);
+  const auto shape = shape_in(description);
+  return shape ? shape_planes(*shape, layout) : 1;
+}
+
+std::string description_of_pages(std::string description, const TiffLayout& layout,
+                                 std::int64_t pages, std::vector<std::string>& lost) {
+  const std::int64_t described = described_planes(description, layout);
+  if (is_imagej(description)) {
+    return pages == described ? description : imagej_of_pages(description, pages, lost);
+  }
+  const auto shape = shape_in(description);
+  if (!shape) return description;
+  const size_t page = page_sizes(shape->sizes, layout);
+  if (page > 0 && pages != described) set_pages(description, *shape, page, pages, lost);
+  // tifffile's word for planes without directories, of its versions from 2023 and 2026.
+  for (const std::string_view truncated : {"\"truncated\": true, ", ", \"truncated\": true"}) {
+    const size_t at = description.find(truncated);
+    if (at != description.npos) description.erase(at, truncated.size());
+  }
+  return description;
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,25 @@
+// What ImageJ and tifffile write into a TIFF's ImageDescription about the pages of a stack.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace impipe::io {
+
+struct TiffLayout;  // io/formats/tiff/tiff_header.hpp
+
+// Whether a text that begins so may describe a stack; a few characters are enough.
+bool may_describe_stack(std::string_view begin);
+// Whether it describes all pages of a file, as ImageJ's in each directory do; else those from its
+// directory on.
+bool describes_whole_file(std::string_view description);
+// How many planes of this layout the description says that there are; 1 where it says nothing.
+std::int64_t described_planes(std::string_view description, const TiffLayout& layout);
+// The description for a file with `pages` of these planes, one directory each. Adds to `lost` the
+// names of dimensions that these pages no longer have.
+std::string description_of_pages(std::string description, const TiffLayout& layout,
+                                 std::int64_t pages, std::vector<std::string>& lost);
+
+}  // namespace impipe::io

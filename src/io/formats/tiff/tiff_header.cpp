@@ -1,0 +1,449 @@
+// Reads TIFF directories. Compiled into the program and into the codec module.
+#include "io/formats/tiff/tiff_header.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "io/formats/tiff/tiff_description.hpp"
+#include "io/formats/tiff/tiff_planes.hpp"
+
+namespace impipe::io {
+namespace {
+
+// At most as many as libtiff follows.
+constexpr int max_directories = 65535;
+// More than any packet that says how a picture is to be turned.
+constexpr std::uint64_t max_xmp = 16 << 20;  // bytes
+// More than a description of a stack by ImageJ or tifffile.
+constexpr std::int64_t max_description = 64 << 10;  // bytes
+
+// The directories of one file, one after another.
+class Directories {
+ public:
+  explicit Directories(const ByteSource& source) : source_(source) {
+    const std::string head = source.read(0, 8);
+    big_endian_ = head[0] == 'M';
+    big_tiff_ = number(head, 2, 2) == 43;
+    next_ = big_tiff_ ? offset(source.read(8, 8), 0) : offset(head, 4);
+  }
+
+  std::int64_t next() const { return next_; }  // 0 after the last
+  void go_to(std::int64_t begin) { next_ = begin; }
+
+  // Calls visit(tag, entry) for the entries of the next directory, and goes on to the one after.
+  template <class Visit>
+  void visit(Visit visit) {
+    const std::int64_t begin = next_;
+    const int count_bytes = big_tiff_ ? 8 : 2;
+    const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
+    if (count > 4096) {
+      fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
+    }
+    const int entry_bytes = big_tiff_ ? 20 : 12;
+    const std::string entries =
+        source_.read(begin + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const size_t at = i * static_cast<size_t>(entry_bytes);
+      visit(number(entries, at, 2), entry_at(entries, at));
+    }
+    // The very end of a file may lack the zeros that end the chain.
+    const std::string link = source_.read_some(
+        begin + count_bytes + static_cast<std::int64_t>(entries.size()), big_tiff_ ? 8 : 4);
+    next_ = offset(link, 0);
+  }
+
+ private:
+  std::uint64_t number(const std::string& text, size_t at, int bytes) const {
+    return number_at(text, at, bytes, big_endian_);
+  }
+  std::int64_t offset(const std::string& text, size_t at) const {
+    return static_cast<std::int64_t>(number(text, at, big_tiff_ ? 8 : 4));
+  }
+
+  TiffEntry entry_at(const std::string& entries, size_t at) const {
+    TiffEntry entry;
+    entry.big_endian = big_endian_;
+    entry.type = number(entries, at + 2, 2);
+    entry.count = number(entries, at + 4, big_tiff_ ? 8 : 4);
+    const size_t value_at = at + (big_tiff_ ? 12 : 8);
+    const size_t inline_bytes = big_tiff_ ? 8 : 4;
+    const std::uint64_t bytes = std::min<std::uint64_t>(entry.count, 64) *
+                                static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
+    if (bytes <= inline_bytes) {
+      entry.values = entries.substr(value_at, inline_bytes);
+    } else {
+      entry.offset = offset(entries, value_at);
+      entry.values = source_.read_some(
+          entry.offset, static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
+    }
+    return entry;
+  }
+
+  const ByteSource& source_;
+  bool big_endian_ = false;
+  bool big_tiff_ = false;
+  std::int64_t next_ = 0;
+};
+
+int valid_orientation(std::uint64_t value) {
+  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+}
+
+// A tag with one value for each sample, which have to be equal.
+std::uint64_t common_value(const TiffEntry& entry, const char* what) {
+  const std::uint64_t known = std::min<std::uint64_t>(entry.count, 32);
+  std::string all;
+  bool equal = true;
+  for (std::uint64_t i = 0; i < known; ++i) {
+    equal = equal && entry.at(i) == entry.at();
+    all += (i == 0 ? "" : ", ") + std::to_string(entry.at(i));
+  }
+  if (!equal)
+    fail("TIFF whose samples differ in " + std::string(what) + " (" + all + ") is not supported");
+  return entry.at();
+}
+
+// A directory, as one of the chain: what it holds, and whether it is a page.
+struct Directory {
+  TiffStorage storage;
+  bool is_page = true;
+  bool has_children = false;  // sub-directories: a raw photo keeps its pixels there
+  bool says_orientation = false;
+  TiffEntry description;
+  std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
+};
+
+// Takes what a tag says of where the pixels are; false for other tags.
+bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  switch (tag) {
+    case 273:
+    case 324: s.offsets = entry; return true;
+    case 278: s.rows_per_strip = static_cast<std::int64_t>(entry.at()); return true;
+    case 32997: s.layout.depth = static_cast<std::int64_t>(entry.at()); return true;
+    case 32998: s.layout.tile_depth = static_cast<std::int64_t>(entry.at()); return true;
+    case 33629:
+      s.stack_planes = static_cast<std::int64_t>(std::min(entry.count, most));
+      return true;
+    default: return false;
+  }
+}
+
+Directory read_directory(Directories& directories) {
+  Directory out;
+  TiffStorage& s = out.storage;
+  TiffLayout& l = s.layout;
+  std::map<std::uint64_t, std::string> seen;
+  std::vector<std::int64_t> values;  // where they begin
+  directories.visit([&](std::uint64_t tag, const TiffEntry& entry) {
+    const auto number = [&](std::uint64_t& to) { to = entry.at(); };
+    const auto side = [&](std::int64_t& to) { to = static_cast<std::int64_t>(entry.at()); };
+    if (entry.offset >= 0) values.push_back(entry.offset);
+    if (read_storage(s, tag, entry)) return;
+    switch (tag) {
+      case 254: out.is_page = (entry.at() & 5) == 0; break;  // bit 0: reduced, bit 2: a mask
+      case 255: out.is_page = out.is_page && entry.at() != 2; break;  // its elder: 2 is reduced
+      case 256: side(l.size.width); break;
+      case 257: side(l.size.height); break;
+      case 258: l.bits = common_value(entry, "bits"); break;
+      case 259: number(l.compression); break;
+      case 262: number(l.photometric); break;
+      case 270: out.description = entry; return;
+      case 274:
+        l.orientation = valid_orientation(entry.at());
+        out.says_orientation = true;
+        break;
+      case 277: number(l.samples); break;
+      case 284: number(l.planar); break;
+      case 322: side(l.tile.width); break;
+      case 323: side(l.tile.height); break;
+      case 330: out.has_children = true; return;
+      case 332: number(l.ink_set); break;
+      case 338:
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entry.count, max_channels); ++i) {
+          l.extra.push_back(entry.at(i));
+        }
+        break;
+      case 339: l.numbers = common_value(entry, "kind of number"); break;
+      case 700:
+        out.xmp_offset = entry.offset;
+        out.xmp_bytes = static_cast<std::int64_t>(std::min(entry.count, max_xmp));
+        return;
+      default: return;
+    }
+    // Of a tag that stands twice some programs take the first and some the last.
+    const std::string all =
+        std::to_string(entry.type) + " " + std::to_string(entry.count) + " " + entry.values;
+    const auto [before, is_new] = seen.emplace(tag, all);
+    if (!is_new && before->second != all) {
+      fail("damaged TIFF: tag " + std::to_string(tag) + " stands twice in its directory");
+    }
+  });
+  l.name_all_samples();
+  for (const std::int64_t value : values) {
+    if (value > s.data()) s.next_value = std::min(s.next_value, value);
+  }
+  return out;
+}
+
+std::string many(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what;
+}
+
+// Samples beside the colours of gray and RGB are channels, but for an alpha. Beside a palette's
+// places and inks there can be an alpha only.
+void check_samples(const TiffLayout& l) {
+  const char* words = l.is_palette() ? "of a palette"
+                      : l.is_gray()  ? "of gray"
+                      : l.is_cmyk()  ? "of ink"
+                                     : "of colour";
+  const std::uint64_t colours = l.colours();
+  if (l.samples < colours) {
+    fail("damaged TIFF: " + many(l.samples, l.samples == 1 ? "channel" : "channels") + ", where " +
+         many(colours, words) + " are needed");
+  }
+  if (l.samples > static_cast<std::uint64_t>(max_channels)) {
+    fail("TIFF of " + many(l.samples, "channels") + " is not supported: impipe reads " +
+         std::to_string(max_channels) + " at most");
+  }
+  const std::uint64_t more = l.samples - colours;
+  if (l.extra.size() > more) fail("damaged TIFF: more channels are declared than there are");
+  if (more == 0 || l.is_gray() || l.photometric == tiff_rgb) return;
+  if (more > 1 || l.alpha_sample() < 0 || l.is_ycbcr()) {
+    fail("TIFF of " + many(l.samples, "channels") + ": " + many(colours, words) + " and " +
+         (more == 1 && !l.is_ycbcr() ? "1 that is not declared as alpha" : many(more, "more")) +
+         "; beside those impipe reads an alpha only");
+  }
+}
+
+[[noreturn]] void refuse(const std::string& what) { fail("TIFF " + what + " is not supported"); }
+
+// Class and white of the samples. Numbers that no class holds become single without a white:
+// heights, counts and labels have none (docs/decisions/0024-numbers-without-a-class.md).
+ImageType type_of_numbers(const TiffLayout& l) {
+  const std::string bits = std::to_string(l.bits) + "-bit ";
+  const auto type = [](PixelClass cls, double white) {
+    return ImageType{.cls = cls, .channels = 1, .alpha = false, .white = white};
+  };
+  switch (l.numbers) {
+    case tiff_unsigned:
+    case tiff_untyped:
+      if (l.bits == 1 && l.samples == 1 && l.is_gray()) return type(PixelClass::logical, 1);
+      if (l.bits >= 1 && l.bits <= 8) return type(PixelClass::uint8, 255);
+      if (l.bits >= 9 && l.bits <= 16) return type(PixelClass::uint16, 65535);
+      if (l.bits == 32 || l.bits == 64) return type(PixelClass::single, 0);
+      refuse("of " + bits + "samples");
+    case tiff_signed:
+      if (l.bits == 8 || l.bits == 16 || l.bits == 32 || l.bits == 64) {
+        return type(PixelClass::single, 0);
+      }
+      refuse("of " + bits + "signed samples");
+    case tiff_float:
+      if (l.bits == 16 || l.bits == 32 || l.bits == 64) return type(PixelClass::single, 1);
+      refuse("of " + bits + "float samples");
+    default: refuse("of complex samples");
+  }
+}
+
+// Says what of the colours cannot be read in this depth.
+void check_colours(const TiffLayout& l, const ImageType& numbers) {
+  const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
+  const bool premultiplied =
+      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
+  switch (l.photometric) {
+    case tiff_white_is_zero:
+      if (numbers.white == 0) refuse("of numbers without a white whose white is 0");
+      return;
+    case tiff_black_is_zero:
+    case tiff_rgb: return;
+    case tiff_palette:
+      if (!whole || l.bits > 8) refuse("with a palette of more than 256 colours");
+      if (premultiplied) refuse("with a palette and associated alpha");
+      return;
+    case tiff_cmyk:
+      if (l.ink_set != 1) refuse("of inks other than CMYK");
+      if (!whole || (l.bits != 8 && l.bits != 16)) refuse("of CMYK, other than of 8 or 16 bits,");
+      if (premultiplied) refuse("of CMYK with associated alpha");
+      return;
+    case tiff_ycbcr:
+      if (!whole || l.bits != 8) refuse("of YCbCr, other than of 8 bits,");
+      return;
+    default: {
+      // libtiff converts CIELab, but not to sRGB: its grays come out yellow.
+      const char* name = l.photometric == 4       ? " (a mask)"
+                         : l.photometric == 8     ? " (CIELab)"
+                         : l.photometric == 9     ? " (ICCLab)"
+                         : l.photometric == 10    ? " (ITULab)"
+                         : l.photometric == 32803 ? " (colour filters)"
+                         : l.photometric == 32844 ? " (LogL)"
+                         : l.photometric == 32845 ? " (LogLuv)"
+                         : l.photometric == 34892 ? " (linear raw)"
+                                                  : "";
+      refuse("of photometric interpretation " + std::to_string(l.photometric) + name);
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// The chain of directories of a file.
+struct Chain {
+  struct Page {
+    std::int64_t directory = 0;
+    TiffStorage storage;  // of one that claims planes
+  };
+  std::vector<Page> pages;
+  std::vector<std::int64_t> begins;     // of directories and their pixels, sorted
+  std::optional<std::int64_t> reduced;  // the first directory that is no page
+  int directories = 0;
+  bool has_children = false;
+};
+
+void read_description(Directory& directory, const ByteSource& source) {
+  const TiffEntry& entry = directory.description;
+  if (!may_describe_stack(entry.values)) return;
+  const auto bytes = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(entry.count, static_cast<std::uint64_t>(max_description)));
+  std::string text = entry.offset < 0 ? entry.values : source.read_some(entry.offset, bytes);
+  text.resize(std::min(text.find('\0'), text.size()));
+  directory.storage.description = std::move(text);
+}
+
+Chain read_chain(const ByteSource& source) {
+  Chain out;
+  Directories directories(source);
+  std::set<std::int64_t> seen;
+  while (directories.next() != 0) {
+    const std::int64_t begin = directories.next();
+    if (!seen.insert(begin).second) fail("damaged TIFF: its directories form a ring");
+    if (seen.size() > max_directories) {
+      fail("TIFF of more than " + std::to_string(max_directories) + " directories");
+    }
+    Directory directory;
+    try {
+      directory = read_directory(directories);
+    } catch (const Error& error) {
+      if (seen.size() == 1) throw;
+      throw Error("damaged TIFF: directory " + std::to_string(seen.size()) + ": ", error);
+    }
+    out.has_children = out.has_children || directory.has_children;
+    out.begins.push_back(begin);
+    out.begins.push_back(directory.storage.data());
+    if (directory.is_page) {
+      if (out.pages.empty() || !describes_whole_file(directory.description.values)) {
+        read_description(directory, source);
+      }
+      const bool claims = directory.storage.claims_planes();
+      out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffStorage{}});
+    } else if (!out.reduced) {
+      out.reduced = begin;
+    }
+  }
+  out.directories = static_cast<int>(seen.size());
+  std::sort(out.begins.begin(), out.begins.end());
+  return out;
+}
+
+}  // namespace
+
+TiffPages find_tiff_pages(const ByteSource& source) {
+  const Chain chain = read_chain(source);
+  TiffPages out;
+  out.has_children = chain.has_children;
+  PlaneFinder planes(source, chain.begins);
+  std::int64_t count = 0;
+  for (const Chain::Page& page : chain.pages) {
+    TiffPages::Run run{.directory = page.directory, .first = static_cast<int>(count), .planes = {}};
+    if (page.storage.claims_planes()) {
+      run.planes = planes.planes_of(page.storage, chain.pages.size() == 1);
+    }
+    count += run.planes.count;
+    if (count > max_directories) {
+      fail("TIFF of more than " + std::to_string(max_directories) + " pages");
+    }
+    out.runs.push_back(run);
+  }
+  out.count = static_cast<int>(count);
+  if (out.count > 0) {
+    out.others = chain.directories - static_cast<int>(chain.pages.size());
+    return out;
+  }
+  if (!chain.reduced) fail("damaged TIFF: no directory in it");
+  // What calls itself reduced is the whole picture when there is no other.
+  if (chain.has_children)
+    fail("TIFF with its picture in a sub-directory (a raw photo?) is not supported");
+  out.runs.push_back({.directory = *chain.reduced, .first = 0, .planes = {}});
+  out.count = 1;
+  return out;
+}
+
+TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known) {
+  TiffPages found;
+  if (known == nullptr) {
+    found = find_tiff_pages(source);
+    known = &found;
+  }
+  if (page >= known->count) fail("it has no page " + std::to_string(page + 1));
+  const auto after =
+      std::upper_bound(known->runs.begin(), known->runs.end(), page,
+                       [](int number, const TiffPages::Run& run) { return number < run.first; });
+  const TiffPages::Run& run = *(after - 1);
+  Directories directories(source);
+  directories.go_to(run.directory);
+  const Directory directory = read_directory(directories);
+  TiffHeader header{.layout = directory.storage.layout,
+                    .directory = run.directory,
+                    .page = page,
+                    .pages = known->count,
+                    .plane = page - run.first,
+                    .planes = run.planes,
+                    .others = known->others,
+                    .has_children = known->has_children,
+                    .says_orientation = directory.says_orientation,
+                    .xmp = {}};
+  if (directory.xmp_offset > 0) {
+    header.xmp = source.read_some(directory.xmp_offset, directory.xmp_bytes);
+  }
+  return header;
+}
+
+void TiffLayout::name_all_samples() {
+  if (samples > colours() + extra.size() && samples <= max_channels) {
+    extra.resize(samples - colours());
+  }
+}
+
+int TiffLayout::alpha_sample() const {
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    if (extra[i] == tiff_associated_alpha || extra[i] == tiff_straight_alpha) {
+      return static_cast<int>(colours() + i);
+    }
+  }
+  return -1;
+}
+
+ImageType image_type_of(const TiffLayout& layout) {
+  ImageType type = type_of_numbers(layout);
+  check_colours(layout, type);
+  check_samples(layout);
+  type.alpha = layout.alpha_sample() >= 0;
+  const auto others = static_cast<int>(layout.samples) - (type.alpha ? 1 : 0);
+  type.channels = layout.is_gray() || layout.photometric == tiff_rgb ? others : 3;
+  if (type.alpha && type.white == 0) refuse("of numbers without a white beside alpha");
+  return type;
+}
+
+int tiff_orientation(const ByteSource& source) {
+  int orientation = 0;
+  Directories(source).visit([&](auto tag, const TiffEntry& entry) {
+    if (tag == 274) orientation = valid_orientation(entry.at());
+  });
+  return orientation;
+}
+
+}  // namespace impipe::io

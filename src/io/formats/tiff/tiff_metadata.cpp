@@ -1,0 +1,345 @@
+// Fields of a TIFF's directory: metadata taken out of them and put in.
+#include <algorithm>
+#include <cmath>
+
+#include "io/bytes/tiff_fields.hpp"
+#include "io/formats/tiff/tiff_description.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
+#include "io/metadata/exif.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/photoshop.hpp"
+#include "io/metadata/xmp.hpp"
+
+namespace impipe::io {
+namespace {
+
+enum Tag : std::uint16_t {
+  image_description = 270,
+  strip_offsets = 273,
+  orientation = 274,
+  x_resolution = 282,
+  y_resolution = 283,
+  resolution_unit = 296,
+  page_number = 297,
+  transfer_function = 301,
+  tile_offsets = 324,
+  xmp_packet = 700,
+  metamorph_first = 33628,  // UIC1Tag to UIC4Tag
+  metamorph_last = 33631,
+  iptc = 33723,
+  photoshop = 34377,
+  icc_profile = 34675,
+  imagej_sizes = 50838,  // of ImageJ's labels, lookup tables and overlays
+  imagej_metadata = 50839,
+};
+constexpr size_t big_head_bytes = 16;
+constexpr std::uint16_t byte_type = 1, ascii_type = 2, short_type = 3, long_type = 4,
+                        rational_type = 5, undefined_type = 7, long8_type = 16;
+
+bool is_resolution(const TiffField& field) {
+  return field.tag == x_resolution || field.tag == y_resolution || field.tag == resolution_unit;
+}
+
+// The value of a field, which is taken away.
+std::string taken(TiffFields& fields, std::uint16_t tag) {
+  TiffField* field = field_of(fields, tag);
+  if (field == nullptr) return {};
+  std::string value = std::move(field->value);
+  std::erase_if(fields, [&](const TiffField& f) { return f.tag == tag; });
+  return value;
+}
+
+TiffField text_field(std::uint16_t tag, std::uint16_t type, std::string value) {
+  const std::uint64_t count = value.size();
+  return {.tag = tag, .type = type, .count = count, .value = std::move(value), .children = {}};
+}
+
+// A positive number as a rational: exact where few decimal places are enough.
+std::vector<std::uint64_t> rational(double value) {
+  for (std::uint64_t under = 1;; under *= 10) {
+    const double over = value * static_cast<double>(under);
+    if (over * 10 > 4e9 || under == 1000000 || std::abs(over - std::round(over)) < 1e-9 * over) {
+      return {static_cast<std::uint64_t>(std::llround(std::min(over, 4e9))), under};
+    }
+  }
+}
+
+void add_resolution(TiffFields& fields, const Resolution& r, bool big) {
+  const double scale = r.unit == Resolution::Unit::metre ? 0.01 : 1;
+  const std::uint64_t unit = r.unit == Resolution::Unit::none   ? 1
+                             : r.unit == Resolution::Unit::inch ? 2
+                                                                : 3;
+  fields.push_back(numbers_field(x_resolution, rational_type, rational(r.x * scale), big));
+  fields.push_back(numbers_field(y_resolution, rational_type, rational(r.y * scale), big));
+  fields.push_back(numbers_field(resolution_unit, short_type, {unit}, big));
+}
+
+// Where strips and tiles lie: moved by so many bytes.
+void move_pixels(TiffField& field, const TiffOrder& order, std::uint64_t by) {
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t i = 0; i < field.count; ++i) places.push_back(number_of(field, order, i) + by);
+  field =
+      numbers_field(field.tag, order.big_tiff ? long8_type : long_type, places, order.big_endian);
+}
+
+bool is_place(const TiffField& field) {
+  return field.tag == strip_offsets || field.tag == tile_offsets;
+}
+
+void set_first_directory(std::string& structure, const TiffOrder& order, std::uint64_t at) {
+  put_number(structure, order.big_tiff ? 8 : 4, at, order.big_tiff ? 8 : 4, order.big_endian);
+}
+
+bool is_imagej_metadata(const TiffField& field) {
+  return field.tag == imagej_sizes || field.tag == imagej_metadata;
+}
+
+bool is_ome_xml(std::string_view description) {
+  return description.starts_with("<OME") ||
+         (description.starts_with("<?xml") &&
+          description.substr(0, 4096).find("<OME") != std::string_view::npos);
+}
+
+// What the ImageDescription says of pages, made true of those that are written together.
+void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+                    MetadataRead& out) {
+  TiffField* field = field_of(fields, image_description);
+  if (field == nullptr) return;
+  const std::string text = field->value.substr(0, field->value.find('\0'));
+  const auto all = std::max<std::int64_t>(1, static_cast<std::int64_t>(together.size()));
+  if (is_ome_xml(text)) {
+    if (all == header.pages) return;
+    taken(fields, image_description);
+    return out.lose("OME-XML");
+  }
+  const int first = header.page - header.plane;
+  const std::int64_t described = described_planes(text, header.layout);
+  const auto is_described = [&](int page) { return page >= first && page < first + described; };
+  const auto count = std::count_if(together.begin(), together.end(), is_described);
+  const std::int64_t written = describes_whole_file(text) ? all : std::max<std::int64_t>(1, count);
+  std::vector<std::string> lost;
+  std::string now = description_of_pages(text, header.layout, written, lost);
+  if (now != text) *field = text_field(image_description, ascii_type, now + '\0');
+  if (described != written && std::erase_if(fields, is_imagej_metadata) > 0) {
+    lost.emplace_back("ImageJ's labels and overlays");
+  }
+  for (const std::string& one : lost) out.lose(one);
+}
+
+// Of the pages that are written together the header's is one. What the directory of several planes
+// says of them goes to the first of these; MetaMorph's tags would say of any result that its planes
+// follow one directory.
+void follow_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+                  MetadataRead& out) {
+  const auto is_metamorph = [](const TiffField& field) {
+    return field.tag >= metamorph_first && field.tag <= metamorph_last;
+  };
+  if (std::erase_if(fields, is_metamorph) > 0) out.lose("MetaMorph's tags");
+  const int first = header.page - header.plane;
+  const TiffPlanes& planes = header.planes;
+  if (const std::int64_t missing = planes.claimed - (header.pages - first); missing > 0) {
+    out.lose(std::to_string(missing) + " of the " + std::to_string(planes.claimed) +
+             " planes that " + planes.claimant + " claims");
+  }
+  const auto is_before = [&](int page) { return page >= first && page < header.page; };
+  if (std::any_of(together.begin(), together.end(), is_before)) {
+    std::erase_if(fields, [](const TiffField& field) {
+      return field.tag == image_description || is_imagej_metadata(field);
+    });
+  }
+  describe_pages(fields, header, together, out);
+}
+
+// What metadata becomes as fields of the picture's directory, EXIF's aside.
+TiffFields fields_of(const Metadata& m) {
+  TiffFields out;
+  if (!m.xmp.empty()) out.push_back(text_field(xmp_packet, byte_type, m.xmp));
+  if (!m.icc.empty()) {
+    out.push_back(text_field(icc_profile, undefined_type, std::string(text_of(m.icc))));
+  }
+  const std::string_view resources = text_of(m.photoshop);
+  if (const std::string block = iptc_of(resources); !block.empty()) {
+    out.push_back(text_field(iptc, undefined_type, block));
+  }
+  if (!resources.empty() && !has_only_iptc(resources)) {
+    out.push_back(text_field(photoshop, byte_type, std::string(resources)));
+  }
+  return out;
+}
+
+// Whether samples are decoded as they are: none is scaled, inverted, looked up or divided.
+bool is_stored_as_decoded(const TiffLayout& l) {
+  const bool upright = l.photometric == tiff_black_is_zero || l.photometric == tiff_rgb;
+  const bool divided =
+      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
+  const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
+  const bool same_bits = whole ? l.bits == 8 || l.bits == 16 || (l.bits == 1 && l.samples == 1)
+                               : l.numbers == tiff_float && l.bits == 32;
+  return upright && !divided && same_bits;
+}
+
+}  // namespace
+
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
+                                std::span<const int> pages_together) {
+  MetadataRead out;
+  Metadata& m = out.metadata;
+  const ByteSource source(file);
+  const TiffHeader header = read_tiff(source, page, known);
+  const TiffOrder order = tiff_order(source);
+  m.big_endian = order.big_endian;
+  m.stored_as_decoded = is_stored_as_decoded(header.layout);
+  TiffDirectory directory;
+  try {
+    directory = read_fields(
+        source, order, static_cast<std::uint64_t>(header.directory),
+        [](std::uint16_t tag) {
+          return !is_structure_tag(tag) || tag == xmp_packet || tag == iptc || tag == photoshop ||
+                 tag == icc_profile || tag == transfer_function;
+        },
+        max_metadata);
+  } catch (const Error&) {
+    directory.damaged = true;
+  }
+  TiffFields& fields = directory.fields;
+  if (directory.damaged) out.lost.push_back("fields that cannot be read");
+  for (const int tag : directory.beyond) out.lose(beyond_limit("field " + std::to_string(tag)));
+  if (!taken(fields, transfer_function).empty()) out.lost.push_back("a transfer function");
+  if (header.others > 0) {
+    out.lost.push_back(header.others == 1
+                           ? "a reduced image or mask"
+                           : std::to_string(header.others) + " reduced images or masks");
+  }
+  if (header.has_children) out.lost.push_back("pictures in sub-directories");
+  if (header.layout.photometric == tiff_white_is_zero && header.layout.numbers == tiff_float) {
+    out.lost.push_back("WhiteIsZero (its floats are read as they are stored)");
+  }
+  m.xmp = upright_xmp(taken(fields, xmp_packet));
+  m.icc = bytes_of_text(taken(fields, icc_profile));
+  std::string resources = taken(fields, photoshop);
+  const std::string block = taken(fields, iptc);
+  if (!block.empty() && iptc_of(resources).empty()) resources += resources_of_iptc(block);
+  m.photoshop = bytes_of_text(resources);
+  taken(fields, orientation);
+  follow_pages(fields, header, pages_together, out);
+  const bool only_resolution = std::all_of(fields.begin(), fields.end(), is_resolution);
+  if (fields.empty()) return out;
+  std::string exif = tiff_head(order.big_endian);
+  const std::uint64_t begin =
+      append_directory(exif, {.big_endian = order.big_endian}, std::move(fields));
+  put_number(exif, 4, begin, 4, order.big_endian);
+  m.resolution = exif_resolution(exif);
+  m.exif_of_tiff = !only_resolution;
+  if (!only_resolution) m.exif = bytes_of_text(exif);
+  return out;
+}
+
+TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost) {
+  if (!metadata.comments.empty()) lost.push_back("a comment");
+  name_pieces(metadata, lost);
+  TiffAdditions out{fields_of(metadata), std::string(text_of(metadata.exif))};
+  if (!out.front.empty()) {
+    try {
+      const ByteSource block(metadata.exif);
+      const TiffOrder its = tiff_order(block);
+      TiffDirectory said = read_fields(block, its, its.first, [](auto) { return true; });
+      if (its.big_tiff || its.big_endian != order.big_endian) fail("of another byte order");
+      if (said.damaged) lost.push_back("EXIF fields that cannot be read");
+      for (TiffField& field : said.fields) {
+        if (is_structure_tag(field.tag)) continue;
+        // They stay where they are, unless the file's own header is longer than a block's.
+        if (!order.big_tiff) field.children.clear();
+        out.fields.push_back(std::move(field));
+      }
+    } catch (const Error&) {
+      lost.push_back("EXIF that cannot be read");
+      out.front.clear();
+    }
+  }
+  if (metadata.resolution && field_of(out.fields, x_resolution) == nullptr) {
+    add_resolution(out.fields, *metadata.resolution, order.big_endian);
+  }
+  return out;
+}
+
+void add_fields(TiffFields& written, TiffFields more) {
+  std::erase_if(more,
+                [&](const TiffField& field) { return field_of(written, field.tag) != nullptr; });
+  std::move(more.begin(), more.end(), std::back_inserter(written));
+}
+
+// The file begins with the EXIF block, so that every offset in it stays true, those in maker notes
+// too, which nobody else can mend. Then come the pixels, and a directory that names both.
+Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
+  const ByteSource source(file);
+  const TiffOrder order = tiff_order(source);
+  TiffDirectory written =
+      read_fields(source, order, order.first, [](std::uint16_t) { return true; });
+  TiffAdditions more = tiff_additions(metadata, order, lost);
+  if (more.fields.empty()) return file;
+  std::string out = std::move(more.front);
+  if (order.big_tiff) out = text_of(file).substr(0, big_head_bytes);
+  if (out.empty()) out = tiff_head(order.big_endian);
+  if (out.size() % 2 != 0) out += '\0';
+  const size_t head_bytes = order.big_tiff ? big_head_bytes : 8;
+  const std::uint64_t shift = out.size() - head_bytes;
+  out += text_of(file).substr(head_bytes);
+  for (TiffField& field : written.fields) {
+    if (is_place(field)) move_pixels(field, order, shift);
+  }
+  add_fields(written.fields, std::move(more.fields));
+  const std::uint64_t begin = append_directory(out, order, std::move(written.fields));
+  set_first_directory(out, order, begin);
+  return bytes_of_text(out);
+}
+
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
+  // Room for the directories, which are written anew.
+  constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
+  std::uint64_t all_bytes = 0;
+  for (const Bytes& page : pages) all_bytes += page.size();
+  // The first page decides the order of bytes; they have the same one but for blocks of EXIF.
+  TiffOrder order = tiff_order(ByteSource(pages.front()));
+  order.big_tiff = big_tiff || all_bytes > max_classic;
+  std::string out = tiff_head(order.big_endian);
+  if (order.big_tiff) {
+    out.assign(big_head_bytes, '\0');
+    out.replace(0, 2, order.big_endian ? "MM" : "II");
+    put_number(out, 2, 43, 2, order.big_endian);
+    put_number(out, 4, 8, 2, order.big_endian);  // bytes of an offset
+  }
+  std::vector<TiffFields> directories;
+  for (const Bytes& page : pages) {
+    const ByteSource source(page);
+    const TiffOrder its = tiff_order(source);
+    if (its.big_endian != order.big_endian) fail("TIFF of pages in two byte orders");
+    TiffDirectory directory =
+        read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
+    // The first page's block of EXIF stays where it was.
+    if (directories.empty() && !order.big_tiff && !its.big_tiff) {
+      for (TiffField& field : directory.fields) field.children.clear();
+      out = text_of(page);
+    } else {
+      if (out.size() % 2 != 0) out += '\0';
+      const std::uint64_t shift = out.size();
+      out += text_of(page);
+      for (TiffField& field : directory.fields) {
+        if (is_place(field)) move_pixels(field, its, shift);
+      }
+    }
+    if (pages.size() <= 65535) {
+      directory.fields.push_back(numbers_field(
+          page_number, short_type, {directories.size(), pages.size()}, order.big_endian));
+    }
+    directories.push_back(std::move(directory.fields));
+  }
+  // From the last to the first, so that each knows the next.
+  std::uint64_t next = 0;
+  for (auto fields = directories.rbegin(); fields != directories.rend(); ++fields) {
+    next = append_directory(out, order, std::move(*fields), next);
+  }
+  set_first_directory(out, order, next);
+  return bytes_of_text(out);
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,60 @@
+// EXIF blocks: TIFF structures that are carried as they are, so that maker notes, whose offsets
+// nobody knows, stay where they lie. Only what the pixels decide is changed, in place.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/image.hpp"
+#include "io/picture/metadata.hpp"
+
+namespace impipe::io {
+
+bool is_exif(std::string_view block);
+
+// The block of a picture that stands upright: orientation 1. Empty when it says nothing else.
+std::string upright_exif(std::string block);
+std::optional<Resolution> exif_resolution(std::string_view block);
+
+// The longer side of its JPEG thumbnail, and its bytes; 0 when there is none.
+struct ThumbnailSize {
+  int side = 0;
+  size_t bytes = 0;
+};
+ThumbnailSize exif_thumbnail(std::string_view block);
+// Whether it has a thumbnail of another kind.
+bool has_other_thumbnail(std::string_view block);
+// With the sizes of its picture, and this JPEG as its thumbnail, if it has one; none when empty.
+std::string exif_of_picture(std::string block, Size size, std::string_view thumbnail);
+
+std::string exif_without_thumbnail(std::string block);
+
+// The block without the fields for which is_stale is true, of its first directory and of EXIF's
+// own; empty when nothing is left.
+std::string exif_without(std::string block, const std::function<bool(std::uint16_t tag)>& is_stale);
+// The text of a field of the first directory; empty when there is none.
+std::string exif_text(std::string_view block, std::uint16_t tag);
+// With another text, no longer than the one that is there.
+std::string exif_with_text(std::string block, std::uint16_t tag, std::string_view text);
+// The place of the subject and the resolution of the sensor's plane follow the pixels. What cannot
+// be told of the result is left out: `lost` has its name.
+std::string exif_of_moved(std::string block, const PixelChange& change,
+                          std::vector<std::string>& lost);
+
+// The resolution in x and y of a picture whose rows may be columns now; grows: by as much as there
+// are more pixels. Without it where neither tells of rows of the result.
+std::string exif_of_resolution_moved(std::string block, const PixelChange& change, bool grows);
+
+// Says nothing but a resolution.
+std::string exif_of_resolution(const Resolution& resolution);
+
+// Tags of a TIFF that say how its pixels are stored: the writer's business.
+bool is_structure_tag(std::uint16_t tag);
+// The block without tags of TIFF files alone (GeoTIFF's, a microscope's), which are named in
+// `lost`.
+std::string exif_of_photographs(const std::string& block, std::vector<std::string>& lost);
+
+}  // namespace impipe::io

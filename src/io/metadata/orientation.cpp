@@ -1,0 +1,85 @@
+// Finds the orientation in EXIF blocks, XMP packets and ImageMagick's text.
+#include "io/metadata/orientation.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "io/formats/tiff/tiff_header.hpp"
+
+namespace impipe::io {
+namespace {
+
+constexpr std::string_view exif_prefix{"Exif\0\0", 6};
+
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+int exif_orientation(std::string_view exif) {
+  if (exif.starts_with(exif_prefix)) exif.remove_prefix(exif_prefix.size());
+  if (!exif.starts_with("II") && !exif.starts_with("MM")) return 0;
+  try {
+    return tiff_orientation(ByteSource(std::as_bytes(std::span(exif))));
+  } catch (const Error&) {
+    return 0;  // damaged metadata does not spoil a picture
+  }
+}
+
+// As an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6</tiff:Orientation>.
+int xmp_orientation(std::string_view packet) {
+  constexpr std::string_view name = "tiff:Orientation";
+  for (size_t at = packet.find(name); at != packet.npos; at = packet.find(name, at)) {
+    at += name.size();
+    std::string_view rest = packet.substr(at);
+    const auto skip_spaces = [&] {
+      while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest[0])) != 0) {
+        rest.remove_prefix(1);
+      }
+    };
+    skip_spaces();
+    if (rest.starts_with("=")) {
+      rest.remove_prefix(1);
+      skip_spaces();
+      if (!rest.starts_with("\"") && !rest.starts_with("'")) continue;
+    } else if (!rest.starts_with(">")) {
+      continue;
+    }
+    rest.remove_prefix(1);
+    skip_spaces();
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (digits == 0) continue;
+    return digits == 1 && rest[0] >= '1' && rest[0] <= '8' ? rest[0] - '0' : 1;
+  }
+  return 0;
+}
+
+std::string raw_profile_bytes(std::string_view text) {
+  std::string bytes;
+  size_t at = 0;
+  for (int line = 0; line < 3; ++line) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  int high = -1;
+  for (const char c : text.substr(std::min(at, text.size()))) {
+    const int digit = digit_of(c);
+    if (digit < 0) continue;  // the ends of lines
+    if (high < 0) {
+      high = digit;
+    } else {
+      bytes += static_cast<char>(high << 4 | digit);
+      high = -1;
+    }
+  }
+  return bytes;
+}
+
+void SaidOrientation::hear_raw_profile(std::string_view keyword, std::string_view text) {
+  const std::string bytes = raw_profile_bytes(text);
+  if (keyword == "Raw profile type xmp") return hear_xmp(bytes);
+  if (raw_profile == 0) raw_profile = exif_orientation(bytes);
+}
+
+}  // namespace impipe::io

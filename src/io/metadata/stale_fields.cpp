@@ -1,0 +1,260 @@
+// The table of fields that describe pixels, and what each is bound to.
+#include "io/metadata/stale_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "io/metadata/descriptions.hpp"
+#include "io/metadata/exif.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/photoshop.hpp"
+#include "io/metadata/xmp.hpp"
+
+namespace impipe::io {
+namespace {
+
+// What a field is bound to: it holds as long as none of these has changed.
+enum Bound : unsigned {
+  places = 1,    // where each pixel lies
+  size = 2,      // how many pixels there are
+  frame = 4,     // what the whole of the picture shows
+  scale = 8,     // the part of the scene that a pixel covers
+  samples = 16,  // the type of samples in the file
+  numbers = 32,  // what a number means: the white, and the scale
+  channels = 64,
+  pages = 128,   // which pages there are in the file
+  values = 256,  // the values themselves
+};
+constexpr unsigned grid = places | size;
+
+struct TiffRow {
+  std::uint16_t first, last;  // tags
+  const char* name;
+  unsigned bound;
+};
+constexpr TiffRow tiff_rows[] = {
+    {286, 287, "XPosition and YPosition", grid},
+    {290, 291, "a gray response curve", samples | numbers | channels},
+    {300, 300, "a colour response unit", samples | channels},
+    {343, 345, "a clipping path", grid},
+    {433, 434, "Decode", samples | numbers | channels},
+    {33300, 33301, "the size of the full image", grid},
+    {33305, 33306, "the camera's matrices", grid},
+    {33421, 33422, "the colour filter's pattern", grid | channels},
+    {33445, 33448, "the scale of GEL values", samples | numbers},
+    {33550, 33550, "GeoTIFF", grid},
+    {33628, 33631, "MetaMorph's tags", grid | scale | samples | channels | pages},
+    {33918, 33920, "GeoTIFF", grid},
+    {33922, 33922, "GeoTIFF", grid},
+    {34118, 34118, "Zeiss' scale", scale},
+    {34264, 34264, "GeoTIFF", grid},
+    {34361, 34362, "FluoView's tags", grid | scale | samples | channels | pages},
+    {34412, 34412, "Zeiss' LSM tag", grid | scale | samples | channels | pages},
+    {34682, 34682, "FEI's scale", grid | scale},
+    {34735, 34737, "GeoTIFF", grid},
+    {37439, 37439, "StoNits", samples | numbers},
+    {37724, 37724, "Photoshop's layers", values | pages},
+    {42112, 42112, "GDAL metadata", grid | numbers | channels},
+    {42113, 42113, "GDAL's value for no data", numbers},
+    {50710, 50711, "the colour filter's pattern", grid | channels},
+    {50712, 50712, "a linearization table", samples | numbers},
+    {50713, 50714, "BlackLevel", samples | numbers | channels},
+    {50715, 50716, "BlackLevel", grid | samples | numbers},
+    {50717, 50717, "WhiteLevel", samples | numbers | channels},
+    {50718, 50718, "DefaultScale", grid},
+    {50719, 50720, "DefaultCrop", grid},
+    {50780, 50780, "BestQualityScale", grid},
+    {50829, 50829, "ActiveArea", grid},
+    {50830, 50830, "MaskedAreas", grid},
+    {50838, 50839, "ImageJ's metadata", grid | samples | channels},
+    {50844, 50844, "GeoTIFF", grid},
+    {50972, 50972, "a digest of its pixels", values},
+    {51008, 51009, "opcode lists", grid | samples | numbers | channels},
+    {51022, 51022, "opcode lists", grid | samples | numbers | channels},
+    {51041, 51041, "a noise profile", samples | numbers | channels},
+    {51089, 51091, "DefaultFinalSize", grid},
+    {51111, 51111, "a digest of its pixels", values},
+    {51123, 51123, "MicroManager's metadata", grid | scale | samples | channels},
+    {51125, 51125, "DefaultUserCrop", frame},
+};
+constexpr std::uint16_t description_tag = 270, gdal_tag = 42112;
+constexpr std::uint16_t resolution_tags[] = {282, 283, 296};
+
+// Properties; a name that ends in ':' is all of that prefix.
+struct XmpRow {
+  std::string_view property;
+  const char* name;
+  unsigned bound;
+};
+constexpr XmpRow xmp_rows[] = {
+    {"mwg-rs:Regions", "XMP regions", frame},
+    {"MP:RegionInfo", "XMP regions", frame},
+    {"Iptc4xmpExt:ImageRegion", "XMP regions", frame},
+    {"exif:SubjectArea", "XMP SubjectArea", grid},
+    {"exif:SubjectLocation", "XMP SubjectLocation", grid},
+    {"GPano:", "XMP panorama (GPano)", grid},
+    {"GDepth:", "XMP depth (GDepth)", frame},
+    {"xmpNote:HasExtendedXMP", "extended XMP", frame},
+};
+
+struct ResourceRow {
+  unsigned first, last;
+  const char* name;
+  unsigned bound;
+};
+constexpr ResourceRow resource_rows[] = {
+    {1006, 1007, "Photoshop's channels", channels}, {1032, 1032, "Photoshop's guides", grid},
+    {1045, 1045, "Photoshop's channels", channels}, {1050, 1050, "Photoshop's slices", grid},
+    {1053, 1053, "Photoshop's channels", channels}, {1064, 1064, "Photoshop's pixel ratio", scale},
+    {1077, 1077, "Photoshop's channels", channels}, {2000, 2999, "Photoshop's paths", frame},
+};
+
+// Chunks and segments by the names that their readers give them.
+struct PieceRow {
+  std::string_view piece;
+  unsigned bound;
+};
+constexpr PieceRow piece_rows[] = {
+    {"calibration (oFFs)", grid},  {"calibration (pCAL)", numbers},
+    {"calibration (sCAL)", scale}, {"chunk caNv", grid},
+    {"chunk vpAg", grid},          {"chunk sTER", grid},
+    {"extended XMP", frame},
+};
+
+unsigned changed(const Metadata& m, const ImageType& result) {
+  const PixelChange& change = m.change;
+  const ImageType& before = change.type_before;
+  unsigned out = 0;
+  const auto add = [&](unsigned bound, bool is_so) { out |= is_so ? bound : 0; };
+  add(places, change.moved());
+  add(size, change.resized());
+  add(frame, !change.has_same_frame());
+  add(scale, change.scaled());
+  add(samples, before.cls != result.cls || !m.stored_as_decoded);
+  // Numbers without a white stay the numbers that they are.
+  add(numbers, before.white != result.white || (!m.stored_as_decoded && before.white != 0));
+  add(channels, before.channels != result.channels || before.alpha != result.alpha);
+  add(pages, change.pages);
+  add(values, change.values);
+  return out;
+}
+
+class Dropper {
+ public:
+  Dropper(Metadata& metadata, const ImageType& result, Lost& lost)
+      : m_(metadata), lost_(lost), changed_(changed(metadata, result)) {}
+
+  void drop() {
+    if (changed_ == 0) return;
+    if (!m_.exif.empty()) drop_from_exif();
+    if (!m_.xmp.empty()) drop_from_xmp();
+    m_.photoshop = bytes_of_text(
+        resources_without(text_of(m_.photoshop), [this](std::uint64_t id) { return is_lost(id); }));
+    for (const PieceRow& row : piece_rows) {
+      const auto is_it = [&](const Piece& piece) { return piece.name == row.piece; };
+      if ((row.bound & changed_) != 0 && std::erase_if(m_.pieces, is_it) > 0) lose(row.piece);
+    }
+  }
+
+ private:
+  void lose(std::string_view name) {
+    if (std::find(lost_.begin(), lost_.end(), name) == lost_.end()) lost_.emplace_back(name);
+  }
+
+  template <class Row>
+  bool is_lost_by(const Row& row, std::uint64_t id) {
+    if (id < row.first || id > row.last || (row.bound & changed_) == 0) return false;
+    lose(row.name);
+    return true;
+  }
+  bool is_lost(std::uint64_t resource) {
+    return std::any_of(std::begin(resource_rows), std::end(resource_rows),
+                       [&](const ResourceRow& row) { return is_lost_by(row, resource); });
+  }
+
+  void drop_from_exif() {
+    std::string block(text_of(m_.exif));
+    const std::string description = exif_text(block, description_tag);
+    Lost lost;
+    const std::string now = description_of(description,
+                                           {.pixels = m_.change,
+                                            .samples = (changed_ & (samples | numbers)) != 0,
+                                            .channels = (changed_ & channels) != 0},
+                                           lost);
+    // ImageJ's unit is one of the resolution, which tells nothing without it.
+    const bool no_scale = (changed_ & scale) != 0 && is_of_imagej(description) &&
+                          (now.empty() || std::count(lost.begin(), lost.end(), "ImageJ's scale"));
+    if (no_scale) m_.resolution.reset();
+    for (const std::string& name : lost) lose(name);
+    if (now != description) block = exif_with_text(std::move(block), description_tag, now);
+    if ((changed_ & grid) != 0) {
+      lost.clear();
+      block = exif_of_moved(std::move(block), m_.change, lost);
+      for (const std::string& name : lost) lose(name);
+    }
+    if ((changed_ & values) != 0) drop_statistics(block);
+    block = exif_without(std::move(block), [&](std::uint16_t tag) {
+      if (tag == description_tag) return now.empty() && !description.empty();
+      const auto* end = std::end(resolution_tags);
+      if (no_scale && std::find(std::begin(resolution_tags), end, tag) != end) return true;
+      return std::any_of(std::begin(tiff_rows), std::end(tiff_rows),
+                         [&](const TiffRow& row) { return is_lost_by(row, tag); });
+    });
+    m_.exif = bytes_of_text(block);
+  }
+
+  void drop_statistics(std::string& block) {
+    const std::string text = exif_text(block, gdal_tag), now = gdal_without_statistics(text);
+    if (now == text) return;
+    lose("GDAL's statistics");
+    block = exif_with_text(std::move(block), gdal_tag, now);
+  }
+
+  void drop_from_xmp() {
+    for (const XmpRow& row : xmp_rows) {
+      if ((row.bound & changed_) == 0) continue;
+      std::string without = xmp_without(m_.xmp, row.property);
+      if (without == m_.xmp) continue;
+      m_.xmp = std::move(without);
+      lose(row.name);
+    }
+  }
+
+  Metadata& m_;
+  Lost& lost_;
+  const unsigned changed_;
+};
+
+}  // namespace
+
+void follow_resolution(Metadata& m, Lost& lost) {
+  const PixelChange& change = m.change;
+  if (change.before.pixels() == 0 || !m.resolution || m.resolution->x == m.resolution->y) return;
+  Resolution& r = *m.resolution;
+  const bool is_known = change.is_straight() || change.is_transposed();
+  // A ratio is one of pixels; lengths stay where both directions have grown alike.
+  const bool grows = is_known && (r.unit == Resolution::Unit::none ||
+                                  std::abs(change.scale_x() / change.scale_y() - 1) > 0.01);
+  if (!m.exif.empty()) {
+    m.exif = bytes_of_text(exif_of_resolution_moved(std::string(text_of(m.exif)), change, grows));
+  }
+  if (!is_known) {
+    m.resolution.reset();
+    lost.emplace_back("resolution");
+    return;
+  }
+  if (change.is_transposed() != change.read_turned) std::swap(r.x, r.y);
+  if (grows) {
+    r.x *= change.scale_x();
+    r.y *= change.scale_y();
+  }
+}
+
+void drop_stale_fields(Metadata& metadata, const ImageType& result, Lost& lost) {
+  if (metadata.change.before.pixels() == 0) return;
+  Dropper(metadata, result, lost).drop();
+  follow_resolution(metadata, lost);
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,43 @@
+// Finds out where the program lies.
+#include "io/module/module_folders.hpp"
+
+#include <sys/auxv.h>
+
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace impipe::io {
+
+namespace fs = std::filesystem;
+
+fs::path program_path() {
+  std::error_code error;
+  const fs::path link = fs::read_symlink("/proc/self/exe", error);
+  if (!error && link.is_absolute() && fs::is_regular_file(link, error)) return link;
+  // Without /proc: the path that execve was given. A program that changed its folder in between
+  // would look in a wrong place; this one does not.
+  const auto given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (given == nullptr) return {};
+  const fs::path real = fs::canonical(given, error);
+  return !error && fs::is_regular_file(real, error) ? real : fs::path();
+}
+
+std::vector<fs::path> codec_folders(const std::string& named, const fs::path& program) {
+  if (!named.empty()) {
+    if (fs::path(named).is_absolute()) return {named};
+    throw Error("IMPIPE_CODEC: '" + named +
+                    "' is not an absolute path: code is not loaded from wherever impipe is run",
+                ExitCode::file_failed);
+  }
+  std::vector<fs::path> out;
+  if (program.is_absolute()) {
+    const fs::path folder = program.parent_path();
+    // The build tree: beside src/cli and tests lies src/io.
+    out = {folder / "../lib/impipe", folder, folder / "../io", folder / "../src/io"};
+  }
+  out.emplace_back(IMPIPE_CODEC_FOLDER);
+  return out;
+}
+
+}  // namespace impipe::io

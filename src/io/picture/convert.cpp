@@ -1,0 +1,150 @@
+// Conversion between pixel classes relative to white, and the rule for what an output is written
+// as.
+#include <cmath>
+#include <cstring>
+
+#include "io/bytes/byte_source.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+namespace {
+
+// How values of a plane map to another class. Integers are rescaled in double, single in float32,
+// as im2uint8 and its relatives do; both are rounded half away from zero and saturated.
+struct Scale {
+  double white;  // of the source; 0 when values are kept as they are
+  double full;   // of the target
+};
+
+// x / white * full. The exact integer ratios (257 and 1/257) are multiplied or divided by as such.
+float rescale(float x, Scale s) {
+  if (s.white == s.full || s.white == 0) return x;
+  return s.white < s.full ? x * static_cast<float>(s.full / s.white)
+                          : x / static_cast<float>(s.white / s.full);
+}
+
+template <class From>
+void to_integers(const Plane& from, Plane& to, Scale s, std::int64_t& clipped) {
+  const std::int64_t samples = from.size().width;
+  const double ratio = s.white == 0 ? 1.0 : s.full / s.white;
+  const double top = class_max(to.cls());
+  std::int64_t outside = 0;
+  const auto convert_row = [&](const From* in, auto* out) {
+    for (std::int64_t i = 0; i < samples; ++i) {
+      double value;
+      if constexpr (std::is_same_v<From, float>) {
+        value = static_cast<double>(rescale(in[i], s));
+      } else {
+        value = ratio >= 1 ? in[i] * ratio : in[i] / (s.white / s.full);
+      }
+      const double inside = value > 0 ? (value < top ? value : top) : 0;
+      outside += !(value > -0.5 && value < top + 0.5);  // true for NaN too
+      // Half away from zero: exact in double, since inside is at most 65535.
+      out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(inside + 0.5);
+    }
+  };
+  for (std::int64_t y = 0; y < from.size().height; ++y) {
+    if (to.cls() == PixelClass::uint16) {
+      convert_row(from.row_as<From>(y), to.row_as<std::uint16_t>(y));
+    } else {
+      convert_row(from.row_as<From>(y), to.row_as<std::uint8_t>(y));
+    }
+  }
+  clipped += outside;
+}
+
+template <class From>
+void to_single(const Plane& from, Plane& to, double white) {
+  const std::int64_t samples = from.size().width;
+  const auto divisor = static_cast<float>(white == 0 ? 1.0 : white);
+  for (std::int64_t y = 0; y < from.size().height; ++y) {
+    const From* in = from.row_as<From>(y);
+    auto* out = to.row_as<float>(y);
+    for (std::int64_t i = 0; i < samples; ++i) out[i] = static_cast<float>(in[i]) / divisor;
+  }
+}
+
+template <class From>
+void to_logical(const Plane& from, Plane& to) {
+  const std::int64_t samples = from.size().width;
+  for (std::int64_t y = 0; y < from.size().height; ++y) {
+    const From* in = from.row_as<From>(y);
+    auto* out = to.row_as<std::uint8_t>(y);
+    for (std::int64_t i = 0; i < samples; ++i) {
+      if constexpr (std::is_same_v<From, float>) {
+        if (std::isnan(in[i])) fail("NaN has no logical value");
+      }
+      out[i] = in[i] != 0;
+    }
+  }
+}
+
+template <class From>
+void convert_from(const Plane& from, Plane& to, double white, std::int64_t& clipped) {
+  switch (to.cls()) {
+    case PixelClass::logical: return to_logical<From>(from, to);
+    case PixelClass::single: return to_single<From>(from, to, white);
+    default: return to_integers<From>(from, to, {white, class_max(to.cls())}, clipped);
+  }
+}
+
+Plane convert_plane(const Plane& from, PixelClass cls, double white, std::int64_t& clipped) {
+  Plane to(cls, from.size());
+  switch (from.cls()) {
+    case PixelClass::uint16: convert_from<std::uint16_t>(from, to, white, clipped); break;
+    case PixelClass::single: convert_from<float>(from, to, white, clipped); break;
+    default: convert_from<std::uint8_t>(from, to, white, clipped); break;
+  }
+  return to;
+}
+
+}  // namespace
+
+HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped) {
+  const double white = image.type.white;
+  const bool keeps_class = image.type.cls == cls;
+  HostImage out = image;
+  out.type.cls = cls;
+  out.type.white = white == 0 ? 0 : class_max(cls);
+  std::int64_t outside = 0;
+  if (!keeps_class || (white != 0 && white != class_max(cls))) {
+    for (Plane& plane : out.planes) plane = convert_plane(plane, cls, white, outside);
+  }
+  // Alpha keeps the class it was read in, whatever the pixels became; it is never rescaled by
+  // white.
+  if (image.type.alpha && image.alpha.cls() != cls) {
+    std::int64_t ignored = 0;
+    out.alpha = convert_plane(image.alpha, cls, class_max(image.alpha.cls()), ignored);
+  }
+  if (clipped != nullptr) *clipped += outside;
+  return out;
+}
+
+OutputType output_type(const ImageInfo* input, const ImageType& result,
+                       std::optional<Format> wanted, std::optional<PixelClass> wanted_class) {
+  // What is read alone goes to PNG.
+  if (input != nullptr && !wanted && !traits(input->format).writes) wanted = Format::png;
+  PixelClass cls = result.cls;
+  if (wanted_class) {
+    cls = *wanted_class;
+  } else if (result.cls == PixelClass::single && result.white != 0) {
+    // The depth of the input; a threshold's 1-bit input would throw a filter's result away.
+    cls = input == nullptr ? PixelClass::uint8 : input->type.cls;
+    if (cls == PixelClass::logical) cls = PixelClass::uint8;
+    if (wanted == Format::npy || (!wanted && input != nullptr && input->format == Format::npy)) {
+      cls = PixelClass::single;
+    }
+  }
+  Format format = Format::png;
+  if (wanted) {
+    format = *wanted;
+  } else if (input != nullptr) {
+    // Loss would spoil a mask: its values would no longer be two. EXR is then written without.
+    const bool spoils = input->lossy && input->format != Format::exr;
+    format = cls == PixelClass::logical && spoils ? Format::png : input->format;
+  }
+  // PNM and PFM are one family: a float result of a PFM stays float, an integer one becomes PGM.
+  return {format, nearest_class(format, cls)};
+}
+
+}  // namespace impipe::io
