@@ -62,7 +62,7 @@ def read_table(path):
 
 def read_rooms(path):
     """{folder of a room: folders beside it that it may include} from the tables `| room | ...`, of
-    backends and of the engine. Files of theirs that lie in no room may include them all."""
+    backends, the engine and io. Files of theirs that lie in no room may include them all."""
     rooms = {}
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -75,17 +75,35 @@ def read_rooms(path):
                 break
             names, allowed = [cell.strip() for cell in line.split("|")[1:3]]
             for name in names.split():
-                room = name if name.startswith("engine/") else "backends/" + name
-                rooms[room] = [os.path.join(os.path.dirname(room), beside)
+                room = name if name.startswith(("engine/", "io")) else "backends/" + name
+                top = room.split("/")[0] if room.startswith("io") else os.path.dirname(room)
+                rooms[room] = [top if beside == top else os.path.join(top, beside)
                                for beside in allowed.split() if beside != "-"]
     return rooms
 
 
+def room_of(rooms, folder):
+    """The folder's room, and the format whose folder it lies in, or None: io/formats/png is the
+    room io/formats/NAME."""
+    parts = folder.split("/")
+    name = parts[2] if parts[:2] == ["io", "formats"] and len(parts) > 2 else None
+    if name is not None:
+        parts[2] = "NAME"
+    return "/".join(parts), name
+
+
+# The one format that another may include: both are files of ISO's base media format.
+SHARED_FORMATS = {("avif", "heif")}
+
+
 def crosses_rooms(rooms, relative, header):
     """Whether a file in a room includes one that its room may not."""
-    room, included = os.path.dirname(relative), os.path.dirname(header)
-    if room not in rooms or not included.startswith(("backends/", "engine")):
+    room, name = room_of(rooms, os.path.dirname(relative))
+    included, its_name = room_of(rooms, os.path.dirname(header))
+    if room not in rooms or included.split("/")[0] != room.split("/")[0]:
         return False
+    if name is not None and its_name is not None and name != its_name:
+        return (name, its_name) not in SHARED_FORMATS
     return included not in [room, *rooms[room]]
 
 
@@ -200,6 +218,16 @@ def self_test(root):
         ("backends/jit/kernels/a.clh", '#include "backends/jit/text/a.hpp"', "of another room"),
         ("backends/cuda/a.cpp", '#include "backends/jit/text/a.hpp"', "of another room"),
         ("backends/cuda/a.cpp", '#include "backends/jit/runtime/a.hpp"', None),
+        ("io/bytes/a.hpp", '#include "io/picture/a.hpp"', "of another room"),
+        ("io/metadata/a.cpp", '#include "io/formats/tiff/a.hpp"', "of another room"),
+        ("io/formats/png/a.cpp", '#include "io/codec.hpp"', "of another room"),
+        ("io/formats/png/a.cpp", '#include "io/formats/jpeg/a.hpp"', "of another room"),
+        ("io/formats/png/a.cpp", '#include "io/formats/png/module/a.hpp"', "of another room"),
+        ("io/formats/png/module/a.cpp", '#include "io/formats/a.hpp"', "of another room"),
+        ("io/formats/png/module/a.cpp", '#include "io/formats/png/a.hpp"', None),
+        ("io/formats/avif/a.cpp", '#include "io/formats/heif/a.hpp"', None),
+        ("io/a.cpp", '#include "io/files/a.hpp"', "of another room"),
+        ("io/files/a.cpp", '#include "io/codec.hpp"', None),
         ("engine/program/a.cpp", '#include "engine/device/a.hpp"', "of another room"),
         ("engine/batch/a.cpp", '#include "engine/run.hpp"', "of another room"),
         ("engine/batch/a.cpp", '#include "engine/device/a.hpp"', None),

@@ -7,6 +7,7 @@
 
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/object_text.hpp"
+#include "io/formats/npy/npy.hpp"
 #include "io/unread_formats.hpp"
 
 namespace impipe::engine {

@@ -7,8 +7,7 @@
 
 #include "core/kept_bytes.hpp"
 #include "io/formats/jpeg/jpeg_scan.hpp"
-#include "io/metadata/file_metadata.hpp"
-#include "io/module/module.hpp"
+#include "io/formats/jpeg/jpeg_storage.hpp"
 
 namespace impipe::io {
 namespace {
@@ -98,8 +97,8 @@ Encoded encode_coded(std::span<const std::byte> data, const ImageType& type, Siz
   constexpr std::byte end_of_image[] = {std::byte{0xff}, std::byte{0xd9}};
   file.insert(file.end(), std::begin(end_of_image), std::end(end_of_image));
   Encoded out;
-  out.bytes =
-      file_with_metadata(std::move(file), Format::jpeg, metadata, HostImage(type, size), out.lost);
+  const HostImage none(type, {1, 1});  // no pixels are read: see may_be_coded
+  out.bytes = with_metadata(std::move(file), Format::jpeg, metadata, {size, none}, out.lost);
   return out;
 }
 

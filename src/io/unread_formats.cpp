@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "io/picture/format.hpp"
+#include "io/formats.hpp"
 
 namespace impipe::io {
 namespace {
@@ -29,7 +29,7 @@ std::string unread_extension(std::string_view name) {
 std::string written_extensions() {
   std::string out;
   for (const FormatTraits& format : all_formats()) {
-    if (!format.writes) continue;
+    if (!format.writes()) continue;
     if (!out.empty()) out += ", ";
     out += format.extensions.substr(0, format.extensions.find(' '));
   }

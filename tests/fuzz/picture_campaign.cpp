@@ -25,7 +25,7 @@
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
-#include "io/picture/format.hpp"
+#include "io/formats.hpp"
 
 namespace {
 
@@ -88,7 +88,7 @@ void judge_page(const io::Decoded& picture, bool also_same, Hash& hash) {
     require(again.image.size() == picture.image.size(), "a TIFF of another size");
     require(again.image.type.channels == picture.image.type.channels, "a TIFF of other channels");
   }
-  if (also_same && io::traits(picture.info.format).writes) {
+  if (also_same && io::traits(picture.info.format).writes()) {
     written(picture, picture.info.format, hash);
   }
 }

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
+#include "io/files/read_picture.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/parser.hpp"
 

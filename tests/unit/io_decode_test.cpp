@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
+#include "io/files/read_picture.hpp"
 
 namespace impipe::io {
 namespace {

@@ -9,6 +9,9 @@
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
+#include "io/files/read_picture.hpp"
+#include "io/formats/npy/npy.hpp"
+#include "io/picture/convert.hpp"
 
 namespace impipe::io {
 namespace {
@@ -95,7 +98,7 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
         for (const bool alpha : {false, true}) {
           // Widths around whole bytes of 1-bit pixels, and single rows and columns.
           for (const Size size : {Size{1, 1}, Size{1, 9}, Size{8, 1}, Size{31, 17}}) {
-            if (!format.writes || !format.reads || format.lossy) continue;
+            if (!format.writes() || !format.reads() || format.lossy) continue;
             if (nearest_class(format.format, cls) != cls) continue;
             if (alpha && !format.alpha) continue;
             // Frames of Y4M have luma and chroma; only gray goes through as it is.

@@ -12,6 +12,7 @@
 
 #include "io/codec.hpp"
 #include "io/files/file_stamp.hpp"
+#include "io/files/read_picture.hpp"
 #include "io/picture/numbers.hpp"
 
 namespace impipe::engine {

@@ -20,10 +20,11 @@
 #include "io/files/file_stamp.hpp"
 #include "io/files/inputs.hpp"
 #include "io/files/outputs.hpp"
+#include "io/files/picture_rows.hpp"
+#include "io/files/read_picture.hpp"
 #include "io/files/unsynced_disks.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 #include "io/picture/numbers.hpp"
-#include "io/picture/picture_rows.hpp"
 
 namespace impipe::engine {
 

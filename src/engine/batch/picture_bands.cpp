@@ -11,6 +11,7 @@
 #include "engine/batch/picture.hpp"
 #include "engine/program/bands.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/files/picture_rows.hpp"
 #include "io/files/read_picture.hpp"
 
 namespace impipe::engine {

@@ -15,6 +15,7 @@
 #include "engine/batch/profile.hpp"
 #include "engine/tools/made_image.hpp"
 #include "io/codec.hpp"
+#include "io/files/read_picture.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -13,12 +13,12 @@ std::vector<FormatReport> report_formats() {
     FormatReport report{.name = std::string(format.name),
                         .extensions = {},
                         .classes = {},
-                        .writes = format.writes,
+                        .writes = format.writes(),
                         .alpha = format.alpha,
                         .any_channels = format.any_channels,
                         .metadata = format.metadata,
-                        .reads_pages = io::reads_pages(format.format),
-                        .writes_pages = io::writes_pages(format.format),
+                        .reads_pages = format.pages != io::Pages::one,
+                        .writes_pages = format.writes_pages,
                         .lossy = format.lossy,
                         .library = std::string(format.library)};
     std::istringstream extensions{std::string(format.extensions)};

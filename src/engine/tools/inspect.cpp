@@ -12,8 +12,9 @@
 #include "engine/program/program.hpp"
 #include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
-#include "io/encodable.hpp"
+#include "io/files/read_picture.hpp"
 #include "io/formats/jpeg/jpeg_scan.hpp"
+#include "io/formats/npy/npy.hpp"
 #include "io/picture/numbers.hpp"
 
 namespace impipe::engine {

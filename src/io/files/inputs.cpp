@@ -15,7 +15,7 @@
 #include "core/frame_list.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
-#include "io/codec.hpp"
+#include "io/files/read_picture.hpp"
 #include "io/unread_formats.hpp"
 
 namespace impipe::io {

@@ -1,5 +1,5 @@
 // Pictures some rows at a time: files opened and made for the codec module that knows their rows.
-#include "io/picture/picture_rows.hpp"
+#include "io/files/picture_rows.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,11 +13,14 @@
 
 #include "io/bytes/byte_source.hpp"
 #include "io/files/atomic_file.hpp"
-#include "io/headers.hpp"
+#include "io/formats/jpeg/jpeg_storage.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/thumbnail.hpp"
 #include "io/module/module.hpp"
 #include "io/module/module_call.hpp"
+#include "io/picture/convert.hpp"
+#include "io/picture/written_samples.hpp"
 
 namespace impipe::io {
 namespace {
@@ -52,7 +55,7 @@ class OpenRows final : public PictureRows {
   explicit OpenRows(const std::filesystem::path& path) : file_(path) {}
   bool open(const ImageInfo& info) {
     const auto make = [](const ImageType& type, Size size) { return HostImage(type, size); };
-    rows_ = codec_module(info.format).open_rows(file_.get(), file_.size(), info, make);
+    rows_ = codec_module(main_module).open_rows(file_.get(), file_.size(), info, make);
     return rows_ != nullptr;
   }
   HostImage read(std::int64_t y, std::int64_t y_end) override {
@@ -69,7 +72,7 @@ class JpegRowsInMemory final : public PictureRows {
  public:
   JpegRowsInMemory(std::span<const std::byte> file, const ImageInfo& info) {
     const auto make = [](const ImageType& type, Size size) { return HostImage(type, size); };
-    rows_ = from_module([&] { return codec_module(Format::jpeg).open_rows(file, info, make); });
+    rows_ = from_module([&] { return codec_module(main_module).open_rows(file, info, make); });
   }
   HostImage read(std::int64_t y, std::int64_t y_end) override {
     return from_module([&] { return rows_->read(y, y_end); });
@@ -119,10 +122,6 @@ ImageType stored_type(const RowsTarget& target) {
   return type;
 }
 
-bool is_big_endian(const Metadata& metadata) {
-  return metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
-}
-
 // What goes into the file of a picture, of which `shown` is what a thumbnail is made of.
 TiffAdditions additions(const Metadata& metadata, Size size, const HostImage& shown,
                         const TiffOrder& order, std::vector<std::string>& lost) {
@@ -160,7 +159,7 @@ RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
     : state_(std::make_unique<State>(path, target, metadata)) {
   State& s = *state_;
   EncodeOptions stored = options;
-  s.samples = stored.samples = wanted_samples(s.type, metadata, Format::tiff, options);
+  s.samples = stored.samples = wanted_samples(s.type, metadata, options);
   stored.big_endian_tiff = is_big_endian(metadata);
   if (wants_thumbnail(metadata)) s.small.emplace(s.type, s.size, thumbnail_side(metadata));
   std::vector<std::string> lost;
@@ -169,7 +168,7 @@ RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
       additions(metadata, s.size, none, {.big_endian = stored.big_endian_tiff}, lost).front;
   if (front.size() % 2 != 0) front += '\0';
   s.file.write(std::as_bytes(std::span(front)));
-  s.sink = codec_module(Format::tiff)
+  s.sink = codec_module(main_module)
                .make_rows(s.file.descriptor(), s.type, target.size, target.tile, stored);
 }
 
@@ -238,7 +237,7 @@ RowsJpeg::RowsJpeg(const ImageType& type, Size size, const Metadata& metadata,
   s.type.white = class_max(PixelClass::uint8);
   EncodeOptions stored = options;
   stored.jpeg = jpeg_storage_for(metadata, options);
-  s.sink = from_module([&] { return codec_module(Format::jpeg).make_rows(s.type, size, stored); });
+  s.sink = from_module([&] { return codec_module(main_module).make_rows(s.type, size, stored); });
   if (wants_thumbnail(metadata)) s.small.emplace(s.type, size, thumbnail_side(metadata));
 }
 
@@ -257,10 +256,8 @@ Encoded RowsJpeg::finish() {
   State& s = *state_;
   const HostImage none(s.type, {1, 1});
   const HostImage& shown = s.small ? s.small->image() : none;
-  s.encoded.bytes = from_module([&] {
-    return with_metadata(s.sink->finish(), Format::jpeg, s.metadata, {s.size, shown},
-                         s.encoded.lost);
-  });
+  s.encoded.bytes = with_metadata(from_module([&] { return s.sink->finish(); }), Format::jpeg,
+                                  s.metadata, {s.size, shown}, s.encoded.lost);
   return std::move(s.encoded);
 }
 

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "io/picture/format.hpp"
+#include "io/formats.hpp"
 #include "io/unread_formats.hpp"
 
 namespace impipe::io {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "io/formats/tiff/tiff_header.hpp"
+#include "io/bytes/tiff_entry.hpp"
 
 namespace impipe::io {
 namespace {
@@ -24,7 +24,12 @@ int exif_orientation(std::string_view exif) {
   if (exif.starts_with(exif_prefix)) exif.remove_prefix(exif_prefix.size());
   if (!exif.starts_with("II") && !exif.starts_with("MM")) return 0;
   try {
-    return tiff_orientation(ByteSource(std::as_bytes(std::span(exif))));
+    int orientation = 0;
+    const ByteSource source(std::as_bytes(std::span(exif)));
+    TiffDirectories(source).visit([&](std::uint64_t tag, const TiffEntry& entry) {
+      if (tag == 274) orientation = valid_tiff_orientation(entry.at());
+    });
+    return orientation;
   } catch (const Error&) {
     return 0;  // damaged metadata does not spoil a picture
   }

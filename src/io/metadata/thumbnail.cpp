@@ -100,7 +100,7 @@ std::string thumbnail_of(const HostImage& image, int side, size_t max_bytes) {
   for (const int quality : qualities) {
     EncodeOptions options;
     options.quality = quality;
-    jpeg = codec_module(Format::jpeg).encode(small.image(), Format::jpeg, options);
+    jpeg = codec_module(main_module).encode(small.image(), Format::jpeg, options);
     if (jpeg.size() <= max_bytes) break;
   }
   return std::string(text_of(jpeg));

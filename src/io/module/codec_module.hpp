@@ -10,17 +10,11 @@
 #include <vector>
 
 #include "core/image.hpp"
-#include "io/codec.hpp"
+#include "io/picture/decoding.hpp"
+#include "io/picture/encoding.hpp"
 #include "io/picture/picture_rows.hpp"
 
 namespace impipe::io {
-
-// The level of what has one, for the fastest, the usual and the smallest files.
-inline int level_of(Compression compression, int fast, int standard, int small) {
-  return compression == Compression::fast    ? fast
-         : compression == Compression::small ? small
-                                             : standard;
-}
 
 // Makes the image to decode into. The program's own function, so that planes come from its
 // allocator and the module needs none.
@@ -77,6 +71,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 13";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 14";
 
 }  // namespace impipe::io

@@ -83,38 +83,15 @@ const CodecModule& open_module(const std::string& file_name) {
               ExitCode::file_failed);
 }
 
-std::string file_of(Codec codec) {
-  switch (codec) {
-    case Codec::openexr: return "impipe_codec_exr.so";
-    case Codec::jxl: return "impipe_codec_jxl.so";
-    case Codec::avif: return "impipe_codec_avif.so";
-    case Codec::openjpeg: return "impipe_codec_jp2.so";
-    case Codec::gif: return "impipe_codec_gif.so";
-    case Codec::heif: return "impipe_codec_heif.so";
-    case Codec::cfitsio: return "impipe_codec_fits.so";
-    case Codec::libraw: return "impipe_codec_raw.so";
-    case Codec::program:
-    case Codec::module: break;
-  }
-  return "impipe_codec.so";
-}
-
 }  // namespace
 
-bool module_reads_header(Format format) {
-  const Codec codec = traits(format).codec;
-  return codec == Codec::jxl || codec == Codec::avif || codec == Codec::openjpeg ||
-         codec == Codec::heif || codec == Codec::cfitsio || codec == Codec::libraw;
-}
-
-const CodecModule& codec_module(Format format) {
-  const Codec codec = traits(format).codec;
+const CodecModule& codec_module(std::string_view name) {
   static std::mutex mutex;
-  static std::map<Codec, const CodecModule*> opened;
+  static std::map<std::string_view, const CodecModule*> opened;  // the names are constants
   std::lock_guard lock(mutex);
-  if (const auto known = opened.find(codec); known != opened.end()) return *known->second;
-  const CodecModule& module = open_module(file_of(codec));  // tried again after a throw
-  opened.emplace(codec, &module);
+  if (const auto known = opened.find(name); known != opened.end()) return *known->second;
+  const CodecModule& module = open_module(std::string(name) + ".so");  // tried again after a throw
+  opened.emplace(name, &module);
   return module;
 }
 

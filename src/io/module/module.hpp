@@ -5,11 +5,11 @@
 
 namespace impipe::io {
 
-// The module for a format that is not built in. Throws Error naming the places looked at when there
-// is none, or one of another version.
-const CodecModule& codec_module(Format format);
+// The program's own, of the formats that nearly every user has.
+inline constexpr std::string_view main_module = "impipe_codec";
 
-// Whether the module reads the header too, and reads and writes the metadata.
-bool module_reads_header(Format format);
+// The module of this name. Throws Error naming the places looked at when there is none, or one of
+// another version.
+const CodecModule& codec_module(std::string_view name);
 
 }  // namespace impipe::io

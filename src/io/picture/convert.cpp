@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "io/bytes/byte_source.hpp"
-#include "io/codec.hpp"
+#include "io/picture/convert.hpp"
 
 namespace impipe::io {
 namespace {
@@ -118,33 +118,6 @@ HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped)
   }
   if (clipped != nullptr) *clipped += outside;
   return out;
-}
-
-OutputType output_type(const ImageInfo* input, const ImageType& result,
-                       std::optional<Format> wanted, std::optional<PixelClass> wanted_class) {
-  // What is read alone goes to PNG.
-  if (input != nullptr && !wanted && !traits(input->format).writes) wanted = Format::png;
-  PixelClass cls = result.cls;
-  if (wanted_class) {
-    cls = *wanted_class;
-  } else if (result.cls == PixelClass::single && result.white != 0) {
-    // The depth of the input; a threshold's 1-bit input would throw a filter's result away.
-    cls = input == nullptr ? PixelClass::uint8 : input->type.cls;
-    if (cls == PixelClass::logical) cls = PixelClass::uint8;
-    if (wanted == Format::npy || (!wanted && input != nullptr && input->format == Format::npy)) {
-      cls = PixelClass::single;
-    }
-  }
-  Format format = Format::png;
-  if (wanted) {
-    format = *wanted;
-  } else if (input != nullptr) {
-    // Loss would spoil a mask: its values would no longer be two. EXR is then written without.
-    const bool spoils = input->lossy && input->format != Format::exr;
-    format = cls == PixelClass::logical && spoils ? Format::png : input->format;
-  }
-  // PNM and PFM are one family: a float result of a PFM stays float, an integer one becomes PGM.
-  return {format, nearest_class(format, cls)};
 }
 
 }  // namespace impipe::io

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/headers.hpp"
+#include "io/bytes/byte_source.hpp"
+#include "io/picture/image_info.hpp"
 
 namespace impipe::io {
 
@@ -24,5 +25,8 @@ struct BmpHeader {
   std::int64_t row_bytes = 0;            // in the file, plain
 };
 BmpHeader bmp_layout(const ByteSource& source);
+
+HostImage decode_bmp(std::span<const std::byte> bytes);
+Bytes encode_bmp(const HostImage& image);
 
 }  // namespace impipe::io

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "io/bytes/tiff_fields.hpp"
+#include "io/formats/by_module.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/xmp.hpp"
@@ -89,6 +90,16 @@ bool is_of_photograph(std::uint16_t tag) {
   return std::find(std::begin(told), std::end(told), tag) != std::end(told);
 }
 
+// Camera raw that is no TIFF.
+bool is_camera_signature(std::string_view head) {
+  using namespace std::string_view_literals;
+  for (const std::string_view known :
+       {"FUJIFILMCCD-RAW "sv, "IIRO"sv, "IIRS"sv, "MMOR"sv, "IIU\0"sv}) {
+    if (head.starts_with(known)) return true;
+  }
+  return head.size() >= 12 && head.substr(4, 8) == "ftypcrx ";
+}
+
 }  // namespace
 
 bool is_camera_raw(const ByteSource& source) {
@@ -141,5 +152,26 @@ MetadataRead read_camera_metadata(std::span<const std::byte> file) {
   }
   return out;
 }
+
+const FormatTraits camera_format{
+    .format = Format::camera,
+    .name = "camera raw",
+    .extensions = "dng nef cr2 cr3 arw raf orf rw2 pef srw",
+    .module = "impipe_codec_raw",
+    .library = "LibRaw",
+    .sixteen = true,
+    .metadata = true,
+    .sniff = is_camera_signature,
+    .header =
+        [](const HeaderInput& input) {
+          if (tiff_format.sniff(input.source.read_some(0, 4))) check_dng(input.source);
+          return header_by_module(Format::camera, input);
+        },
+    .decode = decode_by_module,
+    .encode = not_encoded,
+    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int>) { return read_camera_metadata(file); },
+    .with_metadata = metadata_encoded,
+};
 
 }  // namespace impipe::io

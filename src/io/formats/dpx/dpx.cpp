@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "io/bytes/tiff_fields.hpp"
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/windows.hpp"
 #include "io/picture/pixel_rows.hpp"
@@ -406,5 +406,36 @@ Bytes encode_dpx(const HostImage& image, const Metadata& metadata, std::vector<s
   }
   return out;
 }
+
+namespace {
+
+void decode(const DecodeInput& input, Decoded& out) {
+  out.image = decode_dpx(input.file);
+  if (input.options.metadata) out.metadata.dpx = dpx_storage(input.file, out.lost);
+}
+
+}  // namespace
+
+const FormatTraits dpx_format{
+    .format = Format::dpx,
+    .name = "DPX",
+    .extensions = "dpx",
+    .eight = true,
+    .sixteen = true,
+    .alpha = true,
+    .metadata = true,
+    .sniff =
+        [](std::string_view head) { return head.starts_with("SDPX") || head.starts_with("XPDS"); },
+    .header = [](const HeaderInput& input) { return dpx_header(input.source).info; },
+    .decode = decode,
+    .encode = [](HostImage& image, const EncodeInput& input,
+                 Encoded& out) { out.bytes = encode_dpx(image, input.metadata, out.lost); },
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+    .name_storage =
+        [](const Metadata& metadata, Lost& lost) {
+          if (metadata.dpx) name_losses(*metadata.dpx, lost);
+        },
+};
 
 }  // namespace impipe::io

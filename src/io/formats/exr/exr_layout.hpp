@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
-#include "io/codec.hpp"
+#include "io/picture/encoding.hpp"
 
 namespace impipe::io {
 

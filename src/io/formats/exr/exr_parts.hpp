@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "io/codec.hpp"
+#include "io/picture/image_info.hpp"
 
 namespace impipe::io {
 

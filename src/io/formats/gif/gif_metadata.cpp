@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "io/formats/gif/gif_blocks.hpp"
+#include "io/formats/gif/gif_metadata.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/xmp.hpp"
 

@@ -4,11 +4,16 @@
 #include <cstdlib>
 
 #include "core/printable.hpp"
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
 namespace {
 
+struct HdrHeader {
+  ImageInfo info;
+  bool by_columns = false, bottom_up = false, right_to_left = false;
+  std::int64_t data = 0;
+};
 constexpr int exponent_bias = 128 + 8;  // of the shared byte, and of a mantissa of 8 bits
 constexpr std::int64_t shortest_packed = 8, longest_packed = 32767;  // pixels in a row
 
@@ -138,8 +143,6 @@ void pack_colour(const float* rgb, std::uint8_t* to) {
   to[3] = static_cast<std::uint8_t>(exponent + 128);
 }
 
-}  // namespace
-
 HdrHeader hdr_header(const ByteSource& source) {
   constexpr std::int64_t longest = 1 << 16;
   const std::string text = source.read_some(0, longest);
@@ -221,5 +224,62 @@ Bytes encode_hdr(const HostImage& image) {
   }
   return out;
 }
+
+// A line "NAME=value" of a Radiance header.
+void read_hdr_variable(const std::string& line, MetadataRead& out) {
+  const size_t equals = line.find('=');
+  const std::string name = line.substr(0, equals);
+  const bool is_name =
+      equals != line.npos && !name.empty() && name.find_first_of(" \t") == name.npos;
+  if (!is_name) return out.lose("its history");  // a program and its arguments
+  if (name == "FORMAT" || name == "SOFTWARE") return;
+  if (name == "PIXASPECT") {
+    const double aspect = std::strtod(line.c_str() + equals + 1, nullptr);  // height over width
+    if (aspect > 0 && aspect < 1e6 && aspect != 1) {
+      out.metadata.resolution = Resolution{aspect, 1, Resolution::Unit::none};
+    }
+    return;
+  }
+  out.lose(name);
+}
+
+MetadataRead read_hdr_metadata(std::span<const std::byte> file) {
+  MetadataRead out;
+  const std::string_view text = text_of(file);
+  for (size_t at = text.find('\n'); at != text.npos;) {
+    const size_t end = std::min(text.find('\n', at + 1), text.size());
+    const std::string line(text.substr(at + 1, end - at - 1));
+    if (line.empty() || end == text.size()) break;
+    if (line.front() == '#') {
+      out.metadata.comments.push_back(
+          line.substr(std::min(line.find_first_not_of("# "), line.size())));
+    } else {
+      read_hdr_variable(line, out);
+    }
+    at = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+const FormatTraits hdr_format{
+    .format = Format::hdr,
+    .name = "Radiance HDR",
+    .extensions = "hdr rgbe pic",
+    .floats = true,
+    .lossy = true,
+    .sniff =
+        [](std::string_view head) {
+          return head.starts_with("#?RADIANCE") || head.starts_with("#?RGBE");
+        },
+    .header = [](const HeaderInput& input) { return hdr_header(input.source).info; },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_hdr(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_hdr(image); },
+    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int>) { return read_hdr_metadata(file); },
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

@@ -341,4 +341,18 @@ void check_coded_sizes(const ByteSource& source) {
   }
 }
 
+std::optional<Format> format_of_brand(std::string_view head) {
+  if (head.size() < 12 || head.substr(4, 4) != "ftyp") return {};
+  const std::string_view brand = head.substr(8, 4);
+  if (brand == "avif" || brand == "avis") return Format::avif;
+  for (const std::string_view known : {"heic", "heix", "heim", "heis", "hevc", "hevx"}) {
+    if (brand == known) return Format::heif;
+  }
+  // Of both kinds; the list of brands tells.
+  if (brand == "mif1" || brand == "msf1") {
+    return head.substr(12).find("avi") != head.npos ? Format::avif : Format::heif;
+  }
+  return {};
+}
+
 }  // namespace impipe::io

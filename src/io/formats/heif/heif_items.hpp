@@ -1,13 +1,18 @@
 // What a HEIF or AVIF file holds beside the pictures that are read from it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
 #include "io/picture/format.hpp"
 
 namespace impipe::io {
+
+// AVIF or HEIF, by the brands at the beginning of a file of ISO's base media format.
+std::optional<Format> format_of_brand(std::string_view head);
 
 // Names of auxiliary images, thumbnails, further pictures and metadata that no reader of ours
 // takes: "a depth map". Looks at the items' table alone. All that is damaged in it is passed over:

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "io/bytes/boxes.hpp"
-#include "io/headers.hpp"
+#include "io/formats/jp2/jp2_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/orientation.hpp"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "io/formats/jpeg/jpeg_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/photoshop.hpp"

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <utility>
 
+#include "io/formats/format_traits.hpp"
+#include "io/formats/npy/npy.hpp"
 #include "io/formats/npy/npy_array.hpp"
-#include "io/headers.hpp"
 #include "io/picture/numbers.hpp"
 #include "io/picture/pixel_rows.hpp"
+#include "io/picture/written_samples.hpp"
 
 namespace impipe::io {
 namespace {
@@ -222,6 +224,8 @@ NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
   return out;
 }
 
+namespace {
+
 HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
                      const std::string& axes) {
   const NpyHeader h = npy_header(ByteSource(bytes), axes);
@@ -264,5 +268,40 @@ HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
   }
   return image;
 }
+
+void decode(const DecodeInput& input, Decoded& out) {
+  const std::string& axes = input.options.reading.axes;
+  out.image = decode_npy(input.file, out.info, axes);
+  out.metadata.npy = std::make_shared<const NpyAxes>(npy_header(ByteSource(input.file), axes).axes);
+}
+
+void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  const SampleType samples = samples_for(image, input.metadata, input.options, out);
+  out.bytes = encode_npy(image, input.metadata.npy.get(), samples);
+}
+
+}  // namespace
+
+const FormatTraits npy_format{
+    .format = Format::npy,
+    .name = "NPY",
+    .extensions = "npy",
+    .one_bit = true,
+    .eight = true,
+    .sixteen = true,
+    .floats = true,
+    .any_channels = true,
+    .alpha = true,
+    .numbers = true,
+    .pages = Pages::several,
+    .writes_pages = true,
+    .sniff = [](std::string_view head) { return head.starts_with("\x93NUMPY"); },
+    .header =
+        [](const HeaderInput& input) { return npy_header(input.source, input.reading.axes).info; },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

@@ -1,9 +1,8 @@
 // Reads the headers of .npy files.
 #include "io/formats/npy/npy_array.hpp"
+#include "io/formats/npy/npy.hpp"
 
 #include <algorithm>
-
-#include "io/codec.hpp"
 
 namespace impipe::io {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "io/formats/npy/npy.hpp"
 #include "io/formats/npy/npy_array.hpp"
-#include "io/headers.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/bytes/byte_source.hpp"
+#include "io/formats/png/png_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/orientation.hpp"
@@ -21,7 +22,7 @@ constexpr size_t after_header = 33;  // the signature and IHDR
 constexpr std::string_view xmp_keyword = "XML:com.adobe.xmp", raw_profile = "Raw profile type ";
 
 std::string inflated(std::string_view packed, std::uint64_t most) {
-  return codec_module(Format::png).inflate(packed, static_cast<std::int64_t>(most));
+  return codec_module(main_module).inflate(packed, static_cast<std::int64_t>(most));
 }
 
 // Calls visit(kind, data, whole chunk) for the chunks after IHDR.
@@ -302,7 +303,7 @@ class Writer {
   Bytes write() {
     if (!m_.icc.empty()) {
       out_ += chunk_of("iCCP", m_.icc_name + std::string(2, '\0') +
-                                   codec_module(Format::png).deflate(text_of(m_.icc)));
+                                   codec_module(main_module).deflate(text_of(m_.icc)));
     }
     if (own_) add_pieces();
     add_resolution();
@@ -314,7 +315,7 @@ class Writer {
       out_ += chunk_of(
           "zTXt",
           std::string(raw_profile) + "iptc" + std::string(2, '\0') +
-              codec_module(Format::png).deflate(raw_profile_text("iptc", text_of(m_.photoshop))));
+              codec_module(main_module).deflate(raw_profile_text("iptc", text_of(m_.photoshop))));
     }
     for (const std::string& text : m_.comments) add_comment(text);
     if (!own_) name_pieces(m_, lost_);

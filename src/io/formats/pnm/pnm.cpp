@@ -6,12 +6,19 @@
 
 #include "core/printable.hpp"
 #include "io/bytes/bits.hpp"
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
 
+struct PnmHeader {
+  ImageInfo info;
+  char kind = '5';             // the character after P
+  std::int64_t maxval = 1;     // what displays as white; of PFM: unused
+  bool little_endian = false;  // of PFM
+  std::int64_t data = 0;       // offset of the pixels
+};
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // The words of a header: separated by white space; '#' begins a comment up to the end of the line,
@@ -234,8 +241,6 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
        std::to_string(header.maxval));
 }
 
-}  // namespace
-
 PnmHeader pnm_header(const ByteSource& source) {
   PnmHeader first = header_at(source, 0);
   // Raw pictures of a file follow one another without anything between them.
@@ -311,8 +316,6 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
   return image;
 }
 
-namespace {
-
 // The rows of a raw file behind its header. bits: eight pixels to a byte, 1 is black.
 Bytes with_rows(const std::string& head, const HostImage& image, bool bits) {
   const PixelClass cls = image.type.cls;
@@ -348,8 +351,6 @@ std::string largest_value(PixelClass cls) {
   return std::to_string(static_cast<int>(class_max(cls))) + "\n";
 }
 
-}  // namespace
-
 Bytes encode_pnm(const HostImage& image) {
   const bool bits = image.type.cls == PixelClass::logical;
   const std::string head = std::string(bits                       ? "P4\n"
@@ -383,5 +384,63 @@ Bytes encode_pfm(const HostImage& image) {
   append_rows(out, image, size.height - 1, size.height, -1);  // from the bottom
   return out;
 }
+
+// Whether a file begins with P, such a character, and a space or a comment.
+bool is_kind(std::string_view head, std::string_view kinds) {
+  return head.size() >= 3 && head[0] == 'P' && kinds.find(head[1]) != kinds.npos &&
+         std::string_view(" \t\r\n\v\f#").find(head[2]) != std::string_view::npos;
+}
+
+}  // namespace
+
+const FormatTraits pnm_format{
+    .format = Format::pnm,
+    .name = "PNM",
+    .extensions = "pgm ppm pbm pnm",
+    .one_bit = true,
+    .eight = true,
+    .sixteen = true,
+    .sniff = [](std::string_view head) { return is_kind(head, "123456"); },
+    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_pnm(image); },
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+};
+
+const FormatTraits pam_format{
+    .format = Format::pam,
+    .name = "PAM",
+    .extensions = "pam",
+    .one_bit = true,
+    .eight = true,
+    .sixteen = true,
+    .alpha = true,
+    .sniff =
+        [](std::string_view head) {
+          return head.starts_with("P7\n") || head.starts_with("P7\r\n");
+        },
+    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_pam(image); },
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+};
+
+const FormatTraits pfm_format{
+    .format = Format::pfm,
+    .name = "PFM",
+    .extensions = "pfm",
+    .floats = true,
+    .sniff = [](std::string_view head) { return is_kind(head, "fF"); },
+    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_pfm(image); },
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstring>
 
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -121,8 +121,6 @@ class Writer {
   std::array<Pixel, 64> seen_{Pixel{0, 0, 0, 0}};
 };
 
-}  // namespace
-
 ImageInfo qoi_header(const ByteSource& source) {
   const std::string head = source.read(0, header_bytes);
   ImageInfo info{.format = Format::qoi};
@@ -186,5 +184,31 @@ Bytes encode_qoi(const HostImage& image) {
   out.push_back(std::byte{1});
   return out;
 }
+
+MetadataRead read_qoi_metadata(std::span<const std::byte> file) {
+  constexpr std::int64_t space_at = 13;
+  MetadataRead out;
+  const bool linear = big_at(ByteSource(file).read_some(space_at, 1), 0, 1) == 1;
+  if (linear) out.lose("that its colours are linear");
+  return out;
+}
+
+}  // namespace
+
+const FormatTraits qoi_format{
+    .format = Format::qoi,
+    .name = "QOI",
+    .extensions = "qoi",
+    .eight = true,
+    .alpha = true,
+    .sniff = [](std::string_view head) { return head.starts_with("qoif"); },
+    .header = [](const HeaderInput& input) { return qoi_header(input.source); },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_qoi(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_qoi(image); },
+    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int>) { return read_qoi_metadata(file); },
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

@@ -2,12 +2,24 @@
 #include <algorithm>
 #include <cstring>
 
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
 
+struct TgaHeader {
+  ImageInfo info;
+  int kind = 2;                 // 1 palette, 2 colours, 3 gray
+  bool packed = false;          // in run lengths
+  int bits = 24, map_bits = 0;  // of a pixel; of a colour of the palette
+  int map_first = 0, map_count = 0;
+  bool top_down = false, right_to_left = false;
+  bool premultiplied = false;
+  bool fourth_left_out =
+      false;  // a byte a pixel that differs, and is no alpha by the extension area
+  std::int64_t map = 0, data = 0;  // offsets
+};
 constexpr std::int64_t header_bytes = 18;
 
 std::uint8_t five_bits(unsigned value) {
@@ -138,8 +150,6 @@ bool has_alpha(const ByteSource& source, TgaHeader& header, int bits, int attrib
   return differ && attributes < 0;
 }
 
-}  // namespace
-
 TgaHeader tga_header(const ByteSource& source) {
   const std::string head = source.read(0, header_bytes);
   const auto number = [&](size_t at, int bytes) {
@@ -215,5 +225,87 @@ Bytes encode_tga(const HostImage& image) {
   }
   return out;
 }
+
+// A text of a field of fixed length, without what fills it up.
+std::string field_at(const std::string& area, size_t at, size_t length) {
+  const std::string field = at < area.size() ? area.substr(at, length) : "";
+  const std::string text = field.substr(0, field.find('\0'));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// The extension area of TGA 2.0 (Truevision, 1991), by the offsets of its fields.
+void read_tga_extension(const std::string& area, MetadataRead& out) {
+  constexpr size_t author = 2, comment = 43, date = 367, job = 379, aspect = 474, gamma = 478,
+                   corrections = 482, stamp = 486;
+  constexpr size_t name_length = 41, line_length = 81;
+  if (!field_at(area, author, name_length).empty()) out.lose("its author's name");
+  std::string lines;
+  for (size_t line = 0; line < 4; ++line) {
+    const std::string text = field_at(area, comment + line * line_length, line_length);
+    if (!text.empty()) lines += (lines.empty() ? "" : "\n") + text;
+  }
+  if (!lines.empty()) out.metadata.comments.push_back(lines);
+  if (little_at(area, date, 6) != 0) out.lose("its date");
+  if (!field_at(area, job, name_length).empty()) out.lose("its job's name");
+  const auto width = static_cast<double>(little_at(area, aspect, 2));
+  const auto height = static_cast<double>(little_at(area, aspect + 2, 2));
+  if (width > 0 && height > 0 && width != height) {
+    // The wider the pixels, the fewer.
+    out.metadata.resolution = Resolution{height, width, Resolution::Unit::none};
+  }
+  const std::uint64_t divisor = little_at(area, gamma + 2, 2);
+  if (divisor != 0 && little_at(area, gamma, 2) != divisor) out.lose("its gamma");
+  if (little_at(area, corrections, 4) != 0) out.lose("its table of colours to be corrected");
+  if (little_at(area, stamp, 4) != 0) out.lose("a thumbnail");
+}
+
+MetadataRead read_tga_metadata(std::span<const std::byte> file) {
+  constexpr std::int64_t head_bytes = 18, footer_bytes = 26, area_bytes = 495;
+  const ByteSource source(file);
+  MetadataRead out;
+  const auto id_bytes = static_cast<std::int64_t>(big_at(source.read_some(0, 1), 0, 1));
+  const std::string id = field_at(source.read_some(head_bytes, id_bytes), 0, 255);
+  if (!id.empty()) out.metadata.comments.push_back(id);
+  const std::string footer = source.read_some(source.size() - footer_bytes, footer_bytes);
+  if (footer.size() != footer_bytes || footer.compare(8, 16, "TRUEVISION-XFILE") != 0) return out;
+  const auto area = static_cast<std::int64_t>(little_at(footer, 0, 4));
+  if (area > 0) read_tga_extension(source.read_some(area, area_bytes), out);
+  if (little_at(footer, 4, 4) != 0) out.lose("its developer's area");
+  if (tga_header(source).fourth_left_out)
+    out.lose("a fourth byte a pixel that it says is no alpha");
+  return out;
+}
+
+// TGA has no signature, and so its header must be free of contradictions.
+bool is_tga(std::string_view head) {
+  if (head.size() < static_cast<size_t>(header_bytes)) return false;
+  const auto at = [&](size_t i) { return static_cast<unsigned char>(head[i]); };
+  const int kind = at(2) & 7, bits = at(16), map_bits = at(7);
+  const bool has_size = at(12) + at(13) > 0 && at(14) + at(15) > 0;
+  if ((at(2) & ~11) != 0 || (at(17) & 0xc0) != 0 || !has_size) return false;
+  const auto is_colour = [](int n) { return n == 15 || n == 16 || n == 24 || n == 32; };
+  if (kind == 1) return at(1) == 1 && bits == 8 && is_colour(map_bits) && at(5) + at(6) > 0;
+  if (at(1) != 0 || at(3) + at(4) + at(5) + at(6) + at(7) != 0) return false;
+  return kind == 2 ? is_colour(bits) : kind == 3 && (bits == 8 || bits == 16);
+}
+
+}  // namespace
+
+const FormatTraits tga_format{
+    .format = Format::tga,
+    .name = "TGA",
+    .extensions = "tga",
+    .eight = true,
+    .alpha = true,
+    .longest_side = 65535,
+    .sniff = is_tga,
+    .header = [](const HeaderInput& input) { return tga_header(input.source).info; },
+    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_tga(input.file); },
+    .encode = [](HostImage& image, const EncodeInput&,
+                 Encoded& out) { out.bytes = encode_tga(image); },
+    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int>) { return read_tga_metadata(file); },
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

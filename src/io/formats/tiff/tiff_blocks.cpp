@@ -6,6 +6,7 @@
 
 #include "io/bytes/byte_source.hpp"
 #include "io/bytes/tiff_fields.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/module/module.hpp"
 #include "io/module/module_call.hpp"
 
@@ -76,9 +77,11 @@ class Blocks {
 // One of them, of this type, size and depth of samples.
 HostImage decode_block(std::span<const std::byte> block, Format format, const ImageType& type,
                        Size size, std::uint64_t bits) {
-  const std::string name(name_of(format));
-  if (sniff(block) != format) fail("damaged TIFF: a strip or tile is no " + name);
-  const ImageInfo info = probe(block);
+  const FormatTraits& codec = traits(format);
+  const std::string name(codec.name);
+  if (!codec.sniff(text_of(block))) fail("damaged TIFF: a strip or tile is no " + name);
+  const ImageInfo info =
+      codec.header({.source = ByteSource(block), .memory = block, .page = {}, .reading = {}});
   // `detail` begins with the depth of samples.
   if (!(info.type == type) || !(info.stored == size) || info.pages != 1 ||
       !info.detail.starts_with(std::to_string(bits) + "-bit")) {
@@ -86,7 +89,7 @@ HostImage decode_block(std::span<const std::byte> block, Format format, const Im
          std::to_string(bits) + " bits, a strip or tile is a " + name + " of " +
          to_string(info.stored) + ", " + to_string(info.type) + ", " + info.detail);
   }
-  const CodecModule& module = codec_module(format);
+  const CodecModule& module = codec_module(codec.module);
   return from_module([&] { return module.decode(block, info, make_image); });
 }
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "io/codec.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
+#include "io/picture/image_info.hpp"
 
 namespace impipe::io {
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "io/bytes/tiff_entry.hpp"
 #include "io/formats/tiff/tiff_description.hpp"
 #include "io/formats/tiff/tiff_planes.hpp"
 
@@ -19,78 +20,6 @@ constexpr int max_directories = 65535;
 constexpr std::uint64_t max_xmp = 16 << 20;  // bytes
 // More than a description of a stack by ImageJ or tifffile.
 constexpr std::int64_t max_description = 64 << 10;  // bytes
-
-// The directories of one file, one after another.
-class Directories {
- public:
-  explicit Directories(const ByteSource& source) : source_(source) {
-    const std::string head = source.read(0, 8);
-    big_endian_ = head[0] == 'M';
-    big_tiff_ = number(head, 2, 2) == 43;
-    next_ = big_tiff_ ? offset(source.read(8, 8), 0) : offset(head, 4);
-  }
-
-  std::int64_t next() const { return next_; }  // 0 after the last
-  void go_to(std::int64_t begin) { next_ = begin; }
-
-  // Calls visit(tag, entry) for the entries of the next directory, and goes on to the one after.
-  template <class Visit>
-  void visit(Visit visit) {
-    const std::int64_t begin = next_;
-    const int count_bytes = big_tiff_ ? 8 : 2;
-    const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
-    if (count > 4096) {
-      fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
-    }
-    const int entry_bytes = big_tiff_ ? 20 : 12;
-    const std::string entries =
-        source_.read(begin + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const size_t at = i * static_cast<size_t>(entry_bytes);
-      visit(number(entries, at, 2), entry_at(entries, at));
-    }
-    // The very end of a file may lack the zeros that end the chain.
-    const std::string link = source_.read_some(
-        begin + count_bytes + static_cast<std::int64_t>(entries.size()), big_tiff_ ? 8 : 4);
-    next_ = offset(link, 0);
-  }
-
- private:
-  std::uint64_t number(const std::string& text, size_t at, int bytes) const {
-    return number_at(text, at, bytes, big_endian_);
-  }
-  std::int64_t offset(const std::string& text, size_t at) const {
-    return static_cast<std::int64_t>(number(text, at, big_tiff_ ? 8 : 4));
-  }
-
-  TiffEntry entry_at(const std::string& entries, size_t at) const {
-    TiffEntry entry;
-    entry.big_endian = big_endian_;
-    entry.type = number(entries, at + 2, 2);
-    entry.count = number(entries, at + 4, big_tiff_ ? 8 : 4);
-    const size_t value_at = at + (big_tiff_ ? 12 : 8);
-    const size_t inline_bytes = big_tiff_ ? 8 : 4;
-    const std::uint64_t bytes = std::min<std::uint64_t>(entry.count, 64) *
-                                static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
-    if (bytes <= inline_bytes) {
-      entry.values = entries.substr(value_at, inline_bytes);
-    } else {
-      entry.offset = offset(entries, value_at);
-      entry.values = source_.read_some(
-          entry.offset, static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
-    }
-    return entry;
-  }
-
-  const ByteSource& source_;
-  bool big_endian_ = false;
-  bool big_tiff_ = false;
-  std::int64_t next_ = 0;
-};
-
-int valid_orientation(std::uint64_t value) {
-  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
-}
 
 // A tag with one value for each sample, which have to be equal.
 std::uint64_t common_value(const TiffEntry& entry, const char* what) {
@@ -132,7 +61,7 @@ bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
   }
 }
 
-Directory read_directory(Directories& directories) {
+Directory read_directory(TiffDirectories& directories) {
   Directory out;
   TiffStorage& s = out.storage;
   TiffLayout& l = s.layout;
@@ -153,7 +82,7 @@ Directory read_directory(Directories& directories) {
       case 262: number(l.photometric); break;
       case 270: out.description = entry; return;
       case 274:
-        l.orientation = valid_orientation(entry.at());
+        l.orientation = valid_tiff_orientation(entry.at());
         out.says_orientation = true;
         break;
       case 277: number(l.samples); break;
@@ -316,7 +245,7 @@ void read_description(Directory& directory, const ByteSource& source) {
 
 Chain read_chain(const ByteSource& source) {
   Chain out;
-  Directories directories(source);
+  TiffDirectories directories(source);
   std::set<std::int64_t> seen;
   while (directories.next() != 0) {
     const std::int64_t begin = directories.next();
@@ -393,7 +322,7 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
       std::upper_bound(known->runs.begin(), known->runs.end(), page,
                        [](int number, const TiffPages::Run& run) { return number < run.first; });
   const TiffPages::Run& run = *(after - 1);
-  Directories directories(source);
+  TiffDirectories directories(source);
   directories.go_to(run.directory);
   const Directory directory = read_directory(directories);
   TiffHeader header{.layout = directory.storage.layout,
@@ -436,14 +365,6 @@ ImageType image_type_of(const TiffLayout& layout) {
   type.channels = layout.is_gray() || layout.photometric == tiff_rgb ? others : 3;
   if (type.alpha && type.white == 0) refuse("of numbers without a white beside alpha");
   return type;
-}
-
-int tiff_orientation(const ByteSource& source) {
-  int orientation = 0;
-  Directories(source).visit([&](auto tag, const TiffEntry& entry) {
-    if (tag == 274) orientation = valid_orientation(entry.at());
-  });
-  return orientation;
 }
 
 }  // namespace impipe::io

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
-#include "io/codec.hpp"
+#include "io/picture/image_info.hpp"
 
 namespace impipe::io {
 
@@ -93,8 +93,5 @@ TiffHeader read_tiff(const ByteSource& source, int page = 0, const TiffPages* kn
 
 // The image that such pixels become. Throws Error for what an image cannot hold.
 ImageType image_type_of(const TiffLayout& layout);
-
-// The orientation of a TIFF structure's first directory, as in orientation.hpp.
-int tiff_orientation(const ByteSource& source);
 
 }  // namespace impipe::io

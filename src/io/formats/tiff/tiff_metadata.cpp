@@ -5,6 +5,7 @@
 #include "io/bytes/tiff_fields.hpp"
 #include "io/formats/tiff/tiff_description.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/photoshop.hpp"
@@ -340,6 +341,10 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
   }
   set_first_directory(out, order, next);
   return bytes_of_text(out);
+}
+
+bool is_big_endian(const Metadata& metadata) {
+  return metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
 }
 
 }  // namespace impipe::io

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "io/formats/tiff/tiff_description.hpp"
-#include "io/headers.hpp"
 
 namespace impipe::io {
 namespace {

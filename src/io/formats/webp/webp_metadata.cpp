@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "io/bytes/byte_source.hpp"
+#include "io/formats/webp/webp_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/photoshop.hpp"

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "io/headers.hpp"
-
 namespace impipe::io {
 namespace {
 

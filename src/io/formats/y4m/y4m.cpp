@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "io/headers.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -314,5 +314,44 @@ Bytes encode_y4m(const HostImage& image, const Y4mStorage* from, const EncodeOpt
   }
   return out;
 }
+
+namespace {
+
+void decode(const DecodeInput& input, Decoded& out) {
+  const DecodeOptions& options = input.options;
+  DecodedFrame frame = decode_y4m(input.file, options.page.value_or(0), options.matrix);
+  out.image = std::move(frame.image);
+  out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(frame.storage));
+}
+
+void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  out.bytes = encode_y4m(image, input.metadata.y4m.get(), input.options, out.lost);
+  out.common = text_of(out.bytes).substr(0, text_of(out.bytes).find('\n'));
+  out.head = out.common.size() + 1;
+}
+
+}  // namespace
+
+const FormatTraits y4m_format{
+    .format = Format::y4m,
+    .name = "Y4M",
+    .extensions = "y4m",
+    .eight = true,
+    .sixteen = true,
+    .alpha = true,
+    .pages = Pages::frames,
+    .writes_pages = true,
+    .writes_stream = true,
+    .sniff = [](std::string_view head) { return head.starts_with("YUV4MPEG2 "); },
+    .header = [](const HeaderInput& input) { return y4m_info(input.source); },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+    .name_storage =
+        [](const Metadata& metadata, Lost& lost) {
+          if (metadata.y4m) name_losses(*metadata.y4m, lost);
+        },
+};
 
 }  // namespace impipe::io

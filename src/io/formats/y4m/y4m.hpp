@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
-#include "io/codec.hpp"
+#include "io/picture/encoding.hpp"
 #include "io/picture/ycbcr.hpp"
 
 namespace impipe::io {

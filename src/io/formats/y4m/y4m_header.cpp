@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "io/formats/y4m/y4m.hpp"
-#include "io/headers.hpp"
 
 namespace impipe::io {
 namespace {

@@ -1,7 +1,7 @@
 // Writes an image as an EXR of one part.
 #pragma once
 
-#include "io/codec.hpp"
+#include "io/picture/encoding.hpp"
 
 namespace impipe::io {
 

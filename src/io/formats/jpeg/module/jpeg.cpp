@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/module/codecs.hpp"
+#include "io/formats/jpeg/module/jpeg.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {

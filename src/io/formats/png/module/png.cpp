@@ -8,8 +8,8 @@
 #include <memory>
 #include <new>
 
+#include "io/formats/png/module/png.hpp"
 #include "io/formats/png/module/png_direct.hpp"
-#include "io/module/codecs.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {

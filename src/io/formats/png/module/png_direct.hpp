@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "io/module/codecs.hpp"
+#include "io/formats/png/module/png.hpp"
 
 namespace impipe::io {
 

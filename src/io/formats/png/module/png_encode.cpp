@@ -15,8 +15,8 @@
 
 #include "io/bytes/bits.hpp"
 #include "io/formats/png/module/literal_deflate.hpp"
+#include "io/formats/png/module/png.hpp"
 #include "io/formats/png/module/png_filter.hpp"
-#include "io/module/codecs.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {

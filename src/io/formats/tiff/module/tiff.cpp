@@ -13,8 +13,8 @@
 #include <new>
 
 #include "io/bytes/bits.hpp"
+#include "io/formats/tiff/module/tiff.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
-#include "io/module/codecs.hpp"
 #include "io/picture/numbers.hpp"
 #include "io/picture/pixel_rows.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-#include "io/module/codecs.hpp"
+#include "io/formats/webp/module/webp.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {

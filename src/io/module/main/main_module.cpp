@@ -1,9 +1,12 @@
-// The codec module's factory: hands each format to its library.
+// The program's own codec module: hands each of its formats to a library.
 #include "io/module/codec_module.hpp"
 
 #include <cstring>
 
-#include "io/module/codecs.hpp"
+#include "io/formats/jpeg/module/jpeg.hpp"
+#include "io/formats/png/module/png.hpp"
+#include "io/formats/tiff/module/tiff.hpp"
+#include "io/formats/webp/module/webp.hpp"
 
 namespace impipe::io {
 namespace {

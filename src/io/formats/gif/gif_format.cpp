@@ -1,6 +1,7 @@
 // The header of a GIF: its blocks are walked, none of them unpacked.
+#include "io/formats/by_module.hpp"
 #include "io/formats/gif/gif_blocks.hpp"
-#include "io/headers.hpp"
+#include "io/formats/gif/gif_metadata.hpp"
 
 namespace impipe::io {
 namespace {
@@ -32,8 +33,6 @@ Frames frames_of(const ByteSource& source, Size screen) {
   return frames;
 }
 
-}  // namespace
-
 ImageInfo gif_header(const ByteSource& source) {
   const std::string head = source.read(0, gif_head_bytes);
   ImageInfo info{.format = Format::gif};
@@ -46,5 +45,30 @@ ImageInfo gif_header(const ByteSource& source) {
   info.detail = frames.count > 1 ? "8-bit palette, animated" : "8-bit palette";
   return info;
 }
+
+}  // namespace
+
+const FormatTraits gif_format{
+    .format = Format::gif,
+    .name = "GIF",
+    .extensions = "gif",
+    .module = "impipe_codec_gif",
+    .library = "giflib",
+    .eight = true,
+    .alpha = true,
+    .metadata = true,
+    .pages = Pages::frames,
+    .headers_alike = true,
+    .sniff =
+        [](std::string_view head) {
+          return head.starts_with("GIF87a") || head.starts_with("GIF89a");
+        },
+    .header = [](const HeaderInput& input) { return gif_header(input.source); },
+    .decode = decode_by_module,
+    .encode = not_encoded,
+    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int>) { return read_gif_metadata(file); },
+    .with_metadata = lose_metadata,
+};
 
 }  // namespace impipe::io

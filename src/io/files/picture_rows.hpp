@@ -1,0 +1,70 @@
+// Files of which rows are read and written: so far TIFFs and JPEGs.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/codec.hpp"
+#include "io/picture/picture_rows.hpp"
+
+namespace impipe::io {
+
+class UnsyncedDisks;
+
+// Opens a TIFF whose header says `info`; null when its rows cannot be read without the others.
+std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info);
+// The same of an upright JPEG, which stays in memory meanwhile.
+std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info);
+// The metadata of such a file.
+MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info);
+
+// What a picture is converted to, as `encode` converts one, and how it is stored.
+struct RowsTarget {
+  ImageType type;  // of the result, before its conversion to `cls`
+  PixelClass cls = PixelClass::uint8;
+  Size size;
+  Size tile;  // of no pixels: in strips
+};
+
+// A TIFF that appears whole or not at all.
+class RowsFile {
+ public:
+  // The names of the metadata that it will not have.
+  static std::vector<std::string> losses(const RowsTarget& target, const Metadata& metadata);
+  // Throws Error.
+  RowsFile(const std::filesystem::path& path, const RowsTarget& target, const Metadata& metadata,
+           const EncodeOptions& options);
+  ~RowsFile();
+  // The next rows. Adds to `clipped` the values that were saturated. False where the input's type
+  // of samples (Metadata::samples) does not hold them: then the file is to be begun again without.
+  [[nodiscard]] bool write(const HostImage& rows, std::int64_t& clipped);
+  // maker: see is_up_to_date. disks: see AtomicFile::commit.
+  void commit(std::string_view maker, UnsyncedDisks* disks);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A JPEG of rows, with the bytes that `encode` makes of the whole.
+class RowsJpeg {
+ public:
+  // Throws Error.
+  RowsJpeg(const ImageType& type, Size size, const Metadata& metadata,
+           const EncodeOptions& options);
+  ~RowsJpeg();
+  // The next rows.
+  void write(const HostImage& rows);
+  // After the last row.
+  Encoded finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace impipe::io

@@ -1,0 +1,86 @@
+// EXR's row of the table of formats.
+#include <memory>
+#include <string>
+
+#include "io/formats/by_module.hpp"
+#include "io/formats/exr/exr_layout.hpp"
+#include "io/formats/exr/exr_parts.hpp"
+
+namespace impipe::io {
+namespace {
+
+// The picture of out.info, from an EXR that may have other parts.
+void decode(const DecodeInput& input, Decoded& out) {
+  std::shared_ptr<const Bytes> part;
+  if (out.info.pages > 1) part = std::make_shared<const Bytes>(exr_part(input.file, out.info.page));
+  const std::span<const std::byte> bytes = part ? std::span<const std::byte>(*part) : input.file;
+  decode_by_module({.file = bytes, .options = input.options}, out);
+  ExrStorage storage = exr_layout(ByteSource(bytes), 0, out.info.named).storage;
+  if (!input.options.metadata) storage.attributes.clear();
+  MetadataRead read;
+  std::erase_if(storage.attributes, [&](const ExrAttribute& attribute) {
+    return !read.takes(attribute.value.size(), "EXR attribute '" + attribute.name + "'");
+  });
+  out.lost.insert(out.lost.end(), read.lost.begin(), read.lost.end());
+  if (!storage.carried.empty()) {
+    storage.carried.file = part ? part : std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+  }
+  if (out.image.type.alpha) storage.glows = unassociate_alpha(out.image);
+  out.metadata.exr = std::move(storage);
+}
+
+void name_header_losses(bool place, const std::string& attributes, Lost& lost) {
+  if (place) lost.emplace_back("display window and pixel aspect ratio");
+  if (!attributes.empty()) lost.push_back("EXR attributes (" + attributes + ")");
+}
+
+void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  const std::optional<ExrStorage>& exr = input.metadata.exr;
+  const PixelChange& change = input.metadata.change;
+  const ExrFloats floats = input.options.exr_floats;
+  if (image.type.alpha) image = associate_alpha(image, exr && exr->glows);
+  if (floats == ExrFloats::half) clip_to_half(image, out.clipped);
+  EncodeOptions stored = input.options;
+  stored.exr = exr_storage_for(image, input.original.type.cls, exr, change, floats);
+  const bool was_whole = exr && exr->type == ExrType::whole && floats == ExrFloats::as_input;
+  if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
+  out.bytes = encoded_by_module(image, Format::exr, stored);
+  if (!exr) return;
+  const bool place = has_place(*exr) && !has_place(stored.exr) && !windows_follow(*exr, change);
+  name_header_losses(place, attributes_lost(*exr, stored.exr), out.lost);
+}
+
+void name_storage(const Metadata& metadata, Lost& lost) {
+  if (!metadata.exr) return;
+  const ExrStorage& exr = *metadata.exr;
+  if (!exr.carried.empty()) lost.push_back("channels (" + names_of(exr.carried) + ")");
+  if (!exr.other_parts.empty()) lost.push_back("parts (" + names_of_parts(exr) + ")");
+  name_header_losses(has_place(exr), attributes_lost(exr, {}), lost);
+}
+
+}  // namespace
+
+const FormatTraits exr_format{
+    .format = Format::exr,
+    .name = "EXR",
+    .extensions = "exr",
+    .module = "impipe_codec_exr",
+    .library = "OpenEXR",
+    .floats = true,
+    .alpha = true,
+    .metadata = true,
+    .pages = Pages::frames,
+    .writes_pages = true,
+    .sniff = [](std::string_view head) { return head.starts_with("\x76\x2f\x31\x01"); },
+    .header =
+        [](const HeaderInput& input) {
+          return exr_layout(input.source, input.page, input.reading.channels).info;
+        },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = no_metadata,
+    .with_metadata = lose_metadata,
+    .name_storage = name_storage,
+};
+
+}  // namespace impipe::io

@@ -1,0 +1,133 @@
+// A row of the table of formats: how a format is recognised and named, what it can hold, and the
+// functions that read and write it. Each format's row lies in its folder (docs/adding-a-codec.md).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "io/bytes/byte_source.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/picture/decoding.hpp"
+#include "io/picture/encoding.hpp"
+
+namespace impipe::io {
+
+// A function that no row may leave out: a row without it does not compile.
+template <class Signature>
+class Required;
+template <class Result, class... Arguments>
+class Required<Result(Arguments...)> {
+ public:
+  using Function = Result (*)(Arguments...);
+  template <std::convertible_to<Function> Given>
+  constexpr Required(Given function) : function_(function) {}
+  Required(std::nullptr_t) = delete;
+  Result operator()(Arguments... arguments) const {
+    return function_(std::forward<Arguments>(arguments)...);
+  }
+  bool is(Function function) const { return function_ == function; }
+
+ private:
+  Function function_;
+};
+
+struct HeaderInput {
+  const ByteSource& source;
+  std::span<const std::byte> memory;  // the whole file, where it is in memory; else empty
+  std::optional<int> page;            // from 0; none: the first that holds a picture
+  const Reading& reading;
+  // Of a TIFF that is read page after page: used where it is set, and set; or null.
+  std::shared_ptr<const TiffPages>* tiff_pages = nullptr;
+};
+
+struct DecodeInput {
+  std::span<const std::byte> file;
+  const DecodeOptions& options;
+};
+
+// An image on its way into a file: `encode` in codec.hpp has brought it into the class of the file.
+struct EncodeInput {
+  const HostImage& original;  // before that
+  const Metadata& metadata;
+  Format format;
+  PixelClass cls;
+  const EncodeOptions& options;
+};
+
+// How many pictures a file holds. frames: of one kind, each of which may need those before it.
+enum class Pages { one, frames, several };
+
+struct FormatTraits {
+  Format format;
+  std::string_view name;        // as in messages: "PNG"
+  std::string_view extensions;  // separated by spaces, the usual one first: "jpg jpeg"
+  std::string_view module;      // that decodes and encodes it; empty: the program itself
+  std::string_view library;     // "libpng"; empty for the program itself
+
+  // What it can hold.
+  bool one_bit = false, eight = false, sixteen = false, floats = false;
+  bool any_channels = false;  // not 1 or 3 alone
+  bool alpha = false;
+  bool metadata = false;          // can carry EXIF, ICC or XMP; EXR, its own attributes
+  bool lossy = false;             // JPEG, Radiance HDR; a WebP may be
+  bool numbers = false;           // integers without a white: arrays of numbers
+  std::int64_t longest_side = 0;  // pixels; 0: no limit of its own
+  Pages pages = Pages::one;       // that are read
+  bool headers_alike = false;     // of frames: what is known of one holds for all
+  bool writes_pages = false;
+  bool writes_stream = false;  // pictures of one kind one after the other, as many as there may be
+
+  // Whether a file that begins with these bytes (sniffed_bytes, or fewer) is one.
+  Required<bool(std::string_view head)> sniff;
+  // What probe says. Throws Error.
+  Required<ImageInfo(const HeaderInput&)> header;
+  // Makes `image` of out.info, upright or not, and of `metadata` what says how the file stores it.
+  // Throws Error.
+  Required<void(const DecodeInput&, Decoded& out)> decode;
+  // Makes out.bytes, and names what is lost but for metadata. Throws Error.
+  Required<void(HostImage& image, const EncodeInput&, Encoded& out)> encode;
+  // What the file says beside its pixels; pages_together: see DecodeOptions.
+  Required<MetadataRead(std::span<const std::byte> file, const ImageInfo&,
+                        std::span<const int> pages_together)>
+      read_metadata;
+  // The encoded file with the metadata in it; names in `lost` those that it cannot hold.
+  Required<Bytes(Bytes file, const Metadata&, const PictureOfFile&, Lost& lost)> with_metadata;
+
+  // Names what the file said of how it is stored and what files of other formats do not.
+  void (*name_storage)(const Metadata&, Lost& lost) = nullptr;
+
+  bool reads() const;
+  bool writes() const;
+};
+#define IMPIPE_FORMAT(name) extern const FormatTraits name##_format;
+#include "io/picture/format_list.inc"
+#undef IMPIPE_FORMAT
+// The row of a format.
+const FormatTraits& traits(Format format);
+inline std::string_view name_of(Format format) { return traits(format).name; }
+// Whether each of several pictures in such a file can be read, and written.
+inline bool reads_pages(Format format) { return traits(format).pages != Pages::one; }
+inline bool writes_pages(Format format) { return traits(format).writes_pages; }
+// Whether pictures of one kind follow each other in such a file, as many as there may be.
+inline bool writes_stream(Format format) { return traits(format).writes_stream; }
+
+// For rows of formats that lack something.
+bool has_no_signature(std::string_view head);
+ImageInfo header_not_read(const HeaderInput& input);
+void not_decoded(const DecodeInput& input, Decoded& out);
+void not_encoded(HostImage& image, const EncodeInput& input, Encoded& out);
+// There is none, or `decode` has read it.
+MetadataRead no_metadata(std::span<const std::byte> file, const ImageInfo& info,
+                         std::span<const int> pages_together);
+// Names all of it as lost.
+Bytes lose_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost);
+// `encode` has put it into the file and named what is lost.
+Bytes metadata_encoded(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                       Lost& lost);
+
+}  // namespace impipe::io

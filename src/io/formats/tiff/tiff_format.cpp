@@ -1,0 +1,162 @@
+// TIFF: what its header claims, and its row of the table of formats.
+#include <cmath>
+#include <string>
+
+#include "io/formats/by_module.hpp"
+#include "io/formats/tiff/tiff_blocks.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/metadata/orientation.hpp"
+#include "io/picture/written_samples.hpp"
+
+namespace impipe::io {
+namespace {
+
+// How much of an image a byte of the file can hold at most, by the compression.
+struct Packing {
+  std::uint64_t compression;
+  double most;  // bytes of samples in a byte
+  const char* why;
+};
+// What is missing here has no such bound: arithmetic codes, WebP, LERC, JBIG and the logs.
+constexpr Packing tiff_packings[] = {
+    {1, 1, ""},
+    // A code of 12 bits for 2560 white pixels (ITU-T T.4, table 3).
+    {2, 2560.0 / 12, "CCITT packs at most 213:1"},
+    // A code has at most 12 bits and stands for at most 3837 bytes (TIFF 6.0, section 13).
+    {5, 2560, "LZW packs at most 2560:1"},
+    {8, deflate_ratio, "deflate packs at most 1032:1"},
+    {32946, deflate_ratio, "deflate packs at most 1032:1"},  // its elder number
+    {32773, 64, "PackBits packs at most 64:1"},  // two bytes for 128 (TIFF 6.0, section 9)
+    // A repetition of 273 bytes takes 14 binary decisions of at least 0.022 bits.
+    {34925, 8192, "LZMA packs at most 8192:1"},
+    {50000, 32768, "Zstandard packs at most 32768:1"},  // 4 bytes for 128 KiB (RFC 8878, 3.1.1.2)
+};
+
+// What the file must have at least for what the directory claims. Counted is the image, or one
+// tile where that is larger: it is unpacked as a whole.
+void claim_tiff(ImageInfo& info, const TiffLayout& l) {
+  const bool tile = info.tile.pixels() > l.size.pixels();
+  const auto width = static_cast<double>(tile ? info.tile.width : l.size.width);
+  const auto height = static_cast<double>(tile ? info.tile.height : l.size.height);
+  // Subsampled YCbCr has little more than one sample a pixel.
+  const double samples = l.is_ycbcr() ? 1 : static_cast<double>(l.samples);
+  const double bytes = height * std::ceil(width * samples * static_cast<double>(l.bits) / 8);
+  if (l.compression == 3 || l.compression == 4) {
+    // A row like the one above is one bit (ITU-T T.6, vertical mode).
+    info.min_bytes = whole_bytes(height / 8);
+    info.min_why = "CCITT has at least a bit for a row";
+  } else if (l.compression == 6 || l.compression == 7) {
+    // See jpeg_header; the coarsest sampling there is.
+    info.min_bytes = whole_bytes(width * height / (8 * 32 * 32));
+    info.min_why = "JPEG has at least a bit for 32x32 pixels";
+  }
+  for (const Packing& packing : tiff_packings) {
+    if (packing.compression != l.compression) continue;
+    info.min_bytes = whole_bytes(bytes / packing.most);
+    info.min_why = packing.why;
+  }
+}
+
+SampleType samples_of(const TiffLayout& l) {
+  const int bytes = static_cast<int>(l.bits / 8);
+  if (l.numbers == tiff_float) return bytes == 8 ? SampleType::float64 : SampleType::of_class;
+  const bool is_signed = l.numbers == tiff_signed;
+  return is_signed || bytes > 2 ? sample_type_of(is_signed, bytes) : SampleType::of_class;
+}
+
+ImageInfo info_of(const TiffHeader& header) {
+  const TiffLayout& l = header.layout;
+  ImageInfo info{.format = Format::tiff};
+  info.type = image_type_of(l);
+  info.samples = samples_of(l);
+  info.stored = l.size;
+  SaidOrientation said;
+  if (header.says_orientation) said.exif = l.orientation;
+  said.hear_xmp(header.xmp);
+  info.orientation = said.value();
+  info.pages = header.pages;
+  info.blocks = format_of_blocks(l);
+  info.lossy = l.compression == 7 && !l.is_gray();
+  info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
+                (l.numbers == tiff_signed ? " signed"
+                 : l.is_palette()         ? " palette"
+                 : l.is_cmyk()            ? " CMYK"
+                 : l.is_ycbcr()           ? " YCbCr"
+                                          : "");
+  const auto usable = [](Size size) {
+    return size.width >= 0 && size.height >= 0 && size.width <= max_side && size.height <= max_side;
+  };
+  Size tile = l.tile;
+  // All slices of a deep tile.
+  if (header.planes.count > 1 && usable({0, l.tile_depth})) tile.height *= l.tile_depth;
+  if (!usable(tile)) fail("damaged TIFF: tiles of " + to_string(tile));
+  if (!usable(l.size)) return info;  // the caller says so
+  info.tile = tile;
+  claim_tiff(info, l);
+  return info;
+}
+
+// What is known of the pages is used, and set where it is not.
+ImageInfo read_header(const HeaderInput& input) {
+  std::shared_ptr<const TiffPages>* known = input.tiff_pages;
+  std::shared_ptr<const TiffPages> pages = known == nullptr ? nullptr : *known;
+  if (!pages) pages = std::make_shared<const TiffPages>(find_tiff_pages(input.source));
+  if (known != nullptr && pages->count > 1) *known = pages;
+  return info_of(read_tiff(input.source, input.page.value_or(0), pages.get()));
+}
+
+void decode(const DecodeInput& input, Decoded& out) {
+  if (out.info.blocks) {
+    out.image = decode_blocks(input.file, out.info);
+  } else {
+    decode_by_module(input, out);
+  }
+}
+
+void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  EncodeOptions stored = input.options;
+  stored.samples = samples_for(image, input.metadata, input.options, out);
+  stored.big_endian_tiff = is_big_endian(input.metadata);
+  out.bytes = encoded_by_module(image, Format::tiff, stored);
+}
+
+}  // namespace
+
+const FormatTraits tiff_format{
+    .format = Format::tiff,
+    .name = "TIFF",
+    .extensions = "tif tiff",
+    .module = main_module,
+    .library = "libtiff",
+    .one_bit = true,
+    .eight = true,
+    .sixteen = true,
+    .floats = true,
+    .any_channels = true,
+    .alpha = true,
+    .metadata = true,
+    .pages = Pages::several,
+    .writes_pages = true,
+    .sniff =
+        [](std::string_view head) {
+          using namespace std::string_view_literals;
+          const std::string_view order = head.substr(0, 4);  // 42, or 43 of a BigTIFF
+          return order == "II*\0"sv || order == "MM\0*"sv || order == "II+\0"sv ||
+                 order == "MM\0+"sv;
+        },
+    .header = read_header,
+    .decode = decode,
+    .encode = encode,
+    .read_metadata =
+        [](std::span<const std::byte> file, const ImageInfo& info, std::span<const int> together) {
+          return read_tiff_metadata(file, info.page, info.tiff_pages.get(), together);
+        },
+    .with_metadata =
+        [](Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost) {
+          const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
+          return with_tiff_metadata(file, ready, lost);
+        },
+};
+
+}  // namespace impipe::io

@@ -1,0 +1,32 @@
+// Metadata in the directories of a TIFF, and files of several pages.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "io/bytes/tiff_fields.hpp"
+#include "io/metadata/file_metadata.hpp"
+
+namespace impipe::io {
+
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
+                                std::span<const int> pages_together);
+Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+
+// What goes into a TIFF of this order: fields of its directory, and a block of EXIF, which the file
+// begins with but for its header; or none.
+struct TiffAdditions {
+  TiffFields fields;
+  std::string front;
+};
+TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost);
+// Without those that the directory has.
+void add_fields(TiffFields& written, TiffFields more);
+// Whether a TIFF made from a file of these metadata is big-endian, as that was.
+bool is_big_endian(const Metadata& metadata);
+
+// One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
+// bits, however small it is.
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
+
+}  // namespace impipe::io
