@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/batch/picture.hpp"
-#include "engine/run.hpp"
+#include "engine/run_options.hpp"
 #include "io/files/inputs.hpp"
 #include "io/files/outputs.hpp"
 #include "pipeline/pipeline.hpp"

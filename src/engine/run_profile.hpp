@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "engine/batch/picture.hpp"
-#include "engine/run.hpp"
+#include "engine/run_end.hpp"
+#include "engine/run_options.hpp"
 
 namespace impipe::engine {
 

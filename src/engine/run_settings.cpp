@@ -1,10 +1,13 @@
 // Options as what the work on every file reads of them.
 #include "engine/run_settings.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <filesystem>
 #include <vector>
 
+#include "core/fnv.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/object_text.hpp"
 #include "io/formats/npy/npy.hpp"
@@ -35,7 +38,7 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   if (options.compression != io::Compression::standard) {
     add(options.compression == io::Compression::fast ? "fast" : "small");
   }
-  return text_hash(text);
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 // The files that parameters are read from.

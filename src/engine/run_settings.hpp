@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/batch/picture.hpp"
-#include "engine/run.hpp"
+#include "engine/run_options.hpp"
 #include "io/files/outputs.hpp"
 #include "pipeline/pipeline.hpp"
 

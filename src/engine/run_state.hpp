@@ -13,7 +13,8 @@
 #include "engine/batch/timeline.hpp"
 #include "engine/device/lanes.hpp"
 #include "engine/progress.hpp"
-#include "engine/run.hpp"
+#include "engine/run_end.hpp"
+#include "engine/run_options.hpp"
 #include "engine/run_reports.hpp"
 #include "engine/work_list.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "engine/batch/batch.hpp"
 #include "engine/batch/picture.hpp"
-#include "engine/run.hpp"
+#include "engine/run_options.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 
 namespace impipe::engine {

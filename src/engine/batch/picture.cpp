@@ -14,6 +14,7 @@
 #include "core/primitive_facts.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/object_text.hpp"
+#include "engine/batch/pixel_hash.hpp"
 #include "io/codec.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/read_picture.hpp"
@@ -38,7 +39,6 @@ constexpr double coded_bytes_a_pixel = 16;
 // How many copies there are of metadata at most, while they are put into a file.
 constexpr double metadata_copies = 6;
 
-constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
 
 // What a device's clock is wrong by at least, seconds to add: its work lies between `begin` and
@@ -104,50 +104,6 @@ std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& pict
     }
   }
   return rows;
-}
-
-void PixelHash::mix(std::uint64_t byte) { hash_ = (hash_ ^ byte) * fnv_prime; }
-
-void PixelHash::add(std::span<const Plane> planes, std::int64_t height) {
-  const Size size = planes.front().size();
-  if (!begun_) {
-    mix(static_cast<std::uint64_t>(planes.front().cls()));
-    mix(static_cast<std::uint64_t>(planes.size()));
-    for (const std::int64_t side : {size.width, height}) {
-      for (int shift = 0; shift < 64; shift += 8) {
-        mix(static_cast<std::uint64_t>(side) >> shift & 255);
-      }
-    }
-    begun_ = true;
-  }
-  // The channels of a pixel one after the other.
-  const auto row_bytes = static_cast<size_t>(planes.front().row_bytes());
-  std::vector<std::byte> row(row_bytes * planes.size());
-  std::vector<const std::byte*> rows(planes.size());
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    for (size_t c = 0; c < planes.size(); ++c) rows[c] = planes[c].row(y);
-    join_row(row.data(), rows.data(), static_cast<int>(rows.size()), bytes_of(planes.front().cls()),
-             size.width);
-    for (const std::byte byte : row) mix(static_cast<std::uint64_t>(byte));
-  }
-}
-
-std::string PixelHash::text() const { return fmt::format("{:016x}", hash_); }
-
-std::string pixel_hash(const HostImage& image) {
-  PixelHash hash;
-  hash.add(image.planes, image.size().height);
-  if (!image.alpha.empty()) {
-    hash.end_image();
-    hash.add({&image.alpha, 1}, image.size().height);
-  }
-  return hash.text();
-}
-
-std::string text_hash(std::string_view text) {
-  std::uint64_t hash = fnv_offset;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * fnv_prime;
-  return fmt::format("{:016x}", hash);
 }
 
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};

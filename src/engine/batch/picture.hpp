@@ -340,25 +340,4 @@ class PictureWork : public FileWork {
 // The rows that a picture has, without numbers: one, or one for each table of objects.
 std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture);
 
-inline constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
-
-// FNV-1a, 64 bits, of the class, channels, size and pixels, which may come some rows at a time.
-class PixelHash {
- public:
-  // The next rows of an image of `height` rows.
-  void add(std::span<const Plane> planes, std::int64_t height);
-  // After the last row: the next planes are another image's, whose hash goes on from here.
-  void end_image() { begun_ = false; }
-  std::string text() const;  // 16 hexadecimal digits
-
- private:
-  void mix(std::uint64_t byte);
-  std::uint64_t hash_ = fnv_offset;
-  bool begun_ = false;
-};
-// 16 hexadecimal digits. Equal images have equal hashes, whatever the format of their files.
-std::string pixel_hash(const HostImage& image);
-// 16 hexadecimal digits.
-std::string text_hash(std::string_view text);
-
 }  // namespace impipe::engine

@@ -9,6 +9,8 @@
 #include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/picture.hpp"
+
+#include "engine/batch/pixel_hash.hpp"
 #include "engine/program/bands.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/picture_rows.hpp"

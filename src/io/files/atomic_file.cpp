@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/fnv.hpp"
 #include "io/files/file_stamp.hpp"
 #include "io/files/unsynced_disks.hpp"
 
@@ -66,9 +67,7 @@ std::uint64_t system_number() {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
   if (id.empty()) return std::random_device{}();  // unknown: every other process is foreign
-  std::uint64_t hash = 14695981039346656037u;     // FNV-1a
-  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  return fnv1a(id);
 }
 
 std::uint64_t this_system() {

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "core/error.hpp"
+#include "core/fnv.hpp"
 
 namespace impipe::io {
 namespace {
@@ -51,16 +52,14 @@ FileStamp stamp_before_reading(int file) {
 }
 
 std::string made_note(std::string_view maker, std::span<const FileStamp> sources) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  Fnv1a hash;
   for (const FileStamp& source : sources) {
     for (const std::int64_t number : {source.size, source.seconds, source.nanoseconds}) {
-      for (int shift = 0; shift < 64; shift += 8) {
-        hash = (hash ^ (static_cast<std::uint64_t>(number) >> shift & 255)) * 0x100000001b3;
-      }
+      hash.add_number(static_cast<std::uint64_t>(number));
     }
   }
   char digits[32];
-  std::snprintf(digits, sizeof digits, "-%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits, sizeof digits, "-%016llx", static_cast<unsigned long long>(hash.value()));
   return std::string(maker) + digits;
 }
 

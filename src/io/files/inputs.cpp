@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "core/error.hpp"
+#include "core/fnv.hpp"
 #include "core/frame_list.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
@@ -359,10 +360,7 @@ void add_names(InputList& list, std::span<const std::string> names) {
 }
 
 int shard_of(const fs::path& relative, int count) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : relative.generic_string()) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  }
+  std::uint64_t hash = fnv1a(relative.generic_string());
   hash ^= hash >> 32;  // the low bits of FNV alone are poor
   return static_cast<int>(hash % static_cast<std::uint64_t>(count)) + 1;
 }

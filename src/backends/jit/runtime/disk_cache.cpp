@@ -18,6 +18,7 @@
 
 #include "backends/jit/runtime/trust.hpp"
 #include "core/error.hpp"
+#include "core/fnv.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -40,13 +41,12 @@ struct Header {
   std::uint64_t checksum = 0;  // of identity, title and contents
 };
 
-constexpr std::uint64_t first_basis = 0xcbf29ce484222325;
 constexpr std::uint64_t second_basis = 0x9ae16a3b2f90404f;
 
-// FNV-1a over bytes, with a final mix so that short texts spread over all bits.
-std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t basis) {
-  std::uint64_t hash = basis;
-  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+// With a final mix so that short texts spread over all bits.
+std::uint64_t hash_of(std::span<const std::byte> bytes, Fnv1a basis = Fnv1a()) {
+  basis.add(bytes);
+  std::uint64_t hash = basis.value();
   hash ^= hash >> 32;
   hash *= 0xd6e8feb86659fd93;
   return hash ^ (hash >> 32);
@@ -58,7 +58,7 @@ std::span<const std::byte> bytes_of_text(std::string_view text) {
 
 std::string hexadecimal(std::string_view text) {
   std::string out;
-  for (const std::uint64_t basis : {first_basis, second_basis}) {
+  for (const Fnv1a basis : {Fnv1a(), Fnv1a(second_basis)}) {
     const std::uint64_t hash = hash_of(bytes_of_text(text), basis);
     for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[hash >> shift & 15];
   }
@@ -214,7 +214,7 @@ std::optional<DiskCache::Entry> DiskCache::Entry::of(std::span<const std::byte> 
   if (header.word != magic || header.identity_bytes > bytes.size() ||
       header.title_bytes > bytes.size() - header.identity_bytes ||
       header.contents_bytes != bytes.size() - header.identity_bytes - header.title_bytes ||
-      header.checksum != hash_of(bytes, first_basis)) {
+      header.checksum != hash_of(bytes)) {
     return std::nullopt;
   }
   const auto take = [&](std::uint64_t n) {
@@ -238,7 +238,7 @@ Bytes DiskCache::Entry::file() const {
        {bytes_of_text(identity), bytes_of_text(title), std::span<const std::byte>(contents)}) {
     out.insert(out.end(), part.begin(), part.end());
   }
-  header.checksum = hash_of(std::span(out).subspan(sizeof header), first_basis);
+  header.checksum = hash_of(std::span(out).subspan(sizeof header));
   std::memcpy(out.data(), &header, sizeof header);
   return out;
 }

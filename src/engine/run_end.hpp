@@ -1,0 +1,28 @@
+// How a run ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/error.hpp"
+#include "engine/batch/profile.hpp"
+#include "engine/device/session.hpp"
+
+namespace impipe::engine {
+
+struct RunEnd {
+  std::int64_t done = 0, skipped = 0, failed = 0;
+  bool stopped = false;
+  std::int64_t retries = 0;    // tries of files beside the first ones
+  std::int64_t frames = 0;     // of streams, that were done
+  bool nothing_found = false;  // arguments that matched nothing, and no other input
+  std::int64_t clipped_values = 0, clipped_files = 0;
+  std::vector<DeviceInfo> devices;  // that computed
+  std::optional<Profile> profile;
+  double measuring = 0;  // seconds that a profile's limits took, after the run
+  std::optional<Error>
+      error;  // why a watch ended before its time, or what came to light at the end
+};
+
+}  // namespace impipe::engine
