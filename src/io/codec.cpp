@@ -666,7 +666,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   HostImage ready = ready_for(image, format, cls, out);
   name_parts_lost(metadata.exr, format, out);
   ExrLosses losses;
-  if (metadata.exr) losses = {attributes_lost(*metadata.exr, {}), has_place(*metadata.exr)};
+  if (const auto& exr = metadata.exr) {
+    losses = {attributes_lost(*exr, {}), has_place(*exr) && !fills_display(*exr, metadata.change)};
+  }
   switch (format) {
     case Format::npy:
       out.bytes =
