@@ -36,28 +36,29 @@ struct PlanFlags {
 };
 
 // What the plan is made for; 0x0 when nothing says how large it is.
-MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
-                   std::int64_t max_pixels) {
+engine::FileFacts input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
+                           std::int64_t max_pixels) {
   if (pipeline.has_source()) {
     if (!flags.arguments.empty()) {
       throw Error("the pipeline makes its own image, with " +
                   std::string(pipeline.stages.front().call->op().name) + ", and takes no inputs");
     }
-    return pipeline::checked_source(pipeline, max_pixels);
+    const MadeImage made = pipeline::checked_source(pipeline, max_pixels);
+    return {.type = made.type, .size = made.size};
   }
   if (!flags.arguments.empty()) {
     try {
-      const engine::FileFacts facts = engine::inspect(flags.arguments.front(), flags.axes);
+      engine::FileFacts facts = engine::inspect(flags.arguments.front(), flags.axes);
       if (facts.size.pixels() > max_pixels) {
         throw Error("too many pixels: " + to_string(facts.size) + " is more than the limit of " +
                     std::to_string(max_pixels) + " (--max-pixels)");
       }
-      return {facts.type, facts.size};
+      return facts;
     } catch (const Error& error) {
       throw Error(flags.arguments.front() + ": " + error.what(), ExitCode::file_failed);
     }
   }
-  MadeImage input;
+  engine::FileFacts input;
   input.type.cls = parse_class("--class", flags.cls);
   input.type.channels = flags.channels;
   input.type.alpha = flags.alpha;
@@ -89,8 +90,9 @@ Json type_value(const ImageType& type) {
 }
 
 // lowered: the plan before fusion; kernels: what a device makes of the steps, or null.
-std::string plan_json(const pipeline::Pipeline& pipeline, const MadeImage& input, const Plan& plan,
-                      const Plan& lowered, const pipeline::DeviceKernels* kernels) {
+std::string plan_json(const pipeline::Pipeline& pipeline, const engine::FileFacts& input,
+                      const Plan& plan, const Plan& lowered,
+                      const pipeline::DeviceKernels* kernels) {
   Json json{{"program", "impipe"}, {"version", IMPIPE_VERSION}, {"pipeline", pipeline.text}};
   json["input"] = type_value(plan.values[0].type);
   if (input.size.pixels() > 0) {
@@ -152,14 +154,15 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
                                       : parse_amount("--max-pixels", flags.max_pixels, 1000);
-  const MadeImage input = input_of(flags, pipeline, max_pixels);
+  const engine::FileFacts input = input_of(flags, pipeline, max_pixels);
   std::map<std::string, ImageType> operands;
   std::map<std::string, Size> sizes;
   for (const std::string& name : pipeline.operands) {
     operands[name] = input.type;
     sizes[name] = input.size;
   }
-  const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
+  const Plan lowered = pipeline::lower(pipeline, input.type, operands,
+                                       {.strict = flags.strict, .display = input.display});
   const std::vector<Size> planned =
       pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   std::optional<KernelForms> forms;

@@ -5,6 +5,7 @@
 
 #include "core/object_table.hpp"
 #include "core/plan_limit.hpp"
+#include "core/primitive_facts.hpp"
 #include "core/report_columns.hpp"
 
 // Of the values of all channels side by side.
@@ -36,6 +37,15 @@ Stencil crop_or_pad(const Filter& filter) {
           .shift_y = filter.shift_y};
 }
 
+// Whether pixels lie elsewhere than in the image. Of permutes and windows the operator says it, as
+// it may move the image back (rangefilt).
+bool moves_pixels(const Primitive& primitive) {
+  const auto* fourier = std::get_if<Fourier>(&primitive);
+  if (fourier != nullptr) return fourier->shift_x != 0 || fourier->shift_y != 0;
+  const PrimitiveFacts facts = facts_of(primitive);
+  return facts.shift_x != 0 || facts.shift_y != 0 || (facts.whole_image && facts.moves);
+}
+
 }  // namespace
 
 Arg Arg::measured(MeasureValue m, int element) {
@@ -50,7 +60,9 @@ Arg Arg::per_channel(MeasureValue m, int element) {
   return arg;
 }
 
-PlanBuilder::PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands) {
+PlanBuilder::PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands,
+                         const std::optional<DisplayWindow>& display)
+    : display_(display) {
   plan_.values.push_back({.type = input, .channels = input.channels});
   current_ = {0, input};
   for (const auto& [name, type] : operands) {
@@ -92,6 +104,7 @@ Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& 
                             const std::vector<Arg>& args) {
   cells_ += cells_of(primitive) + static_cast<std::int64_t>(args.size());
   if (cells_ > max_plan_cells) throw PlanTooLarge();
+  has_moved_ = has_moved_ || moves_pixels(primitive);
   plan_.steps.emplace_back();
   Step& step = plan_.steps.back();
   step.stages = {stage_};

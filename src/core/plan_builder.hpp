@@ -3,11 +3,13 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/display_window.hpp"
 #include "core/operator.hpp"
 
 namespace impipe {
@@ -34,8 +36,10 @@ struct Result {
 
 class PlanBuilder {
  public:
-  // A plan for an input image of this type; operands are the images of --with by name.
-  PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands);
+  // A plan for an input image of this type; operands are the images of --with by name. display: the
+  // input's display window where it is another than the image.
+  PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands,
+              const std::optional<DisplayWindow>& display = {});
 
   // --- the image that the pipeline carries
   ImageValue current() const { return current_; }
@@ -44,6 +48,10 @@ class PlanBuilder {
   // An image kept with `as NAME` or bound by --with; throws through `call` when there is none.
   ImageValue operand(const Call& call, std::string_view name) const;
   void keep(std::string name, ImageValue image) { named_[std::move(name)] = image; }
+  // In pixels of the input; those of the current image may lie elsewhere once one was moved.
+  const std::optional<DisplayWindow>& display() const { return display_; }
+  bool has_moved() const { return has_moved_; }
+  void set_moved() { has_moved_ = true; }
 
   // --- primitives; each adds one step
   ImageValue point(const PointBody& body, std::vector<ImageValue> images, std::vector<Arg> args,
@@ -131,6 +139,8 @@ class PlanBuilder {
   void add_numbers(std::string_view name, MeasureValue measure, std::vector<std::string> fields);
 
   Plan plan_;
+  std::optional<DisplayWindow> display_;
+  bool has_moved_ = false;
   std::int64_t cells_ = 0;  // of all steps: masks' cells, weights and arguments
   std::map<std::string, ImageValue, std::less<>> named_;
   // Of one measurement the numbers of each channel, by their fields: "" where there is but one.

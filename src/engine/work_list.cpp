@@ -413,9 +413,9 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   WorkCost cost;
   for (const auto& [types, group] : groups) {
     try {
-      const Plan lowered =
-          pipeline::lower(pipeline, group.picture->info->type, group.picture->partner_types(),
-                          {.strict = options.session.strict});
+      const Plan lowered = pipeline::lower(
+          pipeline, group.picture->info->type, group.picture->partner_types(),
+          {.strict = options.session.strict, .display = group.picture->info->display});
       const Plan plan =
           options.session.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
       cost.add(plan, group.pixels, group.images);
@@ -469,7 +469,8 @@ void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress&
   for (Picture& picture : work.pictures) {
     if (picture.failure) continue;
     try {
-      auto program = lanes.program(picture.info->type, picture.partner_types());
+      auto program =
+          lanes.program(picture.info->type, picture.partner_types(), picture.info->display);
       pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
                               picture.partner_sizes(), options.max_pixels);
       picture.program = std::move(program);

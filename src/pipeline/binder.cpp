@@ -107,6 +107,12 @@ HostImage Pipeline::make_source() const {
   return call.op().make(call);
 }
 
+bool Pipeline::reads_display() const {
+  return std::any_of(stages.begin(), stages.end(), [](const BoundStage& stage) {
+    return stage.call && stage.call->op().name == "imcrop" && stage.call->given("window");
+  });
+}
+
 Pipeline bind(const Script& script) {
   Pipeline pipeline{.text = script.text, .origin = script.origin};
   Names names;

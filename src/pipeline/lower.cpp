@@ -18,7 +18,7 @@ std::string classes_text(const Classes& classes) {
   return out;
 }
 
-void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options) {
+void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& options) {
   const Operator& op = call.op();
   if (!op.classes.has(builder.current().type.cls)) {
     call.fail("it is not defined for a " + std::string(name_of(builder.current().type.cls)) +
@@ -52,13 +52,14 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
   const ImageValue made = op.lower(call, builder);
   // What only measures hands the image on as it was given.
   builder.set_current(builder.reported() && made.id == seen.id ? given : made);
+  if (op.category == "geometry") builder.set_moved();
 }
 
 }  // namespace
 
 Plan lower(const Pipeline& pipeline, const ImageType& input,
-           const std::map<std::string, ImageType>& operands, LowerOptions options) {
-  PlanBuilder builder(input, operands);
+           const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
+  PlanBuilder builder(input, operands, options.display);
   std::vector<ImageType> stage_types;
   int index = 0;
   for (const BoundStage& stage : pipeline.stages) {

@@ -31,6 +31,8 @@ struct Pipeline {
   // What the source makes, without making it; and its image. Only when has_source().
   MadeImage describe_source() const;
   HostImage make_source() const;
+  // Whether it depends on the display window of its input: `imcrop display`.
+  bool reads_display() const;
 };
 
 }  // namespace impipe::pipeline

@@ -261,6 +261,7 @@ void PictureWork::decode() {
     material_.image = pipeline.make_source();
   } else if (picture_.missing_frame) {
     material_.image = black_image(*picture_.info);
+    material_.display = picture_.info->display;
   } else {
     io::Bytes bytes =
         picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path, stamp);
@@ -297,8 +298,8 @@ void PictureWork::decode() {
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
   const auto decoder = material.coded ? session.jpeg_decoder().kernel(stop()) : nullptr;
   // What was decoded decides, should a file have changed since its header was read.
-  picture_.program =
-      session.program(material.image.type, picture_.partner_types(), material.read.by > 1);
+  picture_.program = session.program(material.image.type, picture_.partner_types(),
+                                     material.display, material.read.by > 1);
   outcome_ = execute(*picture_.program, std::move(material), queue,
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
                      {.timed = settings_.timeline != nullptr,
@@ -359,6 +360,7 @@ int PictureWork::shrink_of(const io::ImageInfo& info) const {
 void PictureWork::take(io::Decoded decoded) {
   material_.image = std::move(decoded.image);
   material_.coded = std::move(decoded.coded);
+  material_.display = decoded.info.display;
   material_.read = {decoded.info.size(), decoded.info.shrink};
   result_.shrink = decoded.info.shrink;
   metadata_ = std::move(decoded.metadata);
@@ -578,6 +580,9 @@ FileWork::Stack PictureWork::stack() const {
     const auto& storage = metadata_.jpeg;
     if (storage) stack.key += fmt::format(" of {}x{}", storage->across, storage->down);
   }
+  if (material_.display && settings_.lanes->pipeline().reads_display()) {
+    stack.key += "; display " + to_string(*material_.display);
+  }
   for (const auto& [name, image] : material_.operands) {
     stack.key += "; " + to_string(image.type) + " " + to_string(image.size());
   }
@@ -593,7 +598,8 @@ std::vector<const FileWork*> PictureWork::compute_stack(int lane,
                                                         std::span<FileWork* const> files) {
   const double begin = steady_seconds();
   const Lanes::Turn turn = settings_.lanes->take();
-  const auto program = turn.session.program(material_.image.type, picture_.partner_types());
+  const auto program =
+      turn.session.program(material_.image.type, picture_.partner_types(), material_.display);
   const auto picture = [&](size_t i) { return static_cast<PictureWork*>(files[i]); };
   std::vector<Material> materials;
   for (size_t i = 0; i < files.size(); ++i) materials.push_back(picture(i)->material_);

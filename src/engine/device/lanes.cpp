@@ -68,7 +68,7 @@ std::string Lanes::join(const std::function<OpenDevice()>& open, const SessionOp
   std::unique_lock lock(mutex_);
   const auto types = types_;
   lock.unlock();
-  for (const auto& [input, operands] : types) session.program(input, operands);
+  for (const Known& known : types) session.program(known.input, known.operands, known.display);
   session.wait_for_kernels();
   if (codec) {
     session.jpeg_decoder().kernel();
@@ -110,14 +110,21 @@ std::vector<std::string> Lanes::take_details() {
 }
 
 std::shared_ptr<const Program> Lanes::program(const ImageType& input,
-                                              const std::map<std::string, ImageType>& operands) {
+                                              const std::map<std::string, ImageType>& operands,
+                                              const std::optional<DisplayWindow>& display) {
   {
     std::lock_guard lock(mutex_);
-    const std::pair type(input, operands);
-    if (std::find(types_.begin(), types_.end(), type) == types_.end()) types_.push_back(type);
+    const auto is_alike = [&](const Known& known) {
+      return known.input == input && known.operands == operands;
+    };
+    if (std::none_of(types_.begin(), types_.end(), is_alike)) {
+      types_.push_back({input, operands, display});
+    }
   }
-  for (size_t i = 1; i < devices_.size(); ++i) devices_[i]->session->program(input, operands);
-  return devices_.front()->session->program(input, operands);
+  for (size_t i = 1; i < devices_.size(); ++i) {
+    devices_[i]->session->program(input, operands, display);
+  }
+  return devices_.front()->session->program(input, operands, display);
 }
 
 void Lanes::check_kernels() {

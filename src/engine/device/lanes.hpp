@@ -62,7 +62,8 @@ class Lanes {
 
   // The program of every device, each with its kernels; the first one's is returned.
   std::shared_ptr<const Program> program(const ImageType& input,
-                                         const std::map<std::string, ImageType>& operands);
+                                         const std::map<std::string, ImageType>& operands,
+                                         const std::optional<DisplayWindow>& display);
 
   // See Session.
   void check_kernels();
@@ -125,8 +126,14 @@ class Lanes {
   std::unique_ptr<OnDevice> later_;
   std::atomic<OnDevice*> is_there_ = nullptr;  // later_, once it can work
   std::atomic<bool> is_over_ = false;
-  // Of the images that are known.
-  std::vector<std::pair<ImageType, std::map<std::string, ImageType>>> types_;
+  // Of the images that are known; of those that differ in the display window alone the first, since
+  // their kernels are the same.
+  struct Known {
+    ImageType input;
+    std::map<std::string, ImageType> operands;
+    std::optional<DisplayWindow> display;
+  };
+  std::vector<Known> types_;
   std::vector<std::string> details_;
   std::int64_t left_over_ = 0;
   mutable std::mutex mutex_;

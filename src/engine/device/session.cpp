@@ -31,13 +31,16 @@ Session::~Session() {
 
 std::shared_ptr<const Program> Session::program(const ImageType& input,
                                                 const std::map<std::string, ImageType>& operands,
+                                                const std::optional<DisplayWindow>& display,
                                                 bool any_scale) {
   std::string types = (any_scale ? "any scale; " : "") + to_string(input);
   for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
+  if (display && pipeline_.reads_display()) types += "; display " + to_string(*display);
   std::lock_guard lock(programs_mutex_);
   std::shared_ptr<const Program>& known = programs_[types];
   if (!known) {
-    Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
+    Plan lowered = pipeline::lower(pipeline_, input, operands,
+                                   {.strict = options_.strict, .display = display});
     if (any_scale) lowered = for_any_scale(std::move(lowered));
     Plan plan = options_.fuse ? pipeline::fuse(lowered, device_.device->nests_neighbourhoods())
                               : pipeline::without_unread(lowered);

@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/display_window.hpp"
 #include "engine/device/device_speed.hpp"
 #include "engine/program/executor.hpp"
 #include "engine/program/program.hpp"
@@ -122,9 +124,11 @@ class Session {
   const std::string& why() const { return device_.why; }
 
   // The program for images of this type; made at most once a type. A GPU's kernels are compiled
-  // meanwhile, side by side. any_scale: for what is read at less than its size (shrunk.hpp).
+  // meanwhile, side by side. display: see LowerOptions. any_scale: for what is read at less than
+  // its size (shrunk.hpp).
   std::shared_ptr<const Program> program(const ImageType& input,
                                          const std::map<std::string, ImageType>& operands,
+                                         const std::optional<DisplayWindow>& display = {},
                                          bool any_scale = false);
   // The same program with kernels for stacks.
   std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);

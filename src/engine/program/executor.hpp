@@ -4,10 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/display_window.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/shrunk.hpp"
 
@@ -17,6 +19,7 @@ namespace impipe::engine {
 struct Material {
   HostImage image;
   std::map<std::string, HostImage> operands;
+  std::optional<DisplayWindow> display = {};  // see io::ImageInfo
   // How the image was read. Of less than its size: the program is one for any scale.
   Shrunk read = {};
   // Instead of the image's pixels: what the device makes them of.

@@ -56,7 +56,8 @@ FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
           info.size(),
           info.orientation,
           info.pages,
-          info.detail};
+          info.detail,
+          info.display};
 }
 
 std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/display_window.hpp"
 #include "core/image.hpp"
 #include "core/plan.hpp"
 #include "pipeline/pipeline.hpp"
@@ -17,7 +19,8 @@ struct FileFacts {
   Size size;
   int orientation = 1;  // EXIF, 1 to 8
   int pages = 1;
-  std::string detail;  // "8-bit palette, interlaced"
+  std::string detail;                         // "8-bit palette, interlaced"
+  std::optional<DisplayWindow> display = {};  // see io::ImageInfo
 };
 // Throws Error (file_failed) with the reason alone.
 // axes: of an NPY, see io::Reading; so for what follows.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/display_window.hpp"
 #include "core/image.hpp"
 #include "io/picture/format.hpp"
 #include "io/picture/sample_type.hpp"
@@ -65,7 +66,9 @@ struct ImageInfo {
   int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation, parts
   int page = 0;         // which of them this is
   Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
-  int shrink = 1;       // decoding: so many pixels of each side are read as one, of a JPEG
+  // Of an EXR or a DPX, in pixels of the decoded image, where it is another than that.
+  std::optional<DisplayWindow> display;
+  int shrink = 1;  // decoding: so many pixels of each side are read as one, of a JPEG
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;

@@ -25,9 +25,33 @@ std::vector<Arg> window_arguments(const Direction& x, const Direction& y) {
   return out;
 }
 
+// The image's display window; what it has beyond the image is 0.
+ImageValue shown(const Call& call, PlanBuilder& plan) {
+  for (const std::string_view other : {"rect", "size", "at", "units", "origin"}) {
+    if (call.given(other)) {
+      call.fail(other, "the display window has its own place and size; leave this out");
+    }
+  }
+  if (plan.has_moved()) {
+    call.fail("window",
+              "the display window is the file's; crop to it before other operators move "
+              "pixels or change the size");
+  }
+  if (!plan.display()) return plan.current();
+  const auto extent = [](std::int64_t pixels) {
+    return Extent{.pixels = static_cast<double>(pixels)};
+  };
+  const DisplayWindow& window = *plan.display();
+  std::vector<Arg> arguments = window_arguments({extent(window.left), extent(window.size.width)},
+                                                {extent(window.top), extent(window.size.height)});
+  arguments.emplace_back(0.0);
+  return plan.window({.border = Border::constant}, plan.current(), arguments);
+}
+
 ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
+  if (call.given("window")) return shown(call, plan);
   if (call.given("rect") == call.given("size")) {
-    call.fail("it needs either rect=left,top,width,height or size=rows,columns");
+    call.fail("it needs either rect=left,top,width,height, size=rows,columns or display");
   }
   const bool percent = call.word("units") == "percent";
   const auto extent = [&](double value) {
@@ -97,14 +121,24 @@ const RegisterOperator imcrop_operator{{
           .integer = true,
           .low = 0,
           .high = 1,
-          .fallback = "0"}},
+          .fallback = "0"},
+         {.name = "window",
+          .help = "display: the display window of an EXR, the original size of a DPX",
+          .words = {"display"}}},
     .details =
         "The pixels with left <= column < left + width, top <= row < top + height. What "
         "lies outside\n"
         "the image is cut off; a rectangle with nothing of the image in it is an error. "
         "Places are\n"
         "rounded down, sizes half up. Alpha is cropped too. With origin=1 columns round(left) to\n"
-        "round(left + width) counted from 1, rows alike.",
+        "round(left + width) counted from 1, rows alike.\n"
+        "display makes the picture that is to be shown of an EXR or a DPX whose pixels are more "
+        "than that\n"
+        "(overscan) or a part of it, as oiiotool --croptofull does: what is not stored is 0, alpha "
+        "too.\n"
+        "The display window of other files is their picture. Filters may come before it, operators "
+        "that\n"
+        "move pixels may not.",
     .example = "imcrop size=128 at=centre",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::moved},

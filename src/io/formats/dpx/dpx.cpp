@@ -145,6 +145,20 @@ std::size_t place_of(const DpxHeader& header, std::size_t c) {
   return header.alpha_first ? count - 1 - c : c;
 }
 
+// The picture's place in the original one, where these fields of a header say it.
+std::optional<Windows> windows_of(const std::string& place, bool big_endian, Size picture) {
+  constexpr std::size_t offsets = 0, sizes = 16;
+  const auto number = [&](std::size_t at) { return number_at(place, at, 4, big_endian); };
+  constexpr std::uint64_t most = 1 << 30;
+  for (const std::size_t at : {offsets, offsets + 4, sizes, sizes + 4}) {
+    if (number(at) > most || (at >= sizes && number(at) == 0)) return {};
+  }
+  const auto side = [&](std::size_t at) { return static_cast<int>(number(at)); };
+  const auto width = static_cast<int>(picture.width), height = static_cast<int>(picture.height);
+  return Windows{{side(0), side(4), side(0) + width - 1, side(4) + height - 1},
+                 {0, 0, side(sizes) - 1, side(sizes + 4) - 1}};
+}
+
 // A header for a picture that was made from none: fields that say nothing are all ones.
 std::string new_header() {
   std::string header(static_cast<std::size_t>(header_bytes), '\xff');
@@ -197,6 +211,9 @@ DpxHeader dpx_header(const ByteSource& source) {
   header.info.detail = std::string(bits == 16 ? "16-bit" : depth_text(bits)) +
                        (header.big_endian ? ", big-endian" : ", little-endian");
   if (header.info.stored.width > max_side || header.info.stored.height > max_side) return header;
+  const auto windows =
+      windows_of(head.substr(place_at, place_bytes), header.big_endian, header.info.stored);
+  if (windows) header.info.display = display_of(*windows);
   const std::int64_t samples = header.info.stored.width * stored_channels(header.info.type);
   header.row_bytes = row_bytes_of(samples, bits, header.packing);
   const std::uint64_t padding = number(first_element + 32, 4);
@@ -283,24 +300,15 @@ namespace {
 std::string moved_place(const std::string& place, bool big_endian, const PixelChange& change,
                         const Size& before) {
   std::string out(place_bytes, '\xff');
-  constexpr std::size_t offsets = 0, sizes = 16;
-  const auto number = [&](std::size_t at) { return number_at(place, at, 4, big_endian); };
-  constexpr std::uint64_t most = 1 << 30;
-  for (const std::size_t at : {offsets, offsets + 4, sizes, sizes + 4}) {
-    if (number(at) > most || (at >= sizes && number(at) == 0)) return out;
-  }
-  const auto side = [&](std::size_t at) { return static_cast<int>(number(at)); };
-  const auto width = static_cast<int>(before.width), height = static_cast<int>(before.height);
-  const auto moved = moved_windows({{side(0), side(4), side(0) + width - 1, side(4) + height - 1},
-                                    {0, 0, side(sizes) - 1, side(sizes + 4) - 1}},
-                                   change);
+  const std::optional<Windows> windows = windows_of(place, big_endian, before);
+  const auto moved = windows ? moved_windows(*windows, change) : std::nullopt;
   if (!moved || moved->data[0] < 0 || moved->data[1] < 0) return out;
   const auto set = [&](std::size_t at, int value) {
     put_number(out, at, static_cast<std::uint64_t>(value), 4, big_endian);
   };
   for (std::size_t k = 0; k < 2; ++k) {
-    set(offsets + 4 * k, moved->data[k]);
-    set(sizes + 4 * k, moved->display[k + 2] + 1);
+    set(4 * k, moved->data[k]);
+    set(16 + 4 * k, moved->display[k + 2] + 1);
   }
   return out;
 }

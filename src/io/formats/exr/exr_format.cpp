@@ -46,7 +46,8 @@ void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
   out.bytes = encoded_by_module(image, Format::exr, stored);
   if (!exr) return;
-  const bool place = has_place(*exr) && !has_place(stored.exr) && !windows_follow(*exr, change);
+  const bool place = has_place(*exr) && !has_place(stored.exr) && !fills_display(*exr, change) &&
+                     !windows_follow(*exr, change);
   name_header_losses(place, attributes_lost(*exr, stored.exr), out.lost);
 }
 
@@ -55,7 +56,8 @@ void name_storage(const Metadata& metadata, Lost& lost) {
   const ExrStorage& exr = *metadata.exr;
   if (!exr.carried.empty()) lost.push_back("channels (" + names_of(exr.carried) + ")");
   if (!exr.other_parts.empty()) lost.push_back("parts (" + names_of_parts(exr) + ")");
-  name_header_losses(has_place(exr), attributes_lost(exr, {}), lost);
+  const bool place = has_place(exr) && !fills_display(exr, metadata.change);
+  name_header_losses(place, attributes_lost(exr, {}), lost);
 }
 
 }  // namespace

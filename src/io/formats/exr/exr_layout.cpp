@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "io/formats/exr/exr_header.hpp"
+#include "io/metadata/windows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -434,6 +435,7 @@ ExrLayout exr_layout(const ByteSource& source, std::optional<int> page,
     for (const ExrPart& one : headers.parts) layout.info.page_names.push_back(one.name);
   }
   layout.info.stored = {part.width(), part.height()};
+  layout.info.display = display_of({part.data_window, part.display_window});
   if (named.empty()) {
     choose_channels(part, pictures.cryptomattes(), layout);
   } else {

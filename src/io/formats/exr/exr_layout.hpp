@@ -50,6 +50,8 @@ void check_carried(const ExrStorage& input, const PixelChange& change, Size resu
 // Whether the picture has a place in a display window, or an aspect ratio, that another file
 // would not have.
 bool has_place(const ExrStorage& storage);
+// Whether the result is all of the display window, of square pixels, and nothing else.
+bool fills_display(const ExrStorage& input, const PixelChange& change);
 // Whether the windows and the pixel aspect ratio follow the picture through such a change.
 bool windows_follow(const ExrStorage& input, const PixelChange& change);
 // The names of the attributes of `before` that `after` is without: "owner, timeCode".

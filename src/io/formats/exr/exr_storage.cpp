@@ -134,6 +134,11 @@ HostImage associate_alpha(const HostImage& image, bool glows) {
   return out;
 }
 
+bool fills_display(const ExrStorage& input, const PixelChange& change) {
+  const auto moved = moved_windows({input.data_window, input.display_window}, change);
+  return moved && moved->data == moved->display && input.pixel_aspect == 1.0f;
+}
+
 bool windows_follow(const ExrStorage& input, const PixelChange& change) {
   return moved_windows({input.data_window, input.display_window}, change).has_value();
 }
