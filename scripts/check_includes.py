@@ -4,7 +4,7 @@
     check_includes.py [ROOT]         ROOT: the repository; by default the one this script is in
     check_includes.py --self-test    breaks the rules in a copy of its own and expects to see it
 
-Also: only cli prints, so <iostream> and print calls belong there; spdlog is wrapped by one header of
+Also: no files of the engine include each other in a ring; only cli prints, so <iostream> and print calls belong there; spdlog is wrapped by one header of
 core; and files and decisions that comments name are there. Exit 1 when a rule is broken.
 """
 import os
@@ -107,6 +107,32 @@ def crosses_rooms(rooms, relative, header):
     return included not in [room, *rooms[room]]
 
 
+def cycles(includes):
+    """Files, a header and its source being one, that include each other: {file: those it includes}
+    as sorted lists."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(file):
+        order[file] = low[file] = len(order)
+        stack.append(file)
+        for other in includes.get(file, ()):
+            if other not in order:
+                visit(other)
+                low[file] = min(low[file], low[other])
+            elif other in stack:
+                low[file] = min(low[file], order[other])
+        if low[file] == order[file]:
+            begin = stack.index(file)
+            if len(stack) - begin > 1:
+                found.append(sorted(stack[begin:]))
+            del stack[begin:]
+
+    for file in sorted(includes):
+        if file not in order:
+            visit(file)
+    return found
+
+
 def allowed_for(table, relative):
     """Prefixes that src/<relative> may include."""
     parts = relative.split(os.sep)
@@ -168,7 +194,7 @@ def check(root):
     architecture = os.path.join(root, "docs", "architecture.md")
     table, rooms = read_table(architecture), read_rooms(architecture)
     source = os.path.join(root, "src")
-    found, logging_headers = [], []
+    found, logging_headers, includes = [], [], {}
     for folder, _, names in sorted(os.walk(source)):
         for name in sorted(names):
             if not name.endswith((".cpp", ".hpp", ".inc", ".cu", ".cuh", ".cl", ".clh")):
@@ -182,8 +208,14 @@ def check(root):
             found += [f"src/{relative} speaks of {wanted}, which is not there"
                       for wanted in named_by_comments(text)
                       if not any(f"/{file}".endswith("/" + wanted) for file in files)]
+            if relative.startswith("engine"):
+                file = os.path.splitext(relative)[0]
+                includes.setdefault(file, set()).update(
+                    os.path.splitext(header)[0] for kind, header in INCLUDE.findall(text)
+                    if kind == '"' and os.path.splitext(header)[0] != file)
             if re.search(r"#\s*include\s*<spdlog/", text):
                 logging_headers.append(relative)
+    found += ["these include each other: " + ", ".join(cycle) for cycle in cycles(includes)]
     if len([name for name in logging_headers if name.endswith(".hpp")]) > 1:
         found.append("spdlog is in more than one header: " + ", ".join(logging_headers))
     return found

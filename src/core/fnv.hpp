@@ -15,7 +15,9 @@ class Fnv1a {
 
   constexpr void add_byte(std::uint64_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
   constexpr void add(std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes) add_byte(static_cast<std::uint64_t>(b));
+    Fnv1a hash = *this;  // not this one: bytes may be anything's, and so be changed by it
+    for (const std::byte b : bytes) hash.add_byte(static_cast<std::uint64_t>(b));
+    *this = hash;
   }
   constexpr void add(std::string_view text) {
     for (const char c : text) add_byte(static_cast<unsigned char>(c));
