@@ -265,7 +265,7 @@ double OpenClQueue::measure_copy() {
 }
 
 LinkSpeed OpenClQueue::measure_link() {
-  constexpr std::size_t bytes = std::size_t{64} << 20;
+  const std::size_t bytes = std::size_t{is_gpu_ ? 64u : 16u} << 20;
   constexpr int runs = 4;
   LinkSpeed best;
   std::vector<std::byte> there(bytes, std::byte{1});

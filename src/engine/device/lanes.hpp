@@ -63,7 +63,7 @@ class Lanes {
   // The program of every device, each with its kernels; the first one's is returned.
   std::shared_ptr<const Program> program(const ImageType& input,
                                          const std::map<std::string, ImageType>& operands,
-                                         const std::optional<DisplayWindow>& display);
+                                         const std::optional<DisplayWindow>& display = {});
 
   // See Session.
   void check_kernels();
