@@ -70,7 +70,7 @@ It reads and writes PNG, JPEG, TIFF, WebP, BMP, PNM, PFM, NPY, QOI, TGA and
 Radiance HDR; other formats are packages of their own.")
 set(recommended "ocl-icd-libopencl1 | libopencl1")
 set(CPACK_DEBIAN_IMPIPE_PACKAGE_SUGGESTS
-    "pocl-opencl-icd | opencl-icd, libcuda1, libnvrtc11.2")
+    "pocl-opencl-icd | opencl-icd, libcuda1, libnvrtc11.2, impipe-codec-opencv")
 
 set(does_exr "reads and writes OpenEXR")
 set(does_jxl "reads and writes JPEG XL")
@@ -80,6 +80,7 @@ set(does_avif "reads and writes AVIF")
 set(does_heif "reads and writes HEIF")
 set(does_raw "reads camera raw")
 set(does_fits "reads FITS")
+set(does_opencv "reads Sun raster, and other formats by OpenCV")
 set(broken "")
 get_property(codec_modules GLOBAL PROPERTY IMPIPE_SEPARATE_MODULES)
 foreach(component IN LISTS codec_modules)
@@ -94,7 +95,10 @@ foreach(component IN LISTS codec_modules)
 "module with which impipe ${does_${name}}
 Put beside the program, it is opened at the first such picture, and costs
 nothing until then.")
-  string(APPEND recommended ", ${package}")
+  # OpenCV brings GDAL and 100 other libraries: suggested above.
+  if(NOT name STREQUAL opencv)
+    string(APPEND recommended ", ${package}")
+  endif()
   # dpkg by itself looks at what a package breaks, not at who depends on its older version.
   list(APPEND broken "${package} (<< ${package_version})")
 endforeach()

@@ -15,7 +15,7 @@ build_packages=(
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
-  libraw-dev libcfitsio-dev
+  libraw-dev libcfitsio-dev libopencv-imgcodecs-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Reads a folder of pictures with impipe, Pillow and djpeg, and tells where they differ.
 
-    scripts/campaign/compare_readers.py FOLDER [--impipe PROGRAM]
+    scripts/campaign/compare_readers.py FOLDER [--impipe PROGRAM] [--opencv]
 
 For the test images of Pillow's source package (Tests/images). Every JPEG, PNG and WebP that Pillow
 reads must be read alike (a JPEG: as `djpeg -dct int` reads it) or be refused, with the reason.
+--opencv compares with `impipe --codec opencv` instead of Pillow and djpeg, TIFFs too.
 """
 import argparse
 import os
@@ -54,14 +55,15 @@ def by_djpeg(path, folder):
         return np.asarray(ImageOps.exif_transpose(plain)), done.stderr.strip()
 
 
-def by_impipe(program, path, folder):
+def by_impipe(program, path, folder, *flags):
     out = os.path.join(folder, "out.npy")
     if os.path.exists(out):
         os.remove(out)
-    done = subprocess.run([program, "fliplr | fliplr", path, "-o", out], capture_output=True, text=True,
-                          timeout=120)
+    done = subprocess.run([program, "fliplr | fliplr", path, "-o", out, *flags],
+                          capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
-        return None, done.stderr.strip().splitlines()[0].replace(path, os.path.basename(path))
+        said = [line for line in done.stderr.splitlines() if line.startswith("impipe: ")]
+        return None, (said or [f"exit {done.returncode}"])[0].replace(path, os.path.basename(path))
     pixels = np.load(out)
     return (pixels * 255 if pixels.dtype == bool else pixels), ""
 
@@ -87,15 +89,19 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--impipe", default=os.path.join(ROOT, "build/ci/src/cli/impipe"))
+    parser.add_argument("--opencv", action="store_true")
     options = parser.parse_args()
     counts = {"equal": 0, "refused by both": 0, "refused by impipe": 0, "different": 0,
               "read by impipe alone": 0}
     with tempfile.TemporaryDirectory() as folder:
         paths = sorted(os.path.join(root, name) for root, _, names in os.walk(options.folder)
                        for name in names
-                       if name.lower().endswith((".jpg", ".jpeg", ".png", ".webp", ".jfif")))
+                       if name.lower().endswith((".jpg", ".jpeg", ".png", ".webp", ".jfif") +
+                                                ((".tif", ".tiff") if options.opencv else ())))
         for path in paths:
-            theirs, why_not = by_pillow(path)
+            theirs, why_not = (
+                by_impipe(options.impipe, path, folder, "--codec", "opencv") if options.opencv
+                else by_pillow(path))
             if theirs is None and why_not.startswith("it is "):
                 continue
             ours, reason = by_impipe(options.impipe, path, folder)
@@ -109,7 +115,7 @@ def main():
             with open(path, "rb") as file:
                 is_jpeg = file.read(2) == b"\xff\xd8"
             is_cmyk = is_jpeg and Image.open(path).mode == "CMYK"
-            if is_jpeg and not is_cmyk:
+            if is_jpeg and not is_cmyk and not options.opencv:
                 theirs, why_not = by_djpeg(path, folder)
             if theirs is None:
                 counts["different"] += 1

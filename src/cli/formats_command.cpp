@@ -32,7 +32,10 @@ std::string text_of(const std::vector<engine::FormatReport>& formats) {
                     fmt::format("{}", fmt::join(format.classes, " ")), others_of(format));
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  return out;
+  return out +
+         "\n--codec opencv reads PNG, JPEG, TIFF and WebP through OpenCV, as a second opinion. It "
+         "refuses\n1-bit pixels, gray with alpha, TIFFs with alpha or an orientation, and further "
+         "pages, and does not\nnotice that a JPEG is cut short.\n";
 }
 
 std::string json_of(const std::vector<engine::FormatReport>& formats) {

@@ -94,10 +94,12 @@ void add_flags(CLI::App* app, RunFlags& f) {
        "other pixels")
       ->group("Inputs");
   option(
-      app, "--codec", f.codec, "auto|cpu|device|fast",
+      app, "--codec", f.codec, "auto|cpu|device|fast|opencv",
       "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
       "computes (auto: on a GPU); pixels and files are the same. fast would allow one level of "
-      "difference: nothing is faster within it, so it is auto. Its variable is IMPIPE_JPEG_CODEC")
+      "difference: nothing is faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP "
+      "are "
+      "decoded by OpenCV, as a second opinion. Its variable is IMPIPE_JPEG_CODEC")
       ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
       ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
@@ -236,10 +238,12 @@ void write_profile(const RunFlags& f, engine::Profile profile) {
 
 void read_codec(const std::string& text, engine::RunOptions& run) {
   constexpr std::array codecs = {engine::JpegCodec::automatic, engine::JpegCodec::cpu,
-                                 engine::JpegCodec::device, engine::JpegCodec::automatic};
-  const int choice = parse_choice("--codec", text, {"auto", "cpu", "device", "fast"});
+                                 engine::JpegCodec::device, engine::JpegCodec::automatic,
+                                 engine::JpegCodec::cpu};
+  const int choice = parse_choice("--codec", text, {"auto", "cpu", "device", "fast", "opencv"});
   run.jpeg_codec = codecs.at(static_cast<size_t>(choice));
   run.fast_codec = choice == 3;
+  run.by_opencv = choice == 4;
 }
 
 engine::RunOptions options_of(RunFlags& f) {

@@ -35,6 +35,7 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
     add(std::to_string(number));
   }
   if (options.shrink_on_load) add("shrink on load");
+  if (options.by_opencv) add("opencv");
   if (options.compression != io::Compression::standard) {
     add(options.compression == io::Compression::fast ? "fast" : "small");
   }
@@ -161,7 +162,8 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                      .metadata = !options.strip,
                      .page = {},
                      .reading = {options.channels, options.axes},
-                     .matrix = matrix_of(options)};
+                     .matrix = matrix_of(options),
+                     .by_opencv = options.by_opencv};
   settings.encode.matrix = settings.decode.matrix;
   settings.encode.frame_rate = options.frame_rate;
   settings.encode.quality = options.quality.value_or(settings.encode.quality);
@@ -174,7 +176,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                : full       ? io::ExrFloats::full
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
-  settings.shrink_on_load = options.shrink_on_load;
+  settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;
   settings.jpeg_codec = options.jpeg_codec;
   settings.pipes = memory;
   settings.memory = memory;

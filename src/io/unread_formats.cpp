@@ -10,9 +10,9 @@ namespace impipe::io {
 namespace {
 
 constexpr std::string_view unread[] = {
-    "cin",  "psd", "psb", "xcf",  "ico", "cur", "svg", "pcx", "sgi",  "rgb", "ras", "sun", "xpm",
-    "xbm",  "dds", "ktx", "ktx2", "dcm", "crw", "nrw", "sr2", "x3f",  "3fr", "iiq", "mng", "jng",
-    "apng", "jxr", "wdp", "hdp",  "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls", "nii", "mrc"};
+    "cin", "psd",  "psb", "xcf", "ico", "cur", "svg",  "pcx", "sgi", "rgb", "xpm", "xbm",  "dds",
+    "ktx", "ktx2", "dcm", "crw", "nrw", "sr2", "x3f",  "3fr", "iiq", "mng", "jng", "apng", "jxr",
+    "wdp", "hdp",  "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls", "nii", "mrc"};
 
 }  // namespace
 

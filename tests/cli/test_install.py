@@ -22,7 +22,7 @@ class Install(ProgramTest):
             "lib/impipe/impipe_codec_avif.so", "lib/impipe/impipe_codec_exr.so",
             "lib/impipe/impipe_codec_fits.so", "lib/impipe/impipe_codec_raw.so",
             "lib/impipe/impipe_codec_gif.so", "lib/impipe/impipe_codec_heif.so",
-            "lib/impipe/impipe_codec_jp2.so",
+            "lib/impipe/impipe_codec_jp2.so", "lib/impipe/impipe_codec_opencv.so",
             "lib/impipe/impipe_codec_jxl.so", "share/man/man1/impipe.1",
             "share/bash-completion/completions/impipe", "share/zsh/site-functions/_impipe",
             "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE"]))

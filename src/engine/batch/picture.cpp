@@ -197,7 +197,7 @@ PictureWork::Needs PictureWork::needs() {
   // What there is at the same time: the file and its image, then the plan's images, among them the
   // decoded one and the result, then the result and its file, which is no larger than its pixels.
   const double file = error ? 0 : static_cast<double>(file_bytes);
-  const double decoding = file + bytes.input;
+  const double decoding = file + (settings_.decode.by_opencv ? 2 : 1) * bytes.input;
   const double computing = (coded && coded_fits_ ? 3 * file : 0) + bytes.on_device + bytes.tables +
                            (on_cpu ? 0 : bytes.input + bytes.result);
   const double written = picture_.info->samples == io::SampleType::of_class

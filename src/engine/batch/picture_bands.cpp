@@ -83,6 +83,7 @@ std::string PictureWork::why_not_in_bands() const {
   if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
     return "only upright TIFFs and JPEGs are read some rows at a time";
   }
+  if (settings_.decode.by_opencv) return "OpenCV reads whole pictures";
   if (info.progressive) return "progressive JPEGs are read whole";
   if (info.blocks) return "a TIFF of pictures of another format is read whole";
   if (picture_.is_stdin || picture_.content || picture_.missing_frame ||

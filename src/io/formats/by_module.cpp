@@ -60,10 +60,12 @@ ImageInfo header_by_module(Format format, const HeaderInput& input) {
 }
 
 void decode_by_module(const DecodeInput& input, Decoded& out) {
-  out.image = from_module([&] {
-    return decode_page(codec_module(traits(out.info.format).module), input.file, out.info,
-                       input.options.open_pages);
-  });
+  std::string_view module = traits(out.info.format).module;
+  const bool by_opencv = input.options.by_opencv && module == main_module;
+  if (by_opencv) module = opencv_module;
+  OpenPages* pages = by_opencv ? nullptr : input.options.open_pages;
+  out.image =
+      from_module([&] { return decode_page(codec_module(module), input.file, out.info, pages); });
 }
 
 Bytes encoded_by_module(const HostImage& image, Format format, const EncodeOptions& options) {

@@ -7,6 +7,8 @@ namespace impipe::io {
 
 // The program's own, of the formats that nearly every user has.
 inline constexpr std::string_view main_module = "impipe_codec";
+// OpenCV's imgcodecs: a second opinion on the pixels of those.
+inline constexpr std::string_view opencv_module = "impipe_codec_opencv";
 
 // The module of this name. Throws Error naming the places looked at when there is none, or one of
 // another version.

@@ -48,6 +48,8 @@ struct DecodeOptions {
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See
   // `shrunk`; `info` is of what it was read from.
   std::function<int(const ImageInfo&)> shrink;
+  // OpenCV decodes PNG, JPEG, TIFF and WebP, each whole, as a second opinion on their pixels.
+  bool by_opencv = false;
   // JPEGs that a device may decode stay as they are: see Decoded::coded.
   bool keep_coded = false;
 };

@@ -107,7 +107,7 @@ ImageInfo read_header(const HeaderInput& input) {
 }
 
 void decode(const DecodeInput& input, Decoded& out) {
-  if (out.info.blocks) {
+  if (out.info.blocks && !input.options.by_opencv) {
     out.image = decode_blocks(input.file, out.info);
   } else {
     decode_by_module(input, out);
