@@ -50,38 +50,100 @@ YcbcrSum sum_of(std::int64_t y, std::int64_t first, std::int64_t second, std::in
 // one.
 double rounding_of(double divisor) { return divisor / 2 + (std::fmod(divisor, 2) == 0 ? 0.5 : 0); }
 
+// Bytes are made in whole numbers of 16 bits. A value is (factor * Y + m) / 73, cut off, where
+// factor is 85 (255 / 219 of a step is 85 / 73) or 73, and m what Cb and Cr add in parts of 73, cut
+// off too: both cuts together are the one of the formula. With `bias` m is above 0 for all samples,
+// and sums stay below 65536; multiplying by 57457 / 2^22 divides by 73 what is below 256 * 73.
+constexpr int parts = 73, bias = 22000;
+constexpr std::uint16_t largest_parts = 256 * parts - 1;
+constexpr std::uint32_t reciprocal = 57457, reciprocal_shift = 22;
+
+// What is added to the factor times Y, out of the formula's numerator and denominator.
+inline void to_term(double numerator, double, double& term) { term = numerator; }
+inline void to_term(double numerator, double divisor, std::uint16_t& term) {
+  term =
+      static_cast<std::uint16_t>(static_cast<std::int32_t>(numerator * (parts / divisor) + bias));
+}
+
 // The loops, for the instructions that the processor has. A value is cut to 0 … top first, which
 // makes the cast a floor.
-#define IMPIPE_YCBCR_LOOPS(level)                                                                 \
-  template <class T>                                                                              \
-  IMPIPE_TARGET_##level void values_##level(const T* in, const double* terms, double factor,      \
-                                            double inverse, double top, T* out, std::int64_t n) { \
-    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                   \
-      const double value = (factor * static_cast<double>(in[i]) + terms[i]) * inverse;            \
-      const double inside = value > 0 ? (value < top ? value : top) : 0;                          \
-      out[i] = static_cast<T>(static_cast<std::int32_t>(inside));                                 \
-    }                                                                                             \
-  }                                                                                               \
-  template <class T>                                                                              \
-  IMPIPE_TARGET_##level void lumas_##level(const T* red, const T* green, const T* blue,           \
-                                           const YcbcrSum& sum, double scale, double top,         \
-                                           double* sums, T* out, std::int64_t n) {                \
-    const double a = sum.y, b = sum.first, c = sum.second, offset = sum.offset;                   \
-    const double inverse = 1 / sum.divisor;                                                       \
-    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                   \
-      const double all = a * red[i] + b * green[i] + c * blue[i];                                 \
-      const double value = (scale * all + offset) * inverse;                                      \
-      sums[i] = all;                                                                              \
-      out[i] = static_cast<T>(static_cast<std::int32_t>(value < top ? value : top));              \
-    }                                                                                             \
-  }                                                                                               \
-  template <class T>                                                                              \
-  IMPIPE_TARGET_##level void differences_##level(const T* colour, const double* sums,             \
-                                                 double weight, double factor, double* out,       \
-                                                 std::int64_t n) {                                \
-    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                   \
-      out[i] = factor * (weight * static_cast<double>(colour[i]) - sums[i]);                      \
-    }                                                                                             \
+#define IMPIPE_YCBCR_LOOPS(level)                                                                  \
+  template <class T>                                                                               \
+  IMPIPE_TARGET_##level void values_##level(const T* in, const double* terms, double factor,       \
+                                            double inverse, double top, T* out, std::int64_t n) {  \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      const double value = (factor * static_cast<double>(in[i]) + terms[i]) * inverse;             \
+      const double inside = value > 0 ? (value < top ? value : top) : 0;                           \
+      out[i] = static_cast<T>(static_cast<std::int32_t>(inside));                                  \
+    }                                                                                              \
+  }                                                                                                \
+  template <class T>                                                                               \
+  IMPIPE_TARGET_##level void lumas_##level(const T* red, const T* green, const T* blue,            \
+                                           const YcbcrSum& sum, double scale, double top,          \
+                                           double* sums, T* out, std::int64_t n) {                 \
+    const double a = sum.y, b = sum.first, c = sum.second, offset = sum.offset;                    \
+    const double inverse = 1 / sum.divisor;                                                        \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      const double all = a * red[i] + b * green[i] + c * blue[i];                                  \
+      const double value = (scale * all + offset) * inverse;                                       \
+      sums[i] = all;                                                                               \
+      out[i] = static_cast<T>(static_cast<std::int32_t>(value < top ? value : top));               \
+    }                                                                                              \
+  }                                                                                                \
+  IMPIPE_TARGET_##level void bytes_##level(const std::uint8_t* in, const std::uint16_t* terms,     \
+                                           std::uint16_t factor, std::uint8_t* out,                \
+                                           std::int64_t n) {                                       \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      const auto sum = static_cast<std::uint16_t>(in[i] * factor + terms[i]);                      \
+      const auto above = static_cast<std::uint16_t>((sum > bias ? sum : bias) - bias);             \
+      const std::uint16_t inside = above < largest_parts ? above : largest_parts;                  \
+      out[i] = static_cast<std::uint8_t>(inside * reciprocal >> reciprocal_shift);                 \
+    }                                                                                              \
+  }                                                                                                \
+  template <int across, class T, class Term>                                                       \
+  IMPIPE_TARGET_##level void terms_##level(const T* cb, const T* cr, const YcbcrSum& sum,          \
+                                           Term* out, std::int64_t n) {                            \
+    const double first = sum.first, second = sum.second, offset = sum.offset,                      \
+                 divisor = sum.divisor;                                                            \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      Term term;                                                                                   \
+      to_term(first* cb[i] + second * cr[i] + offset, divisor, term);                              \
+      for (int k = 0; k < across; ++k) out[i * across + k] = term;                                 \
+    }                                                                                              \
+  }                                                                                                \
+  template <class T>                                                                               \
+  IMPIPE_TARGET_##level void differences_##level(                                                  \
+      const T* colour, const double* sums, double weight, double factor, const std::uint8_t* same, \
+      double* out, std::int64_t n) {                                                               \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      const double part = factor * (weight * static_cast<double>(colour[i]) - sums[i]);            \
+      out[i] = same[i] != 0 ? 0 : part;                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  template <int across, class T>                                                                   \
+  IMPIPE_TARGET_##level void blocks_##level(const double* part, const std::uint8_t* same,          \
+                                            const T* old, double zero, double scale, double* sums, \
+                                            std::int64_t n) {                                      \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      double sum = 0;                                                                              \
+      for (int k = 0; k < across; ++k) sum += part[i * across + k];                                \
+      sums[i] += sum;                                                                              \
+    }                                                                                              \
+    if (old == nullptr) return;                                                                    \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      int count = 0;                                                                               \
+      for (int k = 0; k < across; ++k) count += same[i * across + k];                              \
+      sums[i] += count * ((old[i] - zero) * scale);                                                \
+    }                                                                                              \
+  }                                                                                                \
+  template <class T>                                                                               \
+  IMPIPE_TARGET_##level void quotients_##level(const double* sums, double add, double divisor,     \
+                                               double top, T* out, std::int64_t n) {               \
+    _Pragma("GCC ivdep") for (std::int64_t i = 0; i < n; ++i) {                                    \
+      const double value = (sums[i] + add) / divisor;                                              \
+      const double inside = value > 0 ? (value < top ? value : top) : 0;                           \
+      out[i] = static_cast<T>(static_cast<std::int32_t>(inside));                                  \
+    }                                                                                              \
   }
 IMPIPE_YCBCR_LOOPS(baseline)
 IMPIPE_YCBCR_LOOPS(v3)
@@ -101,6 +163,19 @@ template <class T>
 void values(const T* in, const double* terms, const YcbcrSum& sum, double top, T* out,
             std::int64_t n) {
   (has_v3() ? values_v3<T> : values_baseline<T>)(in, terms, sum.y, 1 / sum.divisor, top, out, n);
+}
+void values(const std::uint8_t* in, const std::uint16_t* terms, const YcbcrSum& sum, double,
+            std::uint8_t* out, std::int64_t n) {
+  const auto factor = static_cast<std::uint16_t>(parts * sum.y / sum.divisor);
+  (has_v3() ? bytes_v3 : bytes_baseline)(in, terms, factor, out, n);
+}
+
+// Calls do_it with the number of pixels across, as a constant.
+template <class Do>
+void with_across(int across, Do do_it) {
+  if (across == 1) do_it(std::integral_constant<int, 1>());
+  if (across == 2) do_it(std::integral_constant<int, 2>());
+  if (across == 4) do_it(std::integral_constant<int, 4>());
 }
 
 }  // namespace
@@ -122,20 +197,22 @@ YcbcrReader<T>::YcbcrReader(const YcbcrCode& code, int across, std::int64_t widt
     sum->offset = rounding_of(sum->divisor) - sum->y * static_cast<double>(s.black) -
                   (sum->first + sum->second) * static_cast<double>(s.zero);
   }
-  for (std::vector<double>& terms : terms_) {
-    terms.assign(static_cast<std::size_t>(width), gray_.offset);
+  samples_ = (width + across - 1) / across;
+  Term term{};
+  to_term(gray_.offset, gray_.divisor, term);
+  for (std::vector<Term>& terms : terms_) {
+    terms.assign(static_cast<std::size_t>(samples_ * across), term);
   }
 }
 
 template <class T>
 void YcbcrReader<T>::set_chroma(const T* cb, const T* cr) {
   for (int c = 0; c < 3; ++c) {
-    const YcbcrSum& sum = sums_[c];
-    double* const terms = terms_[c].data();
-    for (std::int64_t x = 0, at = 0; x < width_; ++at) {
-      const double term = sum.first * cb[at] + sum.second * cr[at] + sum.offset;
-      for (const std::int64_t end = std::min(x + across_, width_); x < end; ++x) terms[x] = term;
-    }
+    Term* const terms = terms_[c].data();
+    with_across(across_, [&](auto across) {
+      (has_v3() ? terms_v3<across(), T, Term> : terms_baseline<across(), T, Term>)(cb, cr, sums_[c],
+                                                                                   terms, samples_);
+    });
   }
 }
 
@@ -166,29 +243,26 @@ YcbcrWriter<T>::YcbcrWriter(const YcbcrCode& code, int across, std::int64_t widt
   weight_sum_ = static_cast<double>(all);
   cb_scale_ = static_cast<double>(2 * (all - w.blue) * white);
   cr_scale_ = static_cast<double>(2 * (all - w.red) * white);
-  const auto count = static_cast<std::size_t>(width);
-  luma_sums_.assign(count, gray_.offset);
-  parts_.resize(count);
-  cb_sums_.resize((count + static_cast<std::size_t>(across) - 1) /
-                  static_cast<std::size_t>(across));
+  luma_sums_.assign(static_cast<std::size_t>(width), gray_.offset);
+  cb_sums_.resize(static_cast<std::size_t>((width + across - 1) / across));
   cr_sums_.resize(cb_sums_.size());
+  parts_.resize(cb_sums_.size() * static_cast<std::size_t>(across));
+  none_same_.resize(parts_.size());
 }
 
 template <class T>
 void YcbcrWriter<T>::collect(const T* colour, const Kept& kept, const T* old, double scale,
                              std::vector<double>& sums) {
+  const std::uint8_t* const same = kept.same != nullptr ? kept.same : none_same_.data();
   (has_v3() ? differences_v3<T> : differences_baseline<T>)(colour, luma_sums_.data(), weight_sum_,
-                                                           chroma_factor_, parts_.data(), width_);
+                                                           chroma_factor_, same, parts_.data(),
+                                                           width_);
   const double zero = 1 << (code_.bits - 1);
-  const double* part = parts_.data();
-  for (std::int64_t x = 0, at = 0; x < width_; ++at) {
-    double sum = 0;
-    const double before = kept.same == nullptr ? 0 : (old[at] - zero) * scale;
-    for (const std::int64_t end = std::min(x + across_, width_); x < end; ++x) {
-      sum += kept.same != nullptr && kept.same[x] != 0 ? before : part[x];
-    }
-    sums[static_cast<std::size_t>(at)] += sum;
-  }
+  with_across(across_, [&](auto across) {
+    (has_v3() ? blocks_v3<across(), T>
+              : blocks_baseline<across(), T>)(parts_.data(), same, old, zero, scale, sums.data(),
+                                              static_cast<std::int64_t>(sums.size()));
+  });
 }
 
 template <class T>
@@ -199,22 +273,29 @@ void YcbcrWriter<T>::write(const T* red, const T* green, const T* blue, const Ke
   collect(red, kept, kept.cr, cr_scale_, cr_sums_);
   ++rows_;
   if (kept.same == nullptr) return;
-  for (std::int64_t x = 0; x < width_; ++x) y[x] = kept.same[x] != 0 ? kept.y[x] : y[x];
+  const std::uint8_t* const same = kept.same;
+  const T* const old = kept.y;
+  _Pragma("GCC ivdep") for (std::int64_t x = 0; x < width_; ++x) y[x] =
+      same[x] != 0 ? old[x] : y[x];
+}
+
+template <class T>
+void YcbcrWriter<T>::end(std::vector<double>& sums, double scale, T* out) const {
+  const double zero = 1 << (code_.bits - 1);
+  const std::int64_t full = width_ / across_, rest = width_ % across_;
+  const auto divide = [&](std::int64_t first, std::int64_t count, std::int64_t pixels) {
+    const double divisor = scale * static_cast<double>(rows_ * pixels);
+    (has_v3() ? quotients_v3<T> : quotients_baseline<T>)(sums.data() + first,
+                                                         zero * divisor + rounding_of(divisor),
+                                                         divisor, top_, out + first, count);
+  };
+  divide(0, full, across_);
+  if (rest > 0) divide(full, 1, rest);  // the last block has fewer pixels
+  std::fill(sums.begin(), sums.end(), 0.0);
 }
 
 template <class T>
 void YcbcrWriter<T>::end_chroma(T* cb, T* cr) {
-  const double zero = 1 << (code_.bits - 1);
-  const auto end = [&](std::vector<double>& sums, double scale, T* out) {
-    for (std::size_t at = 0; at < sums.size(); ++at) {
-      const std::int64_t left = width_ - static_cast<std::int64_t>(at) * across_;
-      const double divisor =
-          scale * static_cast<double>(rows_ * std::min<std::int64_t>(left, across_));
-      const double value = (sums[at] + zero * divisor + rounding_of(divisor)) / divisor;
-      out[at] = static_cast<T>(static_cast<std::int32_t>(std::clamp(value, 0.0, top_)));
-      sums[at] = 0;
-    }
-  };
   end(cb_sums_, cb_scale_, cb);
   end(cr_sums_, cr_scale_, cr);
   rows_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace impipe::io {
@@ -41,10 +42,13 @@ class YcbcrReader {
 
  private:
   int across_;
-  std::int64_t width_;
+  std::int64_t width_, samples_;  // pixels of a row; samples of Cb
   double top_;
   YcbcrSum sums_[3], gray_;
-  std::vector<double> terms_[3];  // what Cb and Cr, and the offset, add: a number a pixel
+  // What Cb and Cr, and the offset, add: a number a pixel. Of bytes, in parts of 73 and with a
+  // bias.
+  using Term = std::conditional_t<sizeof(T) == 1, std::uint16_t, double>;
+  std::vector<Term> terms_[3];
 };
 
 // Makes rows of samples of rows of red, green and blue. Cb and Cr are means over blocks of pixels,
@@ -56,7 +60,7 @@ class YcbcrWriter {
   // A row of pixels; Cb and Cr are collected. Where `kept` is given it has, of each pixel, whether
   // its samples are these ones: of that row of Y, and of a row of Cb and Cr.
   struct Kept {
-    const std::uint8_t* same = nullptr;
+    const std::uint8_t* same = nullptr;  // 0 or 1; of whole blocks, 0 beyond the row
     const T *y = nullptr, *cb = nullptr, *cr = nullptr;
   };
   void write(const T* red, const T* green, const T* blue, const Kept& kept, T* y);
@@ -67,6 +71,7 @@ class YcbcrWriter {
  private:
   void collect(const T* colour, const Kept& kept, const T* old, double scale,
                std::vector<double>& sums);
+  void end(std::vector<double>& sums, double scale, T* out) const;
 
   YcbcrCode code_;
   int across_;
@@ -77,6 +82,7 @@ class YcbcrWriter {
   double chroma_factor_, weight_sum_;
   int rows_ = 0;  // since the last row of Cb and Cr
   std::vector<double> luma_sums_, parts_, cb_sums_, cr_sums_;
+  std::vector<std::uint8_t> none_same_;  // zeros
 };
 
 extern template class YcbcrReader<std::uint8_t>;

@@ -92,7 +92,7 @@ class KeptSamples {
         reader_(code_of(from.header, from.matrix), from.header.across, from.header.size.width),
         down_(from.header.down),
         width_(from.header.size.width) {
-    same_.resize(static_cast<std::size_t>(width_));
+    same_.resize(static_cast<std::size_t>(from.header.chroma_width() * from.header.across));
     for (std::vector<T>& colour : colours_) colour.resize(same_.size());
   }
   typename YcbcrWriter<T>::Kept row(std::int64_t y, const HostImage& image) {
@@ -106,16 +106,20 @@ class KeptSamples {
     const T* const r = image.planes[0].row_as<T>(y);
     const T* const g = image.planes[1].row_as<T>(y);
     const T* const b = image.planes[2].row_as<T>(y);
-    for (std::size_t x = 0; x < same_.size(); ++x) {
-      same_[x] = static_cast<std::uint8_t>((colours_[0][x] == r[x]) & (colours_[1][x] == g[x]) &
-                                           (colours_[2][x] == b[x]));
+    const T* const red = colours_[0].data();
+    const T* const green = colours_[1].data();
+    const T* const blue = colours_[2].data();
+    std::uint8_t* const same = same_.data();
+    _Pragma("GCC ivdep") for (std::int64_t x = 0; x < width_; ++x) {
+      same[x] =
+          static_cast<std::uint8_t>((red[x] == r[x]) & (green[x] == g[x]) & (blue[x] == b[x]));
     }
     return {same_.data(), luma, cb_, cr_};
   }
   void gray_row(std::int64_t y, const T* gray, T* out) {
     const T* const luma = rows_.row(0, y);
     reader_.read_gray(luma, colours_[0].data());
-    for (std::size_t x = 0; x < same_.size(); ++x) {
+    for (std::size_t x = 0; x < static_cast<std::size_t>(width_); ++x) {
       out[x] = colours_[0][x] == gray[x] ? luma[x] : out[x];
     }
   }
