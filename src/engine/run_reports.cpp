@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/printable.hpp"
+#include "engine/batch/picture_work.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -77,7 +78,7 @@ void tell_too_large(std::vector<Picture>& pictures, PictureSettings& settings, P
     const auto [reason, is_new] = reasons.try_emplace({picture.info, picture.program.get()});
     try {
       const auto index = static_cast<std::int64_t>(i);
-      if (is_new) reason->second = PictureWork(picture, settings, index).why_too_large();
+      if (is_new) reason->second = why_too_large({picture, settings, index});
     } catch (const Error&) {  // the file fails by itself
     }
     if (reason->second.empty()) continue;

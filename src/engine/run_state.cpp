@@ -132,7 +132,7 @@ BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSetting
   bool skipped = false;
   std::string failure;
   try {
-    skipped = picture.joined && !PictureWork(picture, settings, number).is_wanted();
+    skipped = picture.joined && !PictureJob{picture, settings, number}.is_wanted();
     if (!skipped) {
       std::shared_ptr<io::FrameReader> reader = std::move(picture.stream->reader);
       if (!reader) reader = std::make_shared<io::FrameReader>(picture.path);

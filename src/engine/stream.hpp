@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/batch/batch.hpp"
-#include "engine/batch/picture.hpp"
+#include "engine/batch/picture_work.hpp"
 #include "engine/run_options.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 

@@ -1,6 +1,5 @@
-// A picture that would take more memory than it may, some rows at a time: the rows of a band and
-// those that its filters read beside it are an image to the program, and what its borders spoilt at
-// a cut is cut off.
+#include "engine/batch/picture_bands.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,12 +7,9 @@
 #include "core/error.hpp"
 #include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
-#include "engine/batch/picture.hpp"
-
 #include "engine/batch/pixel_hash.hpp"
 #include "engine/program/bands.hpp"
 #include "io/files/atomic_file.hpp"
-#include "io/files/picture_rows.hpp"
 #include "io/files/read_picture.hpp"
 
 namespace impipe::engine {
@@ -74,95 +70,96 @@ constexpr std::int64_t min_rows = 16;
 // Bytes of a band of a picture that would fit into memory as a whole.
 constexpr std::int64_t enough_for_bands = 32 << 20;
 
-}  // namespace
-
-std::string PictureWork::why_not_in_bands() const {
-  const io::ImageInfo& info = *picture_.info;
-  const Plan& plan = picture_.program->plan;
-  const bool jpeg = info.format == io::Format::jpeg;
-  if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
-    return "only upright TIFFs and JPEGs are read some rows at a time";
-  }
-  if (settings_.decode.by_opencv) return "OpenCV reads whole pictures";
-  if (info.progressive) return "progressive JPEGs are read whole";
-  if (info.blocks) return "a TIFF of pictures of another format is read whole";
-  if (picture_.is_stdin || picture_.content || picture_.missing_frame ||
-      settings_.lanes->pipeline().has_source() || picture_.pages) {
-    return "it is no file of one picture";
-  }
-  if (shrink_of(info) != 1) return "it is read smaller";
-  if (!picture_.output.empty()) {
-    if (picture_.output_format != info.format) {
-      return "only files of the same format are written some rows at a time, TIFF and JPEG";
-    }
-    if (!jpeg &&
-        (settings_.in_place || picture_.output == "-" || io::is_written_into(picture_.output))) {
-      return "only files of TIFF are written some rows at a time";
-    }
-    if (jpeg && (settings_.encode.compression == io::Compression::small ||
-                 settings_.encode.lossless || plan.result_alpha)) {
-      return "a JPEG of this kind is written whole";
-    }
-  }
-  Banding banding = banding_of(*picture_.program);
-  if (!banding.why_not.empty()) return banding.why_not;
-  const ImageType& result = plan.values[plan.result].type;
-  if (result.white == 0 && picture_.output_class != PixelClass::single) {
-    return "a distance or label image is looked at whole before it is written";
-  }
-  if (plan.result_alpha && settings_.hash) return "a hash goes over its alpha after its pixels";
-  return "";
-}
-
-bool PictureWork::prefers_bands(std::int64_t estimate) const {
-  constexpr std::int64_t large = 96 << 20;
-  if (estimate < large || picture_.info->format != io::Format::jpeg) return false;
-  // A GPU computes a picture at once, and so do plain loops where nothing is written.
-  if (settings_.lanes->first().device().id != "cpu" || picture_.output.empty()) return false;
-  if (!why_not_in_bands().empty()) return false;
-  // Rows that two bands compute are computed twice.
-  constexpr std::int64_t rows_a_row_beside = 16;
-  const Halo halo = banding_of(*picture_.program).halo;
-  return rows_of_bands(enough_for_bands) >= rows_a_row_beside * (halo.up + halo.down);
-}
-
-double PictureWork::bytes_of_band(std::int64_t rows) const {
-  const Program& program = *picture_.program;
+double bytes_of_band(const PictureJob& job, std::int64_t rows) {
+  const Program& program = *job.picture.program;
   const Halo halo = banding_of(program).halo;
-  const Size size = picture_.info->size();
-  const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
+  const Size size = job.picture.info->size();
+  const std::int64_t step = std::max<std::int64_t>(1, job.picture.info->tile.height);
   const Size part{size.width, std::min(size.height, rows + halo.up + halo.down + step)};
   const ImageBytes bytes = image_bytes(program, sizes_of(program, part, {}), 0);
   // Decoded rows are kept for the next band; a row of tiles waits until it is whole.
   const double tiles = static_cast<double>(size.width * step) *
                        bytes_per_pixel(program.plan.values[program.plan.result]);
-  const double alphas = picture_.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
+  const double alphas =
+      job.picture.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
   return 2 * bytes.input + bytes.on_device + 3 * bytes.result + tiles + alphas;
 }
 
-std::int64_t PictureWork::rows_of_bands(std::int64_t memory) const {
+std::int64_t rows_of_bands(const PictureJob& job, std::int64_t memory) {
   std::int64_t rows = min_rows;
-  while (2 * rows < picture_.info->size().height &&
-         bytes_of_band(2 * rows) <= static_cast<double>(memory)) {
+  while (2 * rows < job.picture.info->size().height &&
+         bytes_of_band(job, 2 * rows) <= static_cast<double>(memory)) {
     rows *= 2;
   }
   return rows;
 }
 
-std::int64_t PictureWork::plan_bands(std::int64_t memory) {
-  band_rows_ = rows_of_bands(memory);
+}  // namespace
+
+std::string why_not_in_bands(const PictureJob& job) {
+  const io::ImageInfo& info = *job.picture.info;
+  const Plan& plan = job.picture.program->plan;
+  const bool jpeg = info.format == io::Format::jpeg;
+  if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
+    return "only upright TIFFs and JPEGs are read some rows at a time";
+  }
+  if (job.settings.decode.by_opencv) return "OpenCV reads whole pictures";
+  if (info.progressive) return "progressive JPEGs are read whole";
+  if (info.blocks) return "a TIFF of pictures of another format is read whole";
+  if (job.picture.is_stdin || job.picture.content || job.picture.missing_frame ||
+      job.settings.lanes->pipeline().has_source() || job.picture.pages) {
+    return "it is no file of one picture";
+  }
+  if (job.shrink_of(info) != 1) return "it is read smaller";
+  if (!job.picture.output.empty()) {
+    if (job.picture.output_format != info.format) {
+      return "only files of the same format are written some rows at a time, TIFF and JPEG";
+    }
+    if (!jpeg && (job.settings.in_place || job.picture.output == "-" ||
+                  io::is_written_into(job.picture.output))) {
+      return "only files of TIFF are written some rows at a time";
+    }
+    if (jpeg && (job.settings.encode.compression == io::Compression::small ||
+                 job.settings.encode.lossless || plan.result_alpha)) {
+      return "a JPEG of this kind is written whole";
+    }
+  }
+  Banding banding = banding_of(*job.picture.program);
+  if (!banding.why_not.empty()) return banding.why_not;
+  const ImageType& result = plan.values[plan.result].type;
+  if (result.white == 0 && job.picture.output_class != PixelClass::single) {
+    return "a distance or label image is looked at whole before it is written";
+  }
+  if (plan.result_alpha && job.settings.hash) return "a hash goes over its alpha after its pixels";
+  return "";
+}
+
+bool prefers_bands(const PictureJob& job, std::int64_t estimate) {
+  constexpr std::int64_t large = 96 << 20;
+  if (estimate < large || job.picture.info->format != io::Format::jpeg) return false;
+  // A GPU computes a picture at once, and so do plain loops where nothing is written.
+  if (job.settings.lanes->first().device().id != "cpu" || job.picture.output.empty()) return false;
+  if (!why_not_in_bands(job).empty()) return false;
+  // Rows that two bands compute are computed twice.
+  constexpr std::int64_t rows_a_row_beside = 16;
+  const Halo halo = banding_of(*job.picture.program).halo;
+  return rows_of_bands(job, enough_for_bands) >= rows_a_row_beside * (halo.up + halo.down);
+}
+
+BandPlan plan_bands(const PictureJob& job, std::int64_t memory) {
+  const std::int64_t rows = rows_of_bands(job, memory);
   std::error_code error;
   // A JPEG lies in memory, before and after.
   const double files =
-      picture_.info->format == io::Format::jpeg
-          ? 2.0 * static_cast<double>(std::filesystem::file_size(picture_.path, error))
+      job.picture.info->format == io::Format::jpeg
+          ? 2.0 * static_cast<double>(std::filesystem::file_size(job.picture.path, error))
           : 0;
-  return static_cast<std::int64_t>(bytes_of_band(band_rows_) + (error ? 0 : files));
+  return {rows, static_cast<std::int64_t>(bytes_of_band(job, rows) + (error ? 0 : files))};
 }
 
-std::int64_t PictureWork::plan_small_bands() { return plan_bands(enough_for_bands); }
+BandPlan plan_small_bands(const PictureJob& job) { return plan_bands(job, enough_for_bands); }
 
-void PictureWork::within(Part part, int lane, const std::function<void()>& work) {
+void BandedPicture::within(Part part, int lane, const std::function<void()>& work) {
   const double begin = steady_seconds();
   try {
     work();
@@ -175,12 +172,12 @@ void PictureWork::within(Part part, int lane, const std::function<void()>& work)
   if (settings_.timeline == nullptr) return;
   settings_.timeline->add({.kind = decodes ? Slice::Kind::decode : Slice::Kind::encode,
                            .lane = lane,
-                           .file = index_,
+                           .file = job_.index,
                            .begin = begin,
                            .end = end});
 }
 
-std::unique_ptr<io::PictureRows> PictureWork::open_bands() {
+std::unique_ptr<io::PictureRows> BandedPicture::open_bands() {
   const io::ImageInfo& info = *picture_.info;
   std::unique_ptr<io::PictureRows> rows;
   if (info.format == io::Format::jpeg) {
@@ -212,12 +209,12 @@ std::unique_ptr<io::PictureRows> PictureWork::open_bands() {
   return rows;
 }
 
-struct PictureWork::BandTarget {
+struct BandedPicture::BandTarget {
   std::optional<io::RowsFile> tiff;
   std::optional<io::RowsJpeg> jpeg;
 };
 
-std::unique_ptr<PictureWork::BandTarget> PictureWork::make_band_target() {
+std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
   auto target = std::make_unique<BandTarget>();
   const io::ImageInfo& info = *picture_.info;
   const Plan& plan = picture_.program->plan;
@@ -238,7 +235,7 @@ std::unique_ptr<PictureWork::BandTarget> PictureWork::make_band_target() {
   return target;
 }
 
-void PictureWork::finish_bands(BandTarget& target) {
+void BandedPicture::finish_bands(BandTarget& target) {
   if (target.tiff) return target.tiff->commit(settings_.maker, settings_.disks.get());
   if (!target.jpeg) return;
   io::Encoded encoded = target.jpeg->finish();
@@ -247,14 +244,15 @@ void PictureWork::finish_bands(BandTarget& target) {
   write(picture_.output, std::move(encoded.bytes));
 }
 
-void PictureWork::compute_bands(int lane) {
+void BandedPicture::compute(int lane) {
   if (bands_are_alike(lane)) return;
   result_.widened = metadata_.samples;
-  begin_again_with_floats();
+  forget_results();
+  as_floats_ = true;
   bands_are_alike(lane);
 }
 
-bool PictureWork::bands_are_alike(int lane) {
+bool BandedPicture::bands_are_alike(int lane) {
   const Size size = picture_.info->size();
   const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
   std::unique_ptr<io::PictureRows> rows;
@@ -267,11 +265,11 @@ bool PictureWork::bands_are_alike(int lane) {
   BandReader reader(*rows);
   PixelHash hash;
   for (std::int64_t y = 0; y < size.height;) {
-    check_time();
+    job_.check_time();
     const Band band = band_at(y, size.height, halo, band_rows_, step);
     within(Part::decode, lane, [&] {
       material_ = {.image = reader.read(band), .operands = {}};
-      if (inexact_) tell_inexact(*inexact_);
+      if (inexact_) job_.check_inexact(*inexact_);
     });
     compute_image(lane);
     HostImage made = image_like(outcome_.image, band.y_end - band.y);

@@ -1,0 +1,163 @@
+// What every way of working on a picture has to know of its file, and of what is to be written.
+#include "engine/batch/picture_job.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "io/files/atomic_file.hpp"
+#include "pipeline/image_sizes.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// What rows of a GPU's planes start at multiples of, in bytes.
+constexpr std::int64_t device_row_alignment = 128;
+
+// How many copies there are of metadata at most, while they are put into a file.
+constexpr double metadata_copies = 6;
+
+}  // namespace
+
+void PictureJob::check_time() const {
+  if (is_late()) throw Error("stopped", ExitCode::file_failed);  // the batch says why
+}
+
+bool PictureJob::may_write(const std::filesystem::path& path) const {
+  if (path == "-") return true;
+  std::error_code error;
+  if (settings.no_clobber && std::filesystem::exists(path, error)) return false;
+  if (!settings.update || picture.is_new) return true;
+  return !io::is_up_to_date(path, sources(), settings.maker);
+}
+
+std::vector<std::filesystem::path> PictureJob::sources() const {
+  std::vector<std::filesystem::path> sources = settings.pipeline_files;
+  if (picture.partners) {
+    const auto& paths = picture.partners->paths;
+    sources.insert(sources.end(), paths.begin(), paths.end());
+  }
+  if (!picture.is_stdin) sources.emplace_back(picture.path);
+  return sources;
+}
+
+bool PictureJob::is_wanted() const {
+  const bool apart = picture.pages && !picture.pages->outputs.empty();
+  if (apart && may_write_any(picture.pages->outputs)) return true;
+  if (!apart && (picture.output.empty() || may_write(picture.output))) return true;
+  return picture.saves &&
+         std::any_of(picture.saves->begin(), picture.saves->end(),
+                     [&](const Picture::Save& save) { return may_write_any(save.files); });
+}
+
+void PictureJob::check_results(const std::vector<Size>& sizes) const {
+  const Plan& plan = picture.program->plan;
+  const io::ImageInfo& info = *picture.info;
+  const auto check = [&](ValueId id, bool alpha, const io::OutputType& output) {
+    const ImageType& type = plan.values[id].type;
+    const bool named = output.format == io::Format::exr && info.format == io::Format::exr &&
+                       type.channels == info.type.channels;
+    io::check_encodable(type, sizes[static_cast<size_t>(id)], named, output.format, output.cls,
+                        settings.encode);
+    if (alpha && !io::traits(output.format).alpha) check_losses({"alpha"}, true);
+  };
+  try {
+    for (size_t i = 0; picture.saves && i < plan.saves.size(); ++i) {
+      const PlanSave& save = plan.saves[i];
+      const Picture::Save& to = (*picture.saves)[i];
+      if (!may_write_any(to.files)) continue;
+      check(save.value, save.alpha.has_value(),
+            io::output_type(&info, plan.values[save.value].type, to.format, settings.cls));
+    }
+    if (picture.output.empty() || !plan.writes_image) return;
+    check(plan.result, plan.result_alpha.has_value(),
+          {picture.output_format, picture.output_class});
+  } catch (const Error& error) {
+    throw PartError(Part::encode, error);
+  }
+}
+
+PictureJob::Needs PictureJob::needs() const {
+  std::vector<Size> sizes = pipeline::planned_sizes(
+      settings.lanes->pipeline(), picture.program->lowered, picture.info->size(),
+      picture.partner_sizes(), settings.decode.max_pixels);
+  check_results(sizes);
+  sizes[0] = io::shrunk(sizes[0], shrink_of(*picture.info));
+  const bool on_cpu = settings.lanes->first().device().id == "cpu";
+  ImageBytes bytes = image_bytes(*picture.program, sizes, on_cpu ? 0 : device_row_alignment);
+  const bool coded = picture.info->format == io::Format::jpeg && keeps_coded();
+  const double on_device =
+      bytes.on_device + (coded ? coded_bytes_a_pixel * static_cast<double>(sizes[0].pixels()) : 0);
+  const bool coded_fits = on_device <= settings.max_memory;
+  if (coded_fits) bytes.on_device = on_device;
+  std::error_code error;
+  const auto file_bytes =
+      picture.content ? picture.content->size() : std::filesystem::file_size(picture.path, error);
+  // What there is at the same time: the file and its image, then the plan's images, among them the
+  // decoded one and the result, then the result and its file, which is no larger than its pixels.
+  const double packed = error ? 0 : static_cast<double>(file_bytes);
+  const double decoding = packed + (settings.decode.by_opencv ? 2 : 1) * bytes.input;
+  const double computing = (coded && coded_fits ? 3 * packed : 0) + bytes.on_device + bytes.tables +
+                           (on_cpu ? 0 : bytes.input + bytes.result);
+  const double written = picture.info->samples == io::SampleType::of_class
+                             ? 1
+                             : std::max(1.0, io::bytes_of(picture.info->samples) / 4.0);
+  const double encoding = (picture.output.empty() ? 1 : 1 + written) * bytes.result;
+  // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
+  // in the result they may be packed worse.
+  const io::ImageInfo& info = *picture.info;
+  const double kept = (info.carried > 0 || has_pages() || has_other_parts() ? packed : 0);
+  // Metadata that are packed in the file; in the result's there are copies of them.
+  const double metadata = settings.decode.metadata ? static_cast<double>(info.metadata_bytes) : 0;
+  double most = kept + metadata_copies * metadata +
+                std::max({decoding, computing, encoding + info.carried_bytes + kept});
+  if (info.type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
+  return {static_cast<std::int64_t>(most), bytes.on_device, coded_fits};
+}
+
+bool PictureJob::encodes_jpeg() const {
+  return settings.jpeg_codec != JpegCodec::cpu && !settings.hash && !has_pages() &&
+         !picture.output.empty() && picture.output_format == io::Format::jpeg &&
+         picture.output_class == PixelClass::uint8;
+}
+
+bool PictureJob::keeps_coded() const {
+  if (settings.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
+  if (shrink_of(*picture.info) != 1) return false;
+  Session& first = settings.lanes->first();
+  if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
+  if (settings.jpeg_codec == JpegCodec::device) {
+    return first.jpeg_decoder().kernel(stop()) != nullptr;
+  }
+  return first.device().is_gpu && first.jpeg_decoder().kernel_in_time() != nullptr;
+}
+
+int PictureJob::shrink_of(const io::ImageInfo& info) const {
+  return settings.shrink_on_load ? shrink_for(picture.program->lowered, info) : 1;
+}
+
+bool PictureJob::writes_pixels() const {
+  const Plan& plan = picture.program->plan;
+  return plan.writes_image || !plan.saves.empty();
+}
+
+void PictureJob::check_losses(const std::vector<std::string>& lost, bool alpha) const {
+  if (lost.empty() || (!settings.in_place && !settings.strict)) return;
+  const std::string names = fmt::format("{}", fmt::join(lost, ", "));
+  if (settings.strict) {
+    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
+  }
+  throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
+                  (alpha ? "" : ", or --strip"),
+              ExitCode::file_failed);
+}
+
+void PictureJob::check_inexact(const io::Inexact& inexact, const std::string& of) const {
+  if (inexact.count == 0 || (!settings.in_place && !settings.strict)) return;
+  throw Error((settings.strict ? "--strict: " : "--in-place: ") + of + inexact.text() +
+                  (settings.strict ? "" : "; give -o"),
+              ExitCode::file_failed);
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,370 @@
+// What all ways of working on a picture share: computing of an image, its report and its file.
+#include "engine/batch/picture_worker.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/kept_bytes.hpp"
+#include "core/object_table.hpp"
+#include "core/primitive_facts.hpp"
+#include "engine/batch/object_text.hpp"
+#include "engine/batch/pixel_hash.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/read_picture.hpp"
+#include "io/formats/exr/exr_parts.hpp"
+#include "io/formats/npy/npy.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/picture/orient.hpp"
+#include "pipeline/image_sizes.hpp"
+#include "pipeline/pixel_places.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// What a device's clock is wrong by at least, seconds to add: its work lies between `begin` and
+// now.
+double clock_error(const std::vector<Activity>& activity, double begin) {
+  if (activity.empty()) return 0;
+  double first = activity.front().begin, last = activity.front().end;
+  for (const Activity& a : activity) {
+    first = std::min(first, a.begin);
+    last = std::max(last, a.end);
+  }
+  return std::min(0.0, steady_seconds() - last) + std::max(0.0, begin - first);
+}
+
+// Whether whatever moves the picture moves what it is a part of with it: imtranslate and others
+// move it within that.
+bool moves_canvas_along(const pipeline::Pipeline& pipeline) {
+  constexpr std::string_view names[] = {"imcrop", "impad",  "padarray",  "imresize",
+                                        "fliplr", "flipud", "transpose", "rot90"};
+  return std::all_of(pipeline.stages.begin(), pipeline.stages.end(), [&](const auto& stage) {
+    return !stage.call || stage.call->op().category != "geometry" ||
+           std::find(std::begin(names), std::end(names), stage.call->op().name) != std::end(names);
+  });
+}
+
+// What the last stage has measured; of several measurements the values one behind the other.
+Measurement last_measurement(const Plan& plan, const Outcome& outcome) {
+  const std::vector<PlanMeasurement>& all = plan.measurements;
+  std::size_t first = all.size() - 1;
+  while (first > 0 && all[first - 1].stage == all.back().stage) --first;
+  Measurement out = outcome.measurements.back();
+  if (first + 1 == all.size()) return out;
+  const std::span parts = std::span(outcome.measurements).subspan(first);
+  out.values = 0;
+  out.numbers.clear();
+  for (const Measurement& part : parts) out.values += part.values;
+  for (int c = 0; c < out.channels; ++c) {
+    for (const Measurement& part : parts) {
+      const auto begin = part.numbers.begin() + c * part.values;
+      out.numbers.insert(out.numbers.end(), begin, begin + part.values);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+io::Bytes PictureWorker::read_file(io::FileStamp& stamp) {
+  if (!picture_.content) return io::read_picture(picture_.path, stamp);
+  io::Bytes bytes = std::move(*picture_.content);
+  picture_.content.reset();
+  return bytes;
+}
+
+void PictureWorker::decode_operands(const io::FileStamp& stamp) {
+  stamps_ = settings_.pipeline_stamps;
+  for (size_t i = 0; i < settings_.operands.size(); ++i) {
+    Operand& operand = *settings_.operands[i];
+    Operand::Decoded read = operand.decode(picture_.partners->paths[i], settings_.decode);
+    const std::string name =
+        "--with " + operand.name() + ": " + picture_.partners->paths[i].string();
+    job_.check_inexact(read.inexact, name + ": ");
+    if (read.inexact.count > 0) result_.notes.push_back(name + ": " + read.inexact.text());
+    picture_.partners->types[operand.name()] = read.image.type;
+    material_.operands[operand.name()] = std::move(read.image);
+    stamps_.push_back(read.stamp);
+  }
+  if (!picture_.is_stdin) stamps_.push_back(stamp);
+}
+
+void PictureWorker::take(io::Decoded decoded) {
+  material_.image = std::move(decoded.image);
+  material_.coded = std::move(decoded.coded);
+  material_.display = decoded.info.display;
+  material_.read = {decoded.info.size(), decoded.info.shrink};
+  result_.shrink = decoded.info.shrink;
+  metadata_ = std::move(decoded.metadata);
+  job_.check_inexact(*decoded.info.inexact);
+  result_.inexact.add(*decoded.info.inexact);
+  for (std::string& one : decoded.lost) {
+    if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
+  }
+}
+
+void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
+  const bool coded = material.coded != nullptr;
+  // What was decoded decides, should a file have changed since its header was read.
+  picture_.program = session.program(material.image.type, picture_.partner_types(),
+                                     material.display, material.read.by > 1);
+  outcome_ = execute(
+      *picture_.program, std::move(material), queue,
+      [&](const KernelSpec& spec) { return session.kernel(spec); },
+      execute_options(session, coded));
+}
+
+ExecuteOptions PictureWorker::execute_options(Session& session, bool /*coded*/) const {
+  return {.timed = settings_.timeline != nullptr,
+          .kernels_first = !session.device().is_gpu,
+          .stop = job_.stop()};
+}
+
+void PictureWorker::compute_image(int lane) {
+  const double begin = steady_seconds();
+  const Lanes::Turn turn = settings_.lanes->take();
+  computed({compute_material(turn), lane, begin});
+}
+
+std::optional<size_t> PictureWorker::compute_material(const Lanes::Turn& turn) {
+  if (turn.session.device().id == "cpu") {
+    compute_on(turn.session, turn.queue, std::move(material_));
+    return turn.device;
+  }
+  try {
+    compute_on(turn.session, turn.queue, material_);
+    return turn.device;
+  } catch (const OutOfDeviceMemory& error) {
+    Session& cpu = turn.session.on_cpu(error);
+    decode_for_cpu();
+    compute_on(cpu, *cpu.make_queue(), std::move(material_));
+    return {};
+  }
+}
+
+void PictureWorker::computed(const ComputedAt& turn) {
+  material_ = {};
+  if (settings_.timeline != nullptr) {
+    settings_.lanes->add(turn.device);
+    tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
+  }
+}
+
+void PictureWorker::tell_times(const ComputedAt& turn, const StepTimes::Places& steps) const {
+  using Kind = Slice::Kind;
+  std::vector<Slice> slices;
+  const auto device = static_cast<std::int16_t>(turn.device.value_or(settings_.lanes->count()));
+  const std::int64_t file = job_.index;
+  const double shift = clock_error(outcome_.activity, turn.begin);
+  for (const Activity& a : outcome_.activity) {
+    constexpr Kind kinds[] = {Kind::upload, Kind::kernel, Kind::download, Kind::compile};
+    slices.push_back({kinds[static_cast<int>(a.kind)], device, turn.lane, steps.of(a.tag), file,
+                      a.begin + shift, a.end + shift});
+  }
+  for (const Activity& a : outcome_.kernel_waits) {
+    slices.push_back({Kind::kernel_wait, -1, turn.lane, -1, file, a.begin, a.end});
+  }
+  if (slices.empty()) return;
+  std::sort(slices.begin(), slices.end(),
+            [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+  // What is left is the host's part.
+  double done = turn.begin;
+  slices.push_back({.begin = steady_seconds(), .end = 0});  // the end
+  for (const Slice& slice : slices) {
+    if (slice.begin > done) {
+      settings_.timeline->add({Kind::host, -1, turn.lane, -1, file, done, slice.begin});
+    }
+    done = std::max(done, slice.end);
+    if (slice.end > slice.begin) settings_.timeline->add(slice);
+  }
+}
+
+void PictureWorker::add_row(int page) {
+  const Plan& plan = picture_.program->plan;
+  std::vector<FileReport::Row> kinds = kinds_of_rows(plan, picture_);
+  const std::string hash = settings_.hash && plan.writes_image ? pixel_hash(outcome_.image) : "";
+  for (FileReport::Row& kind : kinds) {
+    kind.page = page;
+    kind.values = outcome_.columns;
+    kind.hash = hash;
+  }
+  auto arrays = std::exchange(kinds.front().arrays, {});
+  for (FileReport::Row& kind : kinds) kind.arrays.clear();
+  const std::size_t first = result_.rows.size();
+  auto kind = kinds.begin();
+  for (std::size_t i = 0; i < plan.measurements.size(); ++i) {
+    std::vector<double>& numbers = outcome_.measurements[i].numbers;
+    if (plan.measurements[i].objects) {
+      add_objects(*kind++, numbers);
+      continue;
+    }
+    const auto array = std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) {
+      return one.name == plan.measurements[i].name;
+    });
+    if (array != arrays.end()) array->numbers = std::move(numbers);
+  }
+  if (result_.rows.size() == first) {  // no table, or no object in any
+    kinds.front().table.clear();
+    result_.rows.push_back(std::move(kinds.front()));
+  }
+  result_.rows[first].arrays = std::move(arrays);
+}
+
+// Each object's row begins with the file's other numbers.
+void PictureWorker::add_objects(const FileReport::Row& kind, std::span<const double> numbers) {
+  const std::size_t columns = kind.columns.size() - kind.values.size();
+  for (; !numbers.empty(); numbers = numbers.subspan(columns)) {
+    std::vector<double>& values = result_.rows.emplace_back(kind).values;
+    values.insert(values.end(), numbers.begin(),
+                  numbers.begin() + static_cast<std::ptrdiff_t>(columns));
+  }
+}
+
+// values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
+// rows x columns (x channels).
+io::Bytes PictureWorker::encode_measured(const std::filesystem::path& path) const {
+  const Plan& plan = picture_.program->plan;
+  if (const auto format = table_format(path)) {
+    const PlanMeasurement* table = last_table(plan);
+    const std::string text = table_text(
+        object_columns(table->objects->intensities.has_value()),
+        outcome_.measurements[static_cast<size_t>(table - plan.measurements.data())].numbers,
+        *format);
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    return {bytes, bytes + text.size()};
+  }
+  const Measurement m = last_measurement(plan, outcome_);
+  std::vector<std::int64_t> shape{m.values};
+  if (m.columns > 1) shape = {m.values / m.columns, m.columns};
+  if (m.channels == 1) return io::encode_npy(m.numbers, shape);
+  shape.push_back(m.channels);
+  std::vector<double> rows;
+  rows.reserve(m.numbers.size());
+  for (std::int64_t v = 0; v < m.values; ++v) {
+    for (int c = 0; c < m.channels; ++c) {
+      rows.push_back(m.numbers[static_cast<size_t>(c * m.values + v)]);
+    }
+  }
+  return io::encode_npy(rows, shape);
+}
+
+void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
+  job_.check_time();
+  if (path == "-" || (picture_.joined && path == picture_.output)) {
+    result_.bytes = std::move(bytes);  // told in the order of the inputs
+    return;
+  }
+  if (settings_.dry_run) {
+  } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
+    io::replace_file(path, bytes, settings_.disks.get());
+  } else {
+    io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
+  }
+  if (result_.encoded_on_device) keep_bytes(std::move(bytes));
+}
+
+void PictureWorker::tell_losses(const io::Encoded& encoded) {
+  std::vector<std::string>& lost = result_.lost;
+  for (const std::vector<std::string>* some : {&std::as_const(lost_), &encoded.lost}) {
+    for (const std::string& one : *some) {
+      if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+    }
+  }
+  job_.check_losses(lost, encoded.alpha_dropped);
+}
+
+void PictureWorker::note_widened(const io::Encoded& encoded) {
+  if (encoded.widened != io::SampleType::of_class) result_.widened = encoded.widened;
+}
+
+PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, Size size,
+                                     bool apart) const {
+  const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
+  const Plan& lowered = picture_.program->lowered;
+  const std::vector<Size> sizes = pipeline::planned_sizes(
+      pipeline, lowered, input.size(), picture_.partner_sizes(), settings_.decode.max_pixels);
+  PixelChange change{.before = input.stored, .type_before = input.type, .after = size};
+  change.place = pipeline::pixel_places(pipeline, lowered, sizes)[static_cast<size_t>(value)];
+  if (change.place) {
+    change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
+  }
+  // An EXR and a DPX say where the picture lies on a canvas, which such operators do not move.
+  const bool has_canvas = metadata_.exr || metadata_.dpx;
+  if (has_canvas && change.moved() && !moves_canvas_along(pipeline)) change.place.reset();
+  change.read_turned = input.orientation >= 5;
+  change.values = value != 0;
+  // A file of one picture has it wherever it is written.
+  change.pages =
+      input.pages > 1 && (!job_.has_pages() || apart ||
+                          static_cast<int>(picture_.pages->numbers.size()) < input.pages);
+  return change;
+}
+
+void PictureWorker::tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart) {
+  if (settings_.lanes->pipeline().has_source()) return;
+  metadata_.change = change_of(input, value, size, apart);
+}
+
+void PictureWorker::tell_parts(bool apart) {
+  if (!metadata_.exr || !picture_.pages) return;
+  std::vector<std::string> names;
+  for (const int part : picture_.pages->others) {
+    names.push_back(picture_.info->page_names[static_cast<size_t>(part)]);
+  }
+  if (apart && !names.empty()) {
+    const std::string lost = fmt::format("parts ({})", fmt::join(names, ", "));
+    if (std::find(lost_.begin(), lost_.end(), lost) == lost_.end()) lost_.push_back(lost);
+    names.clear();
+  }
+  metadata_.exr->other_parts = std::move(names);
+}
+
+io::Encoded PictureWorker::encode_image(const HostImage& image, const PlanImage& of) {
+  tell_parts(of.apart);
+  tell_change(of.input, of.value, of.size, of.apart);
+  io::Encoded encoded = io::encode(image, metadata_, of.type.format, of.type.cls, settings_.encode);
+  result_.clipped += encoded.clipped;
+  tell_losses(encoded);
+  note_widened(encoded);
+  return encoded;
+}
+
+io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apart) const {
+  if (format != io::Format::exr || !job_.has_other_parts() || apart) return bytes;
+  return joined(format, std::vector<io::Bytes>{std::move(bytes)});
+}
+
+io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages,
+                                bool is_image) const {
+  if (format == io::Format::tiff) return io::join_tiff_pages(pages);
+  if (format == io::Format::npy) {
+    return io::join_npy_pages(pages, is_image ? metadata_.npy.get() : nullptr);
+  }
+  // The parts of an EXR in their order.
+  const Picture::Pages& of = *picture_.pages;
+  std::vector<int> numbers = of.numbers;
+  if (job_.has_other_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<io::ExrPartSource> parts;
+  for (const int number : numbers) {
+    const auto page = std::find(of.numbers.begin(), of.numbers.end(), number);
+    if (page == of.numbers.end()) {
+      parts.push_back({file_, number, "", settings_.decode.metadata});
+    } else {
+      parts.push_back({pages[static_cast<size_t>(page - of.numbers.begin())], 0,
+                       fmt::format("page {}", number + 1)});
+    }
+  }
+  return io::join_exr_parts(parts);
+}
+
+void PictureWorker::forget_results() {
+  result_.rows.clear();
+  result_.clipped = 0;
+  result_.inexact = {};
+}
+
+}  // namespace impipe::engine

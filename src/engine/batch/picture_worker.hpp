@@ -1,0 +1,96 @@
+// One way of working on a picture: as a whole, page by page, or in bands of rows.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/batch/picture_job.hpp"
+#include "engine/program/executor.hpp"
+
+namespace impipe::engine {
+
+// The parts are FileWork's.
+class PictureWorker {
+ public:
+  // What becomes of the work is added to `result`; both outlive this.
+  PictureWorker(const PictureJob& job, PictureResult& result)
+      : job_(job), picture_(job.picture), settings_(job.settings), result_(result) {}
+  virtual ~PictureWorker() = default;
+  virtual void decode() {}
+  virtual void compute(int lane) = 0;
+  virtual void encode() {}
+  virtual FileWork::Within within_compute() const { return {}; }
+  virtual FileWork::Stack stack() const { return {}; }
+
+ protected:
+  // The bytes of the file; what came through a pipe is used up.
+  io::Bytes read_file(io::FileStamp& stamp);
+  // Those of --with. stamp: of the file, the last of the sources.
+  void decode_operands(const io::FileStamp& stamp);
+  // Takes over what a decoder made.
+  void take(io::Decoded decoded);
+  // What `material_` holds.
+  void compute_image(int lane);
+  std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see ComputedAt::device
+  void compute_on(Session& session, Queue& queue, Material material);
+  // coded: the image is still a JPEG.
+  virtual ExecuteOptions execute_options(Session& session, bool coded) const;
+  // Makes the pixels of a material that was meant for a device.
+  virtual void decode_for_cpu() {}
+  // Where and when something was computed.
+  struct ComputedAt {
+    std::optional<size_t> device;  // of the lanes; none: the CPU, for want of a device's memory
+    int lane = 0;
+    double begin = 0;  // on the steady clock
+  };
+  void computed(const ComputedAt& turn);  // the outcome is there
+  void add_row(int page);
+  // Nothing of what was computed counts: it is done again, to be written as floats.
+  void forget_results();
+
+  // An image of the plan, of a page of the input, and the kind of file that it goes into.
+  struct PlanImage {
+    ValueId value = 0;
+    const io::ImageInfo& input;
+    Size size;
+    io::OutputType type;
+    bool apart = false;  // each page has a file of its own
+  };
+  // What became of the pixels of an input on the way to a value of the plan, which has this size.
+  PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size, bool apart) const;
+  // What the metadata have to know of this run before an image is encoded.
+  void tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart = false);
+  // The parts of an EXR beside the picture: those that its result has, and those that are lost.
+  void tell_parts(bool apart);
+  io::Encoded encode_image(const HostImage& image, const PlanImage& of);
+  // One file of pages, each a file, and of the input's other parts.
+  io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart) const;
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image = true) const;
+  // What a file of this name holds where the pipeline ends in a measurement.
+  io::Bytes encode_measured(const std::filesystem::path& path) const;
+  void write(const std::filesystem::path& path, io::Bytes bytes);
+  // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
+  void tell_losses(const io::Encoded& encoded);
+  void note_widened(const io::Encoded& encoded);
+
+  const PictureJob& job_;
+  Picture& picture_;
+  PictureSettings& settings_;
+  PictureResult& result_;
+  Material material_;
+  std::vector<io::FileStamp> stamps_;  // of the sources, when they were read
+  io::Metadata metadata_;
+  std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
+  Outcome outcome_;
+  io::Bytes file_;  // as long as there is more to read in it
+
+ private:
+  // What was noted of this image, or of all that were computed with it.
+  void tell_times(const ComputedAt& turn, const StepTimes::Places& steps) const;
+  void add_objects(const FileReport::Row& kind, std::span<const double> numbers);
+};
+
+}  // namespace impipe::engine
