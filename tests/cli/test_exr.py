@@ -1,4 +1,5 @@
 """EXR files of many kinds, most made here byte for byte, so that each pixel is known."""
+import itertools
 import json
 import os
 import re
@@ -377,6 +378,29 @@ class Writing(ProgramTest):
             self.assertIn(message, run.err)
         run = self.impipe("imlincomb 1", "a.png", "--channels", "all", "-o", "b.exr", code=1)
         self.assertIn("a.png: decode: --channels names channels of an EXR, and this is PNG", run.err)
+
+    def test_zip_of_oiiotool_and_back(self):
+        rng = np.random.default_rng(5)
+        for width, height in ((61, 37), (1, 1)):
+            noise = (rng.random((height, width, 3)) * rng.integers(0, 2, (height, 1, 1)) + 0.25)
+            np.save(self.path("in.npy"), noise.astype(np.float32))
+            self.impipe("rot90 0", "in.npy", "-o", "in.tif")
+            for compression, depth, order in itertools.product(
+                    ("zip", "zips"), ("half", "float"), ("increasingY", "decreasingY")):
+                with self.subTest(f"{width}x{height} {compression} {depth} {order}"):
+                    subprocess.run(["oiiotool", "in.tif", "-d", depth, "--compression", compression,
+                                    "--attrib", "openexr:lineOrder", order, "-o", "a.exr"],
+                                   cwd=self.folder, check=True)
+                    self.impipe("rot90 0", "a.exr", "-o", "b.exr")
+                    for result in ("a.exr", "b.exr"):
+                        subprocess.run(["oiiotool", result, "-o", "c.tif"], cwd=self.folder, check=True)
+                        self.impipe("rot90 0", "c.tif", "-o", result + ".npy")
+                    self.impipe("rot90 0", "a.exr", "-o", "ours.npy")
+                    np.testing.assert_array_equal(self.pixels("ours.npy"), self.pixels("a.exr.npy"))
+                    np.testing.assert_array_equal(self.pixels("ours.npy"), self.pixels("b.exr.npy"))
+                    said = subprocess.run(["oiiotool", "--info", "-v", "b.exr"], cwd=self.folder,
+                                          check=True, capture_output=True, text=True).stdout
+                    self.assertIn(f'compression: "{compression}"', said)
 
     def test_other_formats_are_without_other_channels(self):
         self.write("a.exr", exr({**channels_of(rgb(), "RGB"), "Z": (HALF, RAMP), "id": (HALF, RAMP)}))

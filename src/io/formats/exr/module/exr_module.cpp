@@ -6,9 +6,12 @@
 #include <OpenEXR/ImfRgbaFile.h>
 #include <OpenEXR/ImfThreading.h>
 
+#include <algorithm>
+
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/formats/exr/module/streams.hpp"
 #include "io/formats/exr/module/write.hpp"
+#include "io/formats/exr/module/zip_chunks.hpp"
 #include "io/picture/numbers.hpp"
 
 namespace impipe::io {
@@ -37,6 +40,58 @@ void from_integers(Plane& plane, Inexact& inexact) {
   }
 }
 
+// Where a channel of the file goes: its plane among those of the image, or -1.
+struct StoredChannel {
+  Imf::PixelType type;
+  int plane = -1;
+};
+
+// Reads lines of ZIP and ZIPS; false for other compressions, tiles, channels of fewer pixels, and
+// damaged chunks, with pixels of any value.
+bool read_zip_lines(Imf::InputFile& file, const ExrLayout& layout, Planes& planes) {
+  const Imf::Header& header = file.header();
+  if (!is_zip(header) || !layout.storage.tiles.empty()) return false;
+  const Imath::Box2i window = header.dataWindow();
+  const size_t width = static_cast<size_t>(planes[0].size().width);
+  std::vector<StoredChannel> channels;
+  size_t row_bytes = 0;
+  for (auto it = header.channels().begin(); it != header.channels().end(); ++it) {
+    if (it.channel().xSampling != 1 || it.channel().ySampling != 1) return false;
+    const auto found = std::find(layout.channels.begin(), layout.channels.end(), it.name());
+    const bool is_wanted = found != layout.channels.end();
+    channels.push_back(
+        {it.channel().type, is_wanted ? static_cast<int>(found - layout.channels.begin()) : -1});
+    row_bytes += width * (it.channel().type == Imf::HALF ? 2 : 4);
+  }
+  ChunkUnpacker unpacker;
+  const std::int64_t height = planes[0].size().height, most = zip_rows(header);
+  for (std::int64_t top = 0; top < height; top += most) {
+    const std::int64_t rows = std::min(most, height - top);
+    const char* chunk = nullptr;
+    int bytes = 0;
+    file.rawPixelData(window.min.y + static_cast<int>(top), chunk, bytes);
+    const std::byte* from =
+        unpacker.unpack(std::as_bytes(std::span(chunk, static_cast<size_t>(std::max(bytes, 0)))),
+                        row_bytes * static_cast<size_t>(rows));
+    if (from == nullptr) return false;
+    for (std::int64_t y = top; y < top + rows; ++y) {
+      for (const StoredChannel& channel : channels) {
+        const size_t sample = channel.type == Imf::HALF ? 2 : 4;
+        if (channel.plane >= 0) {
+          float* to = planes[static_cast<size_t>(channel.plane)].row_as<float>(y);
+          if (channel.type == Imf::HALF) {
+            floats_of_halves(from, to, width);
+          } else {
+            std::memcpy(to, from, sample * width);
+          }
+        }
+        from += sample * width;
+      }
+    }
+  }
+  return true;
+}
+
 void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, HostImage& image) {
   Input stream(bytes);
   Imf::InputFile file(stream, no_threads);
@@ -57,8 +112,17 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, 
   }
   if (header.dataWindow() != window) fail("damaged EXR: contradictory headers");
   if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
-  file.setFrameBuffer(buffer);
-  file.readPixels(window.min.y, window.max.y);
+  bool done = false;
+  try {
+    done = read_zip_lines(file, layout, planes);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {  // OpenEXR, below, says what is wrong
+  }
+  if (!done) {
+    file.setFrameBuffer(buffer);
+    file.readPixels(window.min.y, window.max.y);
+  }
   for (size_t i = 0; i < planes.size(); ++i) {
     if (layout.types[i] == ExrType::whole) from_integers(planes[i], inexact);
   }

@@ -47,6 +47,7 @@ class Output final : public Imf::OStream {
   }
   std::uint64_t tellp() override { return at_; }
   void seekp(std::uint64_t place) override { at_ = place; }
+  std::uint64_t size() const { return bytes_.size(); }
   Bytes take() { return std::move(bytes_); }
 
  private:

@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "io/formats/exr/module/carried.hpp"
 #include "io/formats/exr/module/levels.hpp"
 #include "io/formats/exr/module/streams.hpp"
+#include "io/formats/exr/module/zip_chunks.hpp"
 #include "io/module/codec_module.hpp"
 
 namespace impipe::io {
@@ -120,6 +122,27 @@ class Words {
     }
     return buffer;
   }
+  // The same as they are in a chunk: row after row, the channels in the order of their names.
+  void chunk(const ExrLevel& level, std::int64_t top, std::int64_t rows, Bytes& out) const {
+    std::vector<size_t> order(channels_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return channels_[a].name < channels_[b].name; });
+    const auto width = static_cast<size_t>(level.size.width);
+    const auto row_bytes = [&](size_t c) {
+      return width * (channels_[c].type == ExrType::half ? 2 : 4);
+    };
+    size_t bytes = 0;
+    for (const size_t c : order) bytes += row_bytes(c);
+    out.resize(bytes * static_cast<size_t>(rows));
+    std::byte* to = out.data();
+    for (std::int64_t y = top; y < top + rows; ++y) {
+      for (const size_t c : order) {
+        put(level.channels[c].row(y), width, channels_[c].type, to);
+        to += row_bytes(c);
+      }
+    }
+  }
   int line(std::int64_t y) const { return top_ + static_cast<int>(y); }
 
  private:
@@ -152,7 +175,7 @@ std::vector<std::int64_t> tops_of(std::int64_t height, std::int64_t rows, bool u
 class Writer {
  public:
   Writer(const HostImage& image, const ExrStorage& storage, Compression compression)
-      : storage_(storage), words_(channels_of(image, storage), storage) {
+      : storage_(storage), compression_(compression), words_(channels_of(image, storage), storage) {
     const std::vector<ExrStorage::Named> channels = channels_of(image, storage);
     header_ = header_of(storage, channels, compression);
     // Between identifiers, labels and the like there is nothing.
@@ -166,7 +189,9 @@ class Writer {
 
   Bytes write(const ExrLevel& picture) {
     Output stream;
-    if (storage_.tiles.empty()) {
+    if (storage_.tiles.empty() && is_zip(header_) && !carried_) {
+      write_zip_lines(picture, stream);
+    } else if (storage_.tiles.empty()) {
       write_lines(picture, stream);
     } else {
       write_tiles(picture, stream);
@@ -176,6 +201,31 @@ class Writer {
 
  private:
   bool upward() const { return storage_.line_order == Imf::DECREASING_Y; }
+
+  // OpenEXR writes the header and an empty table of the chunks' offsets.
+  void write_zip_lines(const ExrLevel& picture, Output& stream) {
+    { const Imf::OutputFile file(stream, header_, no_threads); }
+    const std::int64_t height = picture.size.height, most = zip_rows(header_);
+    std::vector<std::uint64_t> offsets(static_cast<size_t>((height + most - 1) / most));
+    stream.seekp(stream.size());
+    const std::uint64_t table = stream.size() - 8 * offsets.size();
+    // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
+    ChunkPacker packer(level_of(compression_, 1, 1, 6));
+    Bytes rows;
+    const auto write = [&](const auto& value) {
+      stream.write(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    for (const std::int64_t top : tops_of(height, most, upward())) {
+      offsets[static_cast<size_t>(top / most)] = stream.tellp();
+      words_.chunk(picture, top, std::min(most, height - top), rows);
+      const std::span<const std::byte> chunk = packer.pack(rows);
+      write(words_.line(top));
+      write(static_cast<std::int32_t>(chunk.size()));
+      stream.write(reinterpret_cast<const char*>(chunk.data()), static_cast<int>(chunk.size()));
+    }
+    stream.seekp(table);
+    for (const std::uint64_t offset : offsets) write(offset);
+  }
 
   void write_lines(const ExrLevel& picture, Output& stream) {
     Imf::OutputFile file(stream, header_, no_threads);
@@ -227,6 +277,7 @@ class Writer {
   }
 
   const ExrStorage& storage_;
+  Compression compression_;
   Words words_;
   Imf::Header header_;
   std::vector<bool> means_;
