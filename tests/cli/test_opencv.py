@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import unittest
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -63,13 +64,14 @@ class SunRaster(ProgramTest):
                 with Image.open(path) as picture:
                     wanted = np.asarray(picture.convert("RGB") if got.ndim == 3 else
                                         picture if got.dtype == bool else picture.convert("L"))
-                np.testing.assert_array_equal(got, wanted)
+                # Pillow takes the last byte of 32 bits for padding, netpbm and others the first.
+                np.testing.assert_array_equal(got, rgb if name.startswith("x") else wanted)
 
     def test_fourth_bytes_are_named(self):
         padded = np.dstack([ramp(20, 31), colour(20, 31)])
         self.write("a.ras", sun(padded, 32))
-        self.read("a.ras", "impipe: warning: a.ras: the result is without a fourth byte a pixel, which "
-                           "is no alpha\n")
+        self.read("a.ras", "impipe: a.ras: the result is without a fourth byte a pixel, which is no "
+                           "alpha\n")
 
     def test_what_is_refused(self):
         gray, rgb = ramp(20, 31), colour(20, 31)
@@ -120,8 +122,8 @@ class SecondOpinion(ProgramTest):
         "gray_trns.png": "OpenCV gives 1 channel of 8 bits where impipe reads 2 channels of 8 bits",
     }
     tiffs = "OpenCV turns TIFFs and multiplies their colours by alpha itself"
-    refused |= {f"orient{i}.tif": tiffs for i in range(2, 9)}
-    refused |= {"associated.tif": tiffs, "rgba8.tif": tiffs}
+    refused |= dict.fromkeys([*map("orient{}.tif".format, range(2, 9)), "associated.tif", "rgba8.tif"],
+                             tiffs)
 
     def test_pixels_are_ours(self):
         paths = [path for path in sorted(glob.glob(os.path.join(DATA, "*")))
@@ -140,7 +142,6 @@ class SecondOpinion(ProgramTest):
                     self.assertIn(f"{self.refused[name]}; leave out --codec opencv\n", theirs.err)
                 elif ours.code != 0:
                     self.assertEqual(theirs.code, ours.code)
-                    self.assertNotIn("OpenCV(", theirs.err)
                 else:
                     self.assertEqual((theirs.code, theirs.err), (0, ours.err))
                     # OpenCV rounds products of CMYK another way.
@@ -156,7 +157,8 @@ class SecondOpinion(ProgramTest):
         for name in ("a.bmp", "a.jpg"):
             self.impipe("imgaussfilt 1", name, "-o", "ours-" + name)
             self.impipe("imgaussfilt 1", name, "-o", "theirs-" + name, "--codec", "opencv")
-            self.assertEqual(self.bytes("ours-" + name), self.bytes("theirs-" + name))
+            files = [Path(self.path(by + name)).read_bytes() for by in ("ours-", "theirs-")]
+            self.assertEqual(*files)
 
     def test_further_pages_are_refused(self):
         pages = [Image.fromarray(ramp(seed=i)) for i in range(2)]
