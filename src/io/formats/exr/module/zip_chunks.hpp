@@ -5,6 +5,7 @@
 #include <OpenEXR/ImfHeader.h>
 
 #include <memory>
+#include <span>
 
 #include "io/picture/encoding.hpp"
 
