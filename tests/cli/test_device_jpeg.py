@@ -29,6 +29,15 @@ class DeviceJpeg(ProgramTest):
         numbers = [int(word) for word in re.findall(r"\d+", said[0])]
         return host, made, dict(zip(("decoded", "by_processor", "encoded"), numbers))
 
+    def test_a_jpeg_in_bands(self):
+        """One that takes more than --memory is encoded by the processor, from bands."""
+        self.picture("a.jpg", colour(600, 900), quality=90)
+        for codec in ("cpu", "device"):
+            self.impipe("imgaussfilt 2", "a.jpg", "-o", f"{codec}.jpg", "--memory", "300K",
+                        "--device", self.device, "--codec", codec)
+        with open(self.path("cpu.jpg"), "rb") as host, open(self.path("device.jpg"), "rb") as made:
+            self.assertEqual(made.read(), host.read())
+
     def test_pixels_are_the_same(self):
         for i, (height, width) in enumerate([(1, 1), (9, 16), (17, 31), (120, 161), (333, 500)]):
             for name, option in (("444", 0), ("422", 1), ("420", 2)):
