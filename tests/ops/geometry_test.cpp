@@ -82,7 +82,8 @@ TEST(Imcrop, SaysWhatIsWrong) {
   EXPECT_EQ(test::error_of("imcrop 31,0,4,4", image),
             "imcrop: the image is only 31x17, so that nothing is left of it");
   EXPECT_NE(test::error_of("imcrop", image)
-                .find("imcrop: it needs either rect=left,top,width,height or size=rows,columns"),
+                .find("imcrop: it needs either rect=left,top,width,height, size=rows,columns or "
+                      "display"),
             std::string::npos);
   EXPECT_NE(test::error_of("imcrop 1,2,0,4", image).find("width and height must be above 0"),
             std::string::npos);
