@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/image.hpp"
 #include "core/kernel_spec.hpp"
+#include "core/packed_picture.hpp"
 #include "core/thread_pool.hpp"
 
 namespace impipe {
@@ -81,6 +82,10 @@ struct Launch {
   std::vector<DeviceValue> outputs;
   // Of a decoder alone: pictures of one form.
   std::vector<const CodedJpeg*> jpegs = {};
+  // Of a decoder of lossless formats alone: pictures of one form.
+  std::vector<const PackedPicture*> packed = {};
+  // Of an encoder of lossless formats alone.
+  const PackedForm* packing = nullptr;
 };
 
 // The host's steady clock, in seconds since its epoch.
@@ -190,6 +195,18 @@ class Device {
   // is not 0 where there is no room for them. Then launched with these and no CodedJpeg: the output
   // is a plane of the data alone, see CodedPlaces.
   virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
+  // The same for lossless formats. The decoder is launched with pictures of one form; outputs: the
+  // stack of images, and for each a number that is not 0 where the picture is left to the host's
+  // decoder, which knows what to say of it.
+  virtual std::unique_ptr<Kernel> prepare_unpacker(const PackedForm&) { return nullptr; }
+  // Launched with a stack of images and the form that each is to be packed in (zlib or none).
+  // Outputs: a stack of planes of packed_room bytes; a measurement of 2 + form.chunks() values for
+  // each: all bytes, a number that is not 0 where there is no room, and the bytes of each chunk.
+  // Then launched with these and no form: the output is a plane of the bytes alone, a picture's
+  // chunks right behind each other, see CodedPlaces.
+  virtual std::unique_ptr<Kernel> prepare_packer(const PackedForm&, DeflateEffort) {
+    return nullptr;
+  }
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

@@ -12,6 +12,7 @@
 
 #include "core/coded_jpeg.hpp"
 #include "core/kernel_spec.hpp"
+#include "core/packed_picture.hpp"
 
 namespace impipe::jit {
 
@@ -40,6 +41,8 @@ struct LaunchValues {
   std::span<const ValueShape> outputs;      // one a kernel output
   int count = 1;                            // planes: images of the stack times KernelSpec::planes
   std::span<const CodedJpeg* const> jpegs;  // of a decoder: see Launch
+  std::span<const PackedPicture* const> packed = {};
+  const PackedForm* packing = nullptr;
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.

@@ -42,7 +42,9 @@ LaunchPlan plan_of(const Program& program, const Launch& launch) {
                          .inputs = inputs,
                          .outputs = outputs,
                          .count = count_of(launch),
-                         .jpegs = launch.jpegs});
+                         .jpegs = launch.jpegs,
+                         .packed = launch.packed,
+                         .packing = launch.packing});
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+// A picture in a lossless format as a device decodes or encodes it: what its file's header says of
+// its samples, and its chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/image.hpp"
+
+namespace impipe {
+
+// What pictures have in common that one launch decodes or encodes.
+struct PackedForm {
+  // zlib: RFC 1950 with deflate inside; lzw: TIFF's, most significant bit first; exr_rle: OpenEXR's
+  // run lengths.
+  enum class Packing : std::uint8_t { none, zlib, lzw, packbits, exr_rle };
+  // What was done to a chunk's bytes before they were packed. differences: TIFF's predictor 2,
+  // between samples of their own width. float_differences: TIFF's predictor 3. png: a filter byte
+  // and its prediction a row. exr: even bytes before odd ones, then differences of bytes.
+  enum class Filter : std::uint8_t { none, differences, float_differences, png, exr };
+  enum class Sample : std::uint8_t { integer, half, floating };
+  // Samples of a chunk: pixel by pixel; a row of each channel, then the next row (EXR); or a chunk
+  // has one channel, and the chunks of a channel follow each other.
+  enum class Order : std::uint8_t { by_pixel, by_row, by_plane };
+
+  // Of the picture in planes. Alpha is the last channel, where the file has one.
+  PixelClass cls = PixelClass::uint8;
+  int channels = 1;
+  Size size;
+
+  Packing packing = Packing::none;
+  Filter filter = Filter::none;
+  Sample sample = Sample::integer;
+  int bits = 8;  // of a stored sample: 1, 2, 4, 8, 16, 32; rows begin on a byte
+  bool big_endian = false;
+  bool inverted = false;  // 0 is white: the pixel is the largest value less the sample
+  Order order = Order::by_pixel;
+  // The channel of the picture that the k-th stored sample of a pixel belongs to, `channels` long.
+  std::vector<std::uint8_t> channel_of;
+  // Pixels of a chunk. Chunks cover the picture row by row, the whole of one channel before the
+  // next where order is by_plane. padded: those at the right and lower border are as large as the
+  // others (tiles); otherwise they end with the picture (strips, EXR's blocks).
+  Size chunk;
+  bool padded = false;
+  bool operator==(const PackedForm&) const = default;
+
+  std::int64_t chunks_across() const { return (size.width + chunk.width - 1) / chunk.width; }
+  std::int64_t chunks_down() const { return (size.height + chunk.height - 1) / chunk.height; }
+  std::int64_t chunks() const {
+    return chunks_across() * chunks_down() * (order == Order::by_plane ? channels : 1);
+  }
+  // Bytes of a row of a chunk of this width, one channel of it where order is by_row or by_plane;
+  // without PNG's filter byte.
+  std::int64_t row_bytes(std::int64_t width) const {
+    return (width * bits * (order == Order::by_pixel ? channels : 1) + 7) / 8;
+  }
+  // Bytes of a whole chunk before it is packed, PNG's filter bytes included.
+  std::int64_t chunk_bytes() const {
+    return chunk.height * (row_bytes(chunk.width) * (order == Order::by_row ? channels : 1) +
+                           (filter == Filter::png ? 1 : 0));
+  }
+};
+
+// A picture to decode.
+struct PackedPicture {
+  PackedForm form;
+  struct Chunk {
+    std::int64_t begin = 0;  // into `bytes`, anywhere
+    std::int64_t bytes = 0;
+    bool stored = false;  // the chunk is not packed though the form says so (EXR)
+  };
+  std::vector<Chunk> chunks;  // form.chunks() of them
+  std::vector<std::byte> bytes;
+};
+
+// Bytes that a device has for a picture's chunks when it packs them, each of them possibly stored.
+inline std::int64_t packed_room(const PackedForm& form) {
+  return form.chunks() * (form.chunk_bytes() + form.chunk_bytes() / 1024 + 64);
+}
+// How hard a device looks for what a chunk repeats: Huffman codes alone, or copies too.
+enum class DeflateEffort : std::uint8_t { codes, copies };
+
+}  // namespace impipe
