@@ -95,11 +95,11 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Inputs");
   option(
       app, "--codec", f.codec, "auto|cpu|device|fast|opencv",
-      "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
-      "computes (auto: on a GPU); pixels and files are the same. fast would allow one level of "
-      "difference: nothing is faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP "
-      "are "
-      "decoded by OpenCV, as a second opinion. Its variable is IMPIPE_JPEG_CODEC")
+      "Where JPEG, PNG, TIFF and EXR are decoded and encoded: by the processor, or on the GPU or "
+      "OpenCL device that computes (auto: on a GPU). Pixels are the same, and JPEG files; others "
+      "may be some percent larger or smaller. fast would allow one level of difference: nothing is "
+      "faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP are decoded by OpenCV, as "
+      "a second opinion. Its variable is IMPIPE_JPEG_CODEC")
       ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
       ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")

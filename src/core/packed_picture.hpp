@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/image.hpp"
@@ -67,13 +68,22 @@ struct PackedForm {
 struct PackedPicture {
   PackedForm form;
   struct Chunk {
-    std::int64_t begin = 0;  // into `bytes`, anywhere
+    std::int64_t begin = 0;  // into the parts, any byte
     std::int64_t bytes = 0;
     bool stored = false;  // the chunk is not packed though the form says so (EXR)
   };
   std::vector<Chunk> chunks;  // form.chunks() of them
-  std::vector<std::byte> bytes;
+  // What holds the chunks, one part behind the other; it lies in the file's bytes, which stay.
+  std::vector<std::span<const std::byte>> parts;
+  std::int64_t bytes() const {
+    std::int64_t all = 0;
+    for (const auto& part : parts) all += static_cast<std::int64_t>(part.size());
+    return all;
+  }
 };
+
+// What tells apart the forms of pictures that are decoded or encoded together.
+std::string to_string(const PackedForm& form);
 
 // Bytes that a device has for a picture's chunks when it packs them, each of them possibly stored.
 inline std::int64_t packed_room(const PackedForm& form) {

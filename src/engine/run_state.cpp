@@ -20,13 +20,22 @@ const Picture* first_planned(const std::vector<Picture>& pictures) {
 
 namespace {
 
+bool has_format(const std::vector<Picture>& pictures, bool (*is_one)(io::Format)) {
+  return std::any_of(pictures.begin(), pictures.end(), [&](const Picture& picture) {
+    return picture.info != nullptr && is_one(picture.info->format);
+  });
+}
 bool has_jpegs(const std::vector<Picture>& pictures) {
-  return std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
-    return picture.info != nullptr && picture.info->format == io::Format::jpeg;
+  return has_format(pictures, [](io::Format format) { return format == io::Format::jpeg; });
+}
+// Pictures of a format that devices decode.
+bool has_decodable(const std::vector<Picture>& pictures) {
+  return has_format(pictures, [](io::Format format) {
+    return format == io::Format::jpeg || io::traits(format).packed_form != nullptr;
   });
 }
 
-// What --codec comes to on these devices, for JPEGs; a processor has no codec but its own.
+// What --codec comes to on these devices; a processor has no codecs but its own.
 // gpu_joins: the first device works until a GPU is there.
 void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
                   const std::vector<Picture>& pictures, const RunOptions& options,
@@ -36,8 +45,8 @@ void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
         "--codec fast: nothing that is within one level of the exact codec is faster; it is auto");
   }
   if (gpu_joins) {
-    if (has_jpegs(pictures) && options.jpeg_codec == JpegCodec::automatic) {
-      progress.detail("--codec auto: JPEGs are decoded and encoded where images are computed");
+    if (has_decodable(pictures) && options.jpeg_codec == JpegCodec::automatic) {
+      progress.detail("--codec auto: pictures are decoded and encoded where images are computed");
     }
     return;
   }
@@ -45,18 +54,18 @@ void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
   const bool is_cpu = first.id == "cpu";
   if (options.jpeg_codec == JpegCodec::device && is_cpu) {
     constexpr const char* why =
-        "--codec device: the images are computed on the CPU, which decodes and encodes JPEGs by "
-        "libjpeg-turbo";
+        "--codec device: the images are computed on the CPU, which decodes and encodes them by "
+        "its own codecs";
     if (is_automatic(options.device)) return progress.note(why);
     throw Error(std::string(why) + "; give another device, or --codec cpu", ExitCode::backend);
   }
-  if (!has_jpegs(pictures) || options.jpeg_codec != JpegCodec::automatic) return;
+  if (!has_decodable(pictures) || options.jpeg_codec != JpegCodec::automatic) return;
   if (first.is_gpu) {
-    progress.detail("--codec auto: JPEGs of the usual forms are decoded and encoded on " +
+    progress.detail("--codec auto: pictures of the usual forms are decoded and encoded on " +
                     first.id + ", which is a GPU");
   } else {
     progress.detail(
-        "--codec auto: JPEGs are decoded and encoded by the processor: " +
+        "--codec auto: pictures are decoded and encoded by the processor: " +
         (is_cpu ? std::string("it computes the images, too") : first.id + " is no GPU"));
   }
 }

@@ -200,7 +200,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   out.info.inexact = std::make_shared<Inexact>();
   const FormatTraits& format = traits(out.info.format);
   format.decode({bytes, options}, out);
-  if (!out.coded) {
+  if (!out.coded && !out.packed) {
     check_decoded(out);
     out.image = orient(std::move(out.image), out.info.orientation);
   }
@@ -263,14 +263,18 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   Encoded out;
   HostImage ready = ready_for(image, format, cls, out);
   traits(format).encode(ready, {image, metadata, format, cls, options}, out);
+  finish_encoded(out, format, metadata, {ready.size(), ready});
+  return out;
+}
+
+void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
+                    const PictureOfFile& picture) {
   for (const FormatTraits& other : all_formats()) {
     if (other.format != format && other.name_storage != nullptr) {
       other.name_storage(metadata, out.lost);
     }
   }
-  out.bytes =
-      with_metadata(std::move(out.bytes), format, metadata, {ready.size(), ready}, out.lost);
-  return out;
+  out.bytes = with_metadata(std::move(out.bytes), format, metadata, picture, out.lost);
 }
 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,

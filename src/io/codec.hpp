@@ -39,6 +39,11 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, std::vector<std::string>& lost);
 
+// The last step of `encode`: names what the format loses of the input's storage, and puts the
+// metadata into the file.
+void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
+                    const PictureOfFile& picture);
+
 // Throws Error where `encode` would for images of this type and size, whatever their pixels are.
 // named: the image has the channels of an EXR, each with its name.
 void check_encodable(const ImageType& type, Size size, bool named, Format format, PixelClass cls,

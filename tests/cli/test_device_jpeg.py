@@ -127,7 +127,7 @@ class DeviceJpeg(ProgramTest):
             self.assertEqual(self.read(f"made/{name}"), self.read(f"host/{name}"), name)
         steps = {step["stages"]: step for step in json.loads(made[made.index("{"):])["steps"]}
         # Single pictures would take seven launches each.
-        self.assertLess(steps["decode JPEG"]["launches"], 7 * 24 / 2)
+        self.assertLess(steps["decode"]["launches"], 7 * 24 / 2)
 
     def test_a_processor_has_no_device_codec(self):
         self.picture("in/a.jpg", colour(20, 30))
@@ -135,15 +135,15 @@ class DeviceJpeg(ProgramTest):
         said = self.impipe("imadd 0", "in", "-o", "out", "--device", "cpu", "--codec", "device",
                            code=4).err
         self.assertIn("--codec device: the images are computed on the CPU, which decodes and encodes "
-                      "JPEGs by libjpeg-turbo; give another device, or --codec cpu", said)
+                      "them by its own codecs; give another device, or --codec cpu", said)
         said = self.impipe("imadd 0", "in", "-o", "out", "--codec", "device").err
         self.assertIn("--codec device: the images are computed on the CPU, which decodes and encodes "
-                      "JPEGs by libjpeg-turbo\n", said)
+                      "them by its own codecs\n", said)
         said = self.impipe("imadd 0", "in", "-o", "out", "-v", "--device", "cpu").err
-        self.assertIn("--codec auto: JPEGs are decoded and encoded by the processor: it computes the "
+        self.assertIn("--codec auto: pictures are decoded and encoded by the processor: it computes the "
                       "images, too\n", said)
         said = self.impipe("imadd 0", "in", "-o", "out", "-v", "--device", self.device).err
-        self.assertIn("--codec auto: JPEGs ", said)
+        self.assertIn("--codec auto: pictures ", said)
         head = "note: --codec auto: where a GPU computes, "
         self.assertIn(head + "it decodes this JPEG; it encodes a JPEG of the result, too\n",
                       self.impipe("plan", "imadd 0", "in/a.jpg").out)
@@ -164,11 +164,11 @@ class DeviceJpeg(ProgramTest):
                     self.assertEqual(self.read(f"{codec}/{name}"), self.read(f"cpu/{name}"), name)
             self.assertIn("--codec fast: nothing that is within one level of the exact codec is "
                           "faster; it is auto\n", made["fast"])
-            self.assertIn("--codec auto: JPEGs ", made["fast"])
+            self.assertIn("--codec auto: pictures ", made["fast"])
             self.assertNotIn("--codec fast", made["cpu"])
         self.picture("png/a.png", colour(20, 30))
         said = self.impipe("imadd 0", "png", "-o", "out", "--codec", "fast", "-v").err
-        self.assertNotIn("--codec", said)
+        self.assertNotIn("--codec fast", said)
 
     def test_a_profile_lists_what_the_codec_did(self):
         for i in range(3):
@@ -180,9 +180,9 @@ class DeviceJpeg(ProgramTest):
             told = json.loads(said[said.index("{"):])
             steps[codec] = {step["stages"]: step for step in told["steps"]}
         self.assertEqual(list(steps["cpu"]), ["imgaussfilt 1"])
-        self.assertEqual(list(steps["device"]), ["decode JPEG", "imgaussfilt 1", "encode JPEG"])
+        self.assertEqual(list(steps["device"]), ["decode", "imgaussfilt 1", "encode"])
         pixels = 3 * 1100 * 900
-        for name in ("decode JPEG", "encode JPEG"):
+        for name in ("decode", "encode"):
             step = steps["device"][name]
             self.assertEqual(step["runs"], 3)
             self.assertGreater(step["launches"], 3)

@@ -86,9 +86,9 @@ PictureJob::Needs PictureJob::needs() const {
   sizes[0] = io::shrunk(sizes[0], shrink_of(*picture.info));
   const bool on_cpu = settings.lanes->first().device().id == "cpu";
   ImageBytes bytes = image_bytes(*picture.program, sizes, on_cpu ? 0 : device_row_alignment);
-  const bool coded = picture.info->format == io::Format::jpeg && keeps_coded();
+  const bool coded = picture.info->format == io::Format::jpeg ? keeps_coded() : may_keep_packed();
   const double on_device =
-      bytes.on_device + (coded ? coded_bytes_a_pixel * static_cast<double>(sizes[0].pixels()) : 0);
+      bytes.on_device + (coded ? coded_bytes(static_cast<double>(sizes[0].pixels())) : 0);
   const bool coded_fits = on_device <= settings.max_memory;
   if (coded_fits) bytes.on_device = on_device;
   std::error_code error;
@@ -116,10 +116,25 @@ PictureJob::Needs PictureJob::needs() const {
   return {static_cast<std::int64_t>(most), bytes.on_device, coded_fits};
 }
 
-bool PictureJob::encodes_jpeg() const {
+double PictureJob::coded_bytes(double pixels) const {
+  const io::ImageInfo& info = *picture.info;
+  if (info.format == io::Format::jpeg) return coded_bytes_a_pixel * pixels;
+  return packed_bytes_a_byte * bytes_of(info.type.cls) * info.type.channels * pixels;
+}
+
+bool PictureJob::encodes_on_device() const {
   return settings.jpeg_codec != JpegCodec::cpu && !settings.hash && !has_pages() &&
-         !picture.output.empty() && picture.output_format == io::Format::jpeg &&
-         picture.output_class == PixelClass::uint8;
+         !picture.output.empty() && !has_other_parts();
+}
+
+std::shared_ptr<const Kernel> PictureJob::kernel_of(CodecKernel& codec,
+                                                    const Session& session) const {
+  switch (settings.jpeg_codec) {
+    case JpegCodec::cpu: return nullptr;
+    case JpegCodec::device: return codec.kernel(stop());
+    case JpegCodec::automatic: return session.device().is_gpu ? codec.kernel_in_time() : nullptr;
+  }
+  return nullptr;
 }
 
 bool PictureJob::keeps_coded() const {
@@ -127,10 +142,20 @@ bool PictureJob::keeps_coded() const {
   if (shrink_of(*picture.info) != 1) return false;
   Session& first = settings.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
-  if (settings.jpeg_codec == JpegCodec::device) {
-    return first.jpeg_decoder().kernel(stop()) != nullptr;
-  }
-  return first.device().is_gpu && first.jpeg_decoder().kernel_in_time() != nullptr;
+  return kernel_of(first.jpeg_decoder(), first) != nullptr;
+}
+
+bool PictureJob::may_keep_packed() const {
+  const DeviceInfo& device = settings.lanes->first().device();
+  const bool wanted = settings.jpeg_codec == JpegCodec::device ||
+                      (settings.jpeg_codec == JpegCodec::automatic && device.is_gpu);
+  return wanted && device.id != "cpu" && !has_pages() &&
+         io::traits(picture.info->format).packed_form != nullptr;
+}
+
+bool PictureJob::keeps_packed(const PackedForm& form) const {
+  Session& first = settings.lanes->first();
+  return kernel_of(first.unpacker(form), first) != nullptr;
 }
 
 int PictureJob::shrink_of(const io::ImageInfo& info) const {

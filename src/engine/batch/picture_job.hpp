@@ -9,8 +9,8 @@
 namespace impipe::engine {
 
 // What lies between a JPEG's data and its pixels on a device, and between the result's pixels and
-// its data.
-constexpr double coded_bytes_a_pixel = 16;
+// its data; and between the chunks of a lossless picture and its pixels, a byte of them.
+constexpr double coded_bytes_a_pixel = 16, packed_bytes_a_byte = 8;
 
 struct PictureJob {
   Picture& picture;
@@ -46,8 +46,19 @@ struct PictureJob {
   int shrink_of(const io::ImageInfo& info) const;
   // Whether a JPEG may stay as it is until it is on a device.
   bool keeps_coded() const;
-  // Whether the result becomes a JPEG of which nothing else is wanted.
-  bool encodes_jpeg() const;
+  // The same of a lossless picture: whether there is a device that could unpack any, and whether it
+  // unpacks those of this form.
+  bool may_keep_packed() const;
+  bool keeps_packed(const PackedForm& form) const;
+  // Whether the result becomes a file of which nothing else is wanted, and that file a JPEG.
+  bool encodes_on_device() const;
+  bool encodes_jpeg() const {
+    return encodes_on_device() && picture.output_format == io::Format::jpeg;
+  }
+  // The kernel of a device's codec, as --codec wants it; null where the host does its work.
+  std::shared_ptr<const Kernel> kernel_of(CodecKernel& codec, const Session& session) const;
+  // Bytes on a device between the data of a picture of so many pixels and those.
+  double coded_bytes(double pixels) const;
   // Whether images of pixels come back from a device.
   bool writes_pixels() const;
   // The picture as a whole.

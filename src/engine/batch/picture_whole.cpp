@@ -9,6 +9,7 @@
 #include "core/kept_bytes.hpp"
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/jpeg_encoding.hpp"
+#include "io/packed_encoding.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -43,45 +44,55 @@ void WholePicture::decode() {
       options.shrink = [this](const io::ImageInfo& info) { return job_.shrink_of(info); };
     }
     options.keep_coded = coded_fits_ && job_.keeps_coded();
+    if (coded_fits_ && job_.may_keep_packed()) {
+      options.keep_packed = [this](const PackedForm& form) { return job_.keeps_packed(form); };
+    }
     take(io::decode(bytes, options));
-    if (job_.has_other_parts() || material_.coded) file_ = std::move(bytes);
+    if (job_.has_other_parts() || material_.is_coded()) file_ = std::move(bytes);
   }
   decode_operands(stamp);
 }
 
 void WholePicture::decode_on_host() {
   try {
-    material_.image = io::decode(file_, {.max_pixels = settings_.decode.max_pixels,
-                                         .metadata = false,
-                                         .page = {},
-                                         .reading = {}})
-                          .image;
+    io::DecodeOptions options = settings_.decode;
+    options.metadata = false;
+    if (picture_.pages) options.page = picture_.pages->numbers.front();
+    material_.image = io::decode(file_, options).image;
   } catch (const Error& error) {
     throw PartError(Part::decode, error);
   }
   material_.coded.reset();
+  material_.packed.reset();
   result_.decoded_on_device = false;
 }
 
-std::shared_ptr<const Kernel> WholePicture::encoder_of(Session& session) const {
-  if (!job_.encodes_jpeg()) return nullptr;
-  switch (settings_.jpeg_codec) {
-    case JpegCodec::cpu: return nullptr;
-    case JpegCodec::device: return session.jpeg_encoder().kernel(job_.stop());
-    case JpegCodec::automatic:
-      return session.device().is_gpu ? session.jpeg_encoder().kernel_in_time() : nullptr;
+CodecKernel& WholePicture::decoder_of(Session& session) const {
+  return material_.coded ? session.jpeg_decoder() : session.unpacker(material_.packed->form);
+}
+
+CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, Size size) const {
+  if (!job_.encodes_on_device() || session.device().id == "cpu") return {};
+  CodedOutput out;
+  if (job_.encodes_jpeg()) {
+    out.jpeg = io::coded_output(type, size, metadata_, settings_.encode);
+    if (out.jpeg) out.encoder = job_.kernel_of(session.jpeg_encoder(), session);
+    return out;
   }
-  return nullptr;
+  out.packed = io::packed_output(type, size, metadata_,
+                                 {picture_.output_format, picture_.output_class}, settings_.encode);
+  if (out.packed) out.encoder = job_.kernel_of(session.packer(*out.packed), session);
+  return out;
 }
 
 void WholePicture::compute(int lane) {
   const double begin = steady_seconds();
   if (host_decodes_) decode_on_host();
   const Lanes::Turn turn = settings_.lanes->take();
-  if (material_.coded && turn.session.jpeg_decoder().kernel(job_.stop()) == nullptr) {
+  if (material_.is_coded() && decoder_of(turn.session).kernel(job_.stop()) == nullptr) {
     decode_on_host();
   }
-  result_.decoded_on_device = material_.coded != nullptr;
+  result_.decoded_on_device = material_.is_coded();
   std::optional<size_t> device;
   try {
     device = compute_material(turn);
@@ -99,15 +110,14 @@ void WholePicture::image_computed(const ComputedAt& turn, int frame) {
 }
 
 void WholePicture::decode_for_cpu() {
-  if (material_.coded) decode_on_host();
+  if (material_.is_coded()) decode_on_host();
 }
 
-ExecuteOptions WholePicture::execute_options(Session& session, bool coded) const {
-  ExecuteOptions options = PictureWorker::execute_options(session, coded);
-  if (coded) options.jpeg_decoder = session.jpeg_decoder().kernel(job_.stop());
-  options.jpeg_encoder = encoder_of(session);
-  options.coded_output = [this](size_t, const ImageType& type, Size size) {
-    return io::coded_output(type, size, metadata_, settings_.encode);
+ExecuteOptions WholePicture::execute_options(Session& session) const {
+  ExecuteOptions options = PictureWorker::execute_options(session);
+  if (material_.is_coded()) options.decoder = decoder_of(session).kernel(job_.stop());
+  options.coded_output = [this, &session](size_t, const ImageType& type, Size size) {
+    return coded_output(session, type, size);
   };
   return options;
 }
@@ -121,10 +131,11 @@ FileWork::Stack WholePicture::stack() const {
   // What goes to the device and comes back is small, and a few do more than the bus and the device
   // can take.
   constexpr int stacks_a_device = 4;
-  const bool stays_there = material_.coded && (job_.encodes_jpeg() || !job_.writes_pixels());
+  const bool stays_there =
+      material_.is_coded() && (job_.encodes_on_device() || !job_.writes_pixels());
   if (stays_there) stack.at_once = stacks_a_device * static_cast<int>(settings_.lanes->count());
-  stack.most = material_.coded
-                   ? session.max_coded(*picture_.program, bytes + coded_bytes_a_pixel * pixels)
+  stack.most = material_.is_coded()
+                   ? session.max_coded(*picture_.program, bytes + job_.coded_bytes(pixels))
                    : session.max_stacked(*picture_.program, bytes);
   if (stack.most == 1) return stack;
   stack.key = to_string(material_.image.type) + " " + to_string(material_.size());
@@ -132,6 +143,7 @@ FileWork::Stack WholePicture::stack() const {
     const JpegForm& form = material_.coded->form;
     stack.key += fmt::format(" coded {}x{}", form.across, form.down);
   }
+  if (material_.packed) stack.key += " packed " + to_string(material_.packed->form);
   // They are encoded together, or none of them is.
   if (job_.encodes_jpeg()) {
     stack.key += io::may_be_coded(metadata_, settings_.encode) ? " to JPEG" : "";
@@ -155,9 +167,9 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
       turn.session.program(material_.image.type, picture_.partner_types(), material_.display);
   std::vector<Material> materials;
   for (const WholePicture* one : pictures) materials.push_back(one->material_);
-  ExecuteOptions options = execute_options(turn.session, material_.coded != nullptr);
+  ExecuteOptions options = execute_options(turn.session);
   options.coded_output = [&](size_t i, const ImageType& type, Size size) {
-    return io::coded_output(type, size, pictures[i]->metadata_, settings_.encode);
+    return pictures[i]->coded_output(turn.session, type, size);
   };
   std::vector<Outcome> outcomes = execute_stack(
       *turn.session.stacked(program), std::move(materials), turn.queue,
@@ -172,7 +184,7 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
     }
     one.picture_.program = program;
     one.outcome_ = std::move(outcomes[i]);
-    one.result_.decoded_on_device = one.material_.coded != nullptr;
+    one.result_.decoded_on_device = one.material_.is_coded();
     one.image_computed({turn.device, lane, begin}, 0);
   }
   return left;
@@ -201,19 +213,27 @@ void WholePicture::encode() {
   encode_result();
 }
 
+io::Encoded WholePicture::encoded_result() const {
+  const io::OutputType type{picture_.output_format, picture_.output_class};
+  if (outcome_.coded.empty()) {
+    return io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
+  }
+  const ImageType& image = outcome_.image.type;
+  const Size size = outcome_.coded_size;
+  return type.format == io::Format::jpeg
+             ? io::encode_coded(outcome_.coded.front(), image, size, metadata_, settings_.encode)
+             : io::encode_packed(outcome_.coded, image, size, metadata_, type, settings_.encode);
+}
+
 void WholePicture::encode_result() {
   const Plan& plan = picture_.program->plan;
   result_.encoded_on_device = !outcome_.coded.empty();
   const Size size = result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size();
   tell_parts(job_.is_apart());
   tell_change(*picture_.info, plan.result, size, job_.is_apart());
-  io::Encoded encoded = result_.encoded_on_device
-                            ? io::encode_coded(outcome_.coded, outcome_.image.type,
-                                               outcome_.coded_size, metadata_, settings_.encode)
-                            : io::encode(outcome_.image, metadata_, picture_.output_format,
-                                         picture_.output_class, settings_.encode);
+  io::Encoded encoded = encoded_result();
   outcome_.image = {};
-  outcome_.coded = {};
+  outcome_.coded.clear();
   outcome_.coded_plane.reset();
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;

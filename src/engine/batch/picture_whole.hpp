@@ -22,17 +22,20 @@ class WholePicture : public PictureWorker {
   std::vector<const FileWork*> compute_stack(int lane, std::span<WholePicture* const> pictures);
 
  private:
-  ExecuteOptions execute_options(Session& session, bool coded) const override;
+  ExecuteOptions execute_options(Session& session) const override;
   void decode_for_cpu() override;
-  // What makes the result a JPEG while it is on the session's device; null where nothing is to.
-  std::shared_ptr<const Kernel> encoder_of(Session& session) const;
-  // Makes the pixels of a JPEG that was meant for a device. Fails as the decoding part.
+  // The decoder of the picture's data.
+  CodecKernel& decoder_of(Session& session) const;
+  // What the result is to become while it is on the session's device.
+  CodedOutput coded_output(Session& session, const ImageType& type, Size size) const;
+  // Makes the pixels of a picture that was meant for a device. Fails as the decoding part.
   void decode_on_host();
   void image_computed(const ComputedAt& turn, int frame);
+  io::Encoded encoded_result() const;
   void encode_result();
 
   const bool coded_fits_;
-  bool host_decodes_ = false;  // a JPEG that a device has found to be none for it
+  bool host_decodes_ = false;  // a picture that a device has found to be none for it
 };
 
 }  // namespace impipe::engine

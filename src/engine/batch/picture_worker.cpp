@@ -95,6 +95,7 @@ void PictureWorker::decode_operands(const io::FileStamp& stamp) {
 void PictureWorker::take(io::Decoded decoded) {
   material_.image = std::move(decoded.image);
   material_.coded = std::move(decoded.coded);
+  material_.packed = std::move(decoded.packed);
   material_.display = decoded.info.display;
   material_.read = {decoded.info.size(), decoded.info.shrink};
   result_.shrink = decoded.info.shrink;
@@ -107,17 +108,16 @@ void PictureWorker::take(io::Decoded decoded) {
 }
 
 void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
-  const bool coded = material.coded != nullptr;
+  const ExecuteOptions options = execute_options(session);
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program = session.program(material.image.type, picture_.partner_types(),
                                      material.display, material.read.by > 1);
   outcome_ = execute(
       *picture_.program, std::move(material), queue,
-      [&](const KernelSpec& spec) { return session.kernel(spec); },
-      execute_options(session, coded));
+      [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
 }
 
-ExecuteOptions PictureWorker::execute_options(Session& session, bool /*coded*/) const {
+ExecuteOptions PictureWorker::execute_options(Session& session) const {
   return {.timed = settings_.timeline != nullptr,
           .kernels_first = !session.device().is_gpu,
           .stop = job_.stop()};

@@ -36,8 +36,8 @@ class PictureWorker {
   void compute_image(int lane);
   std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see ComputedAt::device
   void compute_on(Session& session, Queue& queue, Material material);
-  // coded: the image is still a JPEG.
-  virtual ExecuteOptions execute_options(Session& session, bool coded) const;
+  // Asked while `material_` is there.
+  virtual ExecuteOptions execute_options(Session& session) const;
   // Makes the pixels of a material that was meant for a device.
   virtual void decode_for_cpu() {}
   // Where and when something was computed.

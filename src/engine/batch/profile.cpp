@@ -85,9 +85,9 @@ StepTimes::Places StepTimes::add(const Program& program, const std::vector<std::
                                  const Outcome& outcome) {
   std::lock_guard lock(mutex_);
   Places places;
-  places.decoding = add(outcome.decoding, "decode JPEG");
+  places.decoding = add(outcome.decoding, "decode");
   places.program = places_of(program, stages);
-  places.encoding = add(outcome.encoding, "encode JPEG");
+  places.encoding = add(outcome.encoding, "encode");
   for (size_t s = 0; s < outcome.step_bytes.size(); ++s) {
     StepProfile& sum = steps_[static_cast<size_t>(places.program[s])];
     ++sum.runs;

@@ -127,16 +127,24 @@ class Execution {
 
   // All of them coded, and of one form.
   void decode(const std::vector<Material>& materials) {
-    const JpegForm& form = materials.front().coded->form;
     const int count = static_cast<int>(count_);
+    const ImageType& type = plan_.values[0].type;
     Launch launch;
-    for (const Material& material : materials) launch.jpegs.push_back(material.coded.get());
-    values_[0].plane = queue_.allocate_stack(PixelClass::uint8, form.components, form.size, count);
+    double bytes = 0;  // that the device reads
+    for (const Material& material : materials) {
+      if (material.coded) {
+        launch.jpegs.push_back(material.coded.get());
+        bytes += static_cast<double>(material.coded->bytes.size());
+      } else {
+        launch.packed.push_back(material.packed.get());
+        bytes += static_cast<double>(material.packed->bytes());
+      }
+    }
+    values_[0].plane = queue_.allocate_stack(type.cls, type.channels, sizes_[0], count);
     faults_ = queue_.allocate_measure_stack(1, 1, count);
     launch.outputs = {values_[0], {nullptr, faults_}};
-    const double bytes = mean_bytes(launch.jpegs) + image_bytes(0);
-    for (Outcome& each : outcomes_) each.decoding.bytes = bytes;
-    outcomes_.front().decoding.launches = run_codec(*options_.jpeg_decoder, launch, decoding_tag);
+    for (Outcome& each : outcomes_) each.decoding.bytes = bytes / count + image_bytes(0);
+    outcomes_.front().decoding.launches = run_codec(*options_.decoder, launch, decoding_tag);
   }
 
   // Returns the number of kernels.
@@ -146,13 +154,6 @@ class Execution {
     queue_.run(codec, launch);
     if (options_.timed) queue_.note_as(no_step);
     return queue_.launches() - launches;
-  }
-
-  // Of the data that devices read.
-  static double mean_bytes(const std::vector<const CodedJpeg*>& jpegs) {
-    double bytes = 0;
-    for (const CodedJpeg* jpeg : jpegs) bytes += static_cast<double>(jpeg->bytes.size());
-    return bytes / static_cast<double>(jpegs.size());
   }
 
   // Asked at the end, when it takes no time to wait for: what was computed of a picture that was
@@ -170,7 +171,7 @@ class Execution {
 
   void upload(std::vector<Material> materials) {
     const std::vector<bool> read = values_read(plan_);
-    if (materials.front().coded) {
+    if (materials.front().is_coded()) {
       decode(materials);
     } else if (read[0]) {
       values_[0].plane =
@@ -221,50 +222,67 @@ class Execution {
   }
 
   // What the results are to become on the device; empty where any of them is not to.
-  std::vector<std::shared_ptr<const CodedJpeg>> coded_outputs() const {
-    std::vector<std::shared_ptr<const CodedJpeg>> jpegs;
-    if (!options_.jpeg_encoder || plan_.result_alpha) return jpegs;
+  std::vector<CodedOutput> coded_outputs() const {
+    std::vector<CodedOutput> outputs;
+    if (!options_.coded_output || plan_.result_alpha) return outputs;
     for (size_t i = 0; i < count_; ++i) {
-      auto jpeg = options_.coded_output(i, plan_.values[plan_.result].type, sizes_[plan_.result]);
-      if (!jpeg || (i > 0 && jpeg->form != jpegs.front()->form)) return {};
-      jpegs.push_back(std::move(jpeg));
+      CodedOutput output =
+          options_.coded_output(i, plan_.values[plan_.result].type, sizes_[plan_.result]);
+      if (!output.encoder || (i > 0 && !output.is_like(outputs.front()))) return {};
+      outputs.push_back(std::move(output));
     }
-    return jpegs;
+    return outputs;
   }
 
   // Encodes the results on the device; false where some are not.
   bool encode_results() {
-    const auto jpegs = coded_outputs();
-    if (jpegs.empty()) return false;
+    const std::vector<CodedOutput> outputs = coded_outputs();
+    if (outputs.empty()) return false;
+    const CodedOutput& first = outputs.front();
+    const Kernel& encoder = *first.encoder;
     const int count = static_cast<int>(count_);
-    const DeviceValue room{
-        queue_.allocate_stack(PixelClass::uint8, 1, {jpeg_room(jpegs.front()->form), 1}, count),
-        nullptr};
-    const auto numbers = queue_.allocate_measure_stack(1, 2, count);
+    const std::int64_t chunks = first.packed ? first.packed->chunks() : 0;
+    const std::int64_t bytes =
+        first.packed ? packed_room(*first.packed) : jpeg_room(first.jpeg->form);
+    const DeviceValue room{queue_.allocate_stack(PixelClass::uint8, 1, {bytes, 1}, count), nullptr};
+    const auto measured = queue_.allocate_measure_stack(1, 2 + chunks, count);
     Launch launch{
-        .spec = nullptr, .inputs = {values_[plan_.result]}, .outputs = {room, {nullptr, numbers}}};
-    for (const auto& jpeg : jpegs) launch.jpegs.push_back(jpeg.get());
+        .spec = nullptr, .inputs = {values_[plan_.result]}, .outputs = {room, {nullptr, measured}}};
+    for (const CodedOutput& one : outputs) {
+      if (one.jpeg) launch.jpegs.push_back(one.jpeg.get());
+    }
+    if (first.packed) launch.packing = &*first.packed;
     CodecWork& work = outcomes_.front().encoding;
-    work.launches = run_codec(*options_.jpeg_encoder, launch, encoding_tag);
-    const CodedPlaces places(queue_.download(*numbers));
+    work.launches = run_codec(encoder, launch, encoding_tag);
+    const std::vector<double> numbers = queue_.download(*measured);
+    const CodedPlaces places(numbers, 2 + chunks);
     if (places.size.height == 0) return false;
     const Launch taking{.spec = nullptr,
-                        .inputs = {room, {nullptr, numbers}},
+                        .inputs = {room, {nullptr, measured}},
                         .outputs = {{queue_.allocate(PixelClass::uint8, 1, places.size), nullptr}}};
-    work.launches += run_codec(*options_.jpeg_encoder, taking, encoding_tag);
-    take_coded(places, queue_.download(*taking.outputs.front().plane).front());
+    work.launches += run_codec(encoder, taking, encoding_tag);
+    take_coded(places, numbers, queue_.download(*taking.outputs.front().plane).front());
     return std::all_of(outcomes_.begin(), outcomes_.end(),
                        [](const Outcome& outcome) { return !outcome.coded.empty(); });
   }
 
-  void take_coded(const CodedPlaces& places, Plane data) {
+  // numbers: of each image its bytes, a flag, and the bytes of its chunks.
+  void take_coded(const CodedPlaces& places, const std::vector<double>& numbers, Plane data) {
     const auto plane = std::make_shared<const Plane>(std::move(data));
+    const size_t each = numbers.size() / count_;
     for (size_t i = 0; i < count_; ++i) {
       if (places.bytes[i] == 0) continue;
       Outcome& outcome = outcomes_[i];
+      std::span<const std::byte> left{plane->row(0) + places.begins[i],
+                                      static_cast<size_t>(places.bytes[i])};
+      for (size_t chunk = 2; chunk < each; ++chunk) {
+        const auto bytes = static_cast<size_t>(numbers[each * i + chunk]);
+        outcome.coded.push_back(left.first(bytes));
+        left = left.subspan(bytes);
+      }
+      if (each == 2) outcome.coded.push_back(left);
       outcome.encoding.bytes = image_bytes(plan_.result) + static_cast<double>(places.bytes[i]);
       outcome.coded_plane = plane;
-      outcome.coded = {plane->row(0) + places.begins[i], static_cast<size_t>(places.bytes[i])};
       outcome.coded_size = sizes_[plan_.result];
       outcome.image.type = plan_.values[plan_.result].type;
     }

@@ -22,16 +22,18 @@ struct Material {
   std::optional<DisplayWindow> display = {};  // see io::ImageInfo
   // How the image was read. Of less than its size: the program is one for any scale.
   Shrunk read = {};
-  // Instead of the image's pixels: what the device makes them of.
+  // Instead of the image's pixels, one of these: what the device makes them of.
   std::shared_ptr<const CodedJpeg> coded = nullptr;
-  Size size() const { return coded ? coded->form.size : image.size(); }
+  std::shared_ptr<const PackedPicture> packed = nullptr;
+  bool is_coded() const { return coded || packed; }
+  Size size() const { return coded ? coded->form.size : packed ? packed->form.size : image.size(); }
 };
 
-// A device has not decoded a JPEG: it is damaged, or one that is left to the host. Whatever was
+// A device has not decoded a picture: it is damaged, or one that is left to the host. Whatever was
 // computed of it means nothing.
 class NotDecoded : public Error {
  public:
-  NotDecoded() : Error("the device does not decode this JPEG", ExitCode::file_failed) {}
+  NotDecoded() : Error("the device does not decode this picture", ExitCode::file_failed) {}
 };
 
 // A measurement on the host: [channels][values].
@@ -42,7 +44,7 @@ struct Measurement {
   int columns = 1;  // above 1: the values of a channel are a matrix, row by row
 };
 
-// Tags of the activity that is no step's: kernels that decode and that encode JPEGs.
+// Tags of the activity that is no step's: kernels that decode and that encode pictures.
 inline constexpr int decoding_tag = -2, encoding_tag = -3;
 
 // What a device's codec did for an image.
@@ -53,10 +55,10 @@ struct CodecWork {
 
 struct Outcome {
   HostImage image;  // empty pixels unless the plan writes an image
-  // Instead of the image's pixels: the data of a JPEG of them, which are in a plane that pictures
-  // of a stack share, and the image's size.
+  // Instead of the image's pixels: the data of a JPEG of them, or the chunks that they are packed
+  // in, which are in a plane that pictures of a stack share; and the image's size.
   std::shared_ptr<const Plane> coded_plane;
-  std::span<const std::byte> coded;
+  std::vector<std::span<const std::byte>> coded;
   Size coded_size;
   // Of a stack: the device has not decoded this image, see NotDecoded, and there is nothing else.
   bool not_decoded = false;
@@ -72,6 +74,18 @@ struct Outcome {
   std::vector<Activity> kernel_waits;  // of the thread, until kernels were compiled
 };
 
+// What a result is to become on the device: a JPEG, or packed without loss; by the encoder of such.
+struct CodedOutput {
+  std::shared_ptr<const Kernel> encoder;  // null: it is not encoded there
+  std::shared_ptr<const CodedJpeg> jpeg;
+  std::optional<PackedForm> packed;
+  bool is_like(const CodedOutput& other) const {
+    return encoder == other.encoder && packed == other.packed &&
+           (jpeg == nullptr) == (other.jpeg == nullptr) &&
+           (jpeg == nullptr || jpeg->form == other.jpeg->form);
+  }
+};
+
 // Where a queue's kernels come from, by key.
 using KernelSource = std::function<std::shared_ptr<const Kernel>(const KernelSpec&)>;
 
@@ -82,13 +96,11 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps and while a kernel compiles; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
-  // Of what is coded: Device::prepare_jpeg_decoder's.
-  std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
-  // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what that of
-  // each image of the stack is to become; null where it is not to.
-  std::shared_ptr<const Kernel> jpeg_encoder = nullptr;
-  std::function<std::shared_ptr<const CodedJpeg>(std::size_t, const ImageType&, Size)>
-      coded_output = {};
+  // Of what is coded: the device's decoder of such pictures.
+  std::shared_ptr<const Kernel> decoder = nullptr;
+  // What the device makes of the result of each image of the stack; nothing where there are no
+  // results that it encodes.
+  std::function<CodedOutput(std::size_t, const ImageType&, Size)> coded_output = {};
 };
 
 // Which values a run reads: their planes must be on the device before the first step.

@@ -26,6 +26,20 @@ HostImage decode_page(const CodecModule& module, std::span<const std::byte> file
   }
 }
 
+// Whether a device is to unpack the picture, which then stays as it is in the file.
+bool keeps_packed(const DecodeInput& input, Decoded& out) {
+  const ImageInfo& info = out.info;
+  const bool is_plain = info.pages == 1 && info.orientation <= 1 && !info.type.alpha &&
+                        info.samples == SampleType::of_class;
+  if (!input.options.keep_packed || !is_plain) return false;
+  const CodecModule& module = codec_module(traits(info.format).module);
+  auto packed = from_module([&] { return module.scan(input.file, info); });
+  if (!packed || !input.options.keep_packed(packed->form)) return false;
+  out.packed = std::make_shared<const PackedPicture>(std::move(*packed));
+  out.image.type = info.type;
+  return true;
+}
+
 // Whether integers of 16 bits are others after they were stored in so many bits.
 bool loses_bits(const HostImage& image, int bits) {
   const auto changes = [&](std::uint16_t value) {
@@ -60,6 +74,7 @@ ImageInfo header_by_module(Format format, const HeaderInput& input) {
 }
 
 void decode_by_module(const DecodeInput& input, Decoded& out) {
+  if (keeps_packed(input, out)) return;
   std::string_view module = traits(out.info.format).module;
   const bool by_opencv = input.options.by_opencv && module == main_module;
   if (by_opencv) module = opencv_module;

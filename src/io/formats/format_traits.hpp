@@ -59,6 +59,14 @@ struct EncodeInput {
   const EncodeOptions& options;
 };
 
+// An image whose pixels a device packs; its class is the file's.
+struct PackedInput {
+  const ImageType& type;
+  Size size;
+  const Metadata& metadata;
+  const EncodeOptions& options;
+};
+
 // How many pictures a file holds. frames: of one kind, each of which may need those before it.
 enum class Pages { one, frames, several };
 
@@ -100,6 +108,12 @@ struct FormatTraits {
 
   // Names what the file said of how it is stored and what files of other formats do not.
   void (*name_storage)(const Metadata&, Lost& lost) = nullptr;
+
+  // Of formats that devices encode: the form that such an image is packed in, and in `stored` what
+  // `encode` tells its codec; nothing where the pixels are needed on the host. Decoding is
+  // CodecModule::scan.
+  std::optional<PackedForm> (*packed_form)(const PackedInput&, EncodeOptions& stored,
+                                           Encoded& out) = nullptr;
 
   bool reads() const;
   bool writes() const;

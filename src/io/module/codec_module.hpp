@@ -36,6 +36,17 @@ class CodecModule {
   // The image is of a class that the format holds, its white that of the class (or none).
   virtual Bytes encode(const HostImage& image, Format format,
                        const EncodeOptions& options) const = 0;
+  // The picture as its file packs it, without a copy; nothing where no device unpacks such, or
+  // something is wrong with it, which `decode` says.
+  virtual std::optional<PackedPicture> scan(std::span<const std::byte>, const ImageInfo&) const {
+    return {};
+  }
+  // The file around a picture that a device has packed, chunk by chunk in the form of
+  // FormatTraits::packed_form.
+  virtual Bytes encode_packed(const ImageType&, Size, Format, std::span<const PackedChunk>,
+                              const EncodeOptions&) const {
+    return {};
+  }
   // What probe says of a format whose headers its library reads, and what there is of EXIF, ICC
   // and XMP of a page, each as it is in the file, beside what the library knows to be left out.
   virtual ImageInfo probe(std::span<const std::byte>, int) const { return {}; }
@@ -71,6 +82,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 14";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 15";
 
 }  // namespace impipe::io

@@ -10,6 +10,7 @@
 
 #include "core/coded_jpeg.hpp"
 #include "core/image.hpp"
+#include "core/packed_picture.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 #include "io/picture/ycbcr.hpp"
@@ -52,6 +53,9 @@ struct DecodeOptions {
   bool by_opencv = false;
   // JPEGs that a device may decode stay as they are: see Decoded::coded.
   bool keep_coded = false;
+  // Asked once the form of a lossless picture is known: where a device decodes such, it stays
+  // packed. See Decoded::packed.
+  std::function<bool(const PackedForm&)> keep_packed;
 };
 
 struct Decoded {
@@ -59,6 +63,8 @@ struct Decoded {
   // Where it was asked for, and this is a JPEG that a device may decode: then `image` has a type,
   // and no pixels.
   std::shared_ptr<const CodedJpeg> coded;
+  // The same of lossless formats; it lies in the file's bytes.
+  std::shared_ptr<const PackedPicture> packed;
   Metadata metadata;
   ImageInfo info;
   // What the file holds beside these, for messages: "further pictures (MPF)".

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct EncodeOptions {
   int avif_bits = 12;  // of uint16
   Metadata metadata;   // for the modules that put it into the file themselves
 };
+
+// A chunk of a picture that a device has packed.
+using PackedChunk = std::span<const std::byte>;
 
 struct Encoded {
   Bytes bytes;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "io/formats/by_module.hpp"
+#include "io/formats/exr/exr_form.hpp"
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/formats/exr/exr_parts.hpp"
 
@@ -34,21 +35,56 @@ void name_header_losses(bool place, const std::string& attributes, Lost& lost) {
   if (!attributes.empty()) lost.push_back("EXR attributes (" + attributes + ")");
 }
 
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
-  const std::optional<ExrStorage>& exr = input.metadata.exr;
-  const PixelChange& change = input.metadata.change;
-  const ExrFloats floats = input.options.exr_floats;
-  if (image.type.alpha) image = associate_alpha(image, exr && exr->glows);
-  if (floats == ExrFloats::half) clip_to_half(image, out.clipped);
-  EncodeOptions stored = input.options;
-  stored.exr = exr_storage_for(image, input.original.type.cls, exr, change, floats);
+// How an image is stored, and what is lost of the input's header. planes: see exr_storage_for.
+EncodeOptions stored_as(const PackedInput& image, const Planes& planes, PixelClass made_as,
+                        Encoded& out) {
+  const std::optional<ExrStorage>& exr = image.metadata.exr;
+  const PixelChange& change = image.metadata.change;
+  const ExrFloats floats = image.options.exr_floats;
+  EncodeOptions stored = image.options;
+  stored.exr = exr_storage_for(image.type, image.size, planes, made_as, exr, change, floats);
   const bool was_whole = exr && exr->type == ExrType::whole && floats == ExrFloats::as_input;
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
-  out.bytes = encoded_by_module(image, Format::exr, stored);
-  if (!exr) return;
+  if (!exr) return stored;
   const bool place = has_place(*exr) && !has_place(stored.exr) && !fills_display(*exr, change) &&
                      !windows_follow(*exr, change);
   name_header_losses(place, attributes_lost(*exr, stored.exr), out.lost);
+  return stored;
+}
+
+void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  const std::optional<ExrStorage>& exr = input.metadata.exr;
+  if (image.type.alpha) image = associate_alpha(image, exr && exr->glows);
+  if (input.options.exr_floats == ExrFloats::half) clip_to_half(image, out.clipped);
+  Planes planes = image.planes;
+  if (image.type.alpha) planes.push_back(image.alpha);
+  const PackedInput picture{image.type, image.size(), input.metadata, input.options};
+  out.bytes = encoded_by_module(image, Format::exr,
+                                stored_as(picture, planes, input.original.type.cls, out));
+}
+
+// Where floats of 16 bits are asked for the host counts what they clip; a file like an EXR of such
+// becomes one of 32 where they do not hold a value, which a device finds out.
+std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& stored,
+                                      Encoded& out) {
+  const std::optional<ExrStorage>& exr = input.metadata.exr;
+  if (input.options.exr_floats == ExrFloats::half) return {};
+  if (exr && !(exr->carried.empty() && exr->other_parts.empty() && exr->tiles.empty())) return {};
+  if (input.options.compression == Compression::small) return {};
+  stored = stored_as(input, {}, PixelClass::single, out);
+  std::vector<std::string> names;
+  ExrType channel = stored.exr.type;
+  for (const ExrStorage::Named& named : stored.exr.named) {
+    if (named.type != stored.exr.named.front().type) return {};
+    names.push_back(named.name);
+    channel = named.type;
+  }
+  if (names.empty() && input.type.channels == 3) {
+    names = {"R", "G", "B"};
+  } else if (names.empty()) {
+    names = {stored.exr.gray};
+  }
+  return exr_form(input.type, input.size, names, channel, stored.exr.compression);
 }
 
 void name_storage(const Metadata& metadata, Lost& lost) {
@@ -83,6 +119,7 @@ const FormatTraits exr_format{
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
     .name_storage = name_storage,
+    .packed_form = packed_form,
 };
 
 }  // namespace impipe::io

@@ -38,9 +38,10 @@ constexpr float largest_half = 65504.0f;
 void clip_to_half(HostImage& image, std::int64_t& clipped);
 
 // How an image is stored as EXR: like the EXR it was made from, as far as it is of that kind.
-ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, const PixelChange& change,
-                           ExrFloats floats);
+// planes: one a channel, then that of alpha; none where half holds their values, as is known.
+ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& planes,
+                           PixelClass made_as, const std::optional<ExrStorage>& input,
+                           const PixelChange& change, ExrFloats floats);
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
 std::string names_of_parts(const ExrStorage& storage);

@@ -192,25 +192,23 @@ std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
   return names;
 }
 
-ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, const PixelChange& change,
-                           ExrFloats floats) {
+ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& planes,
+                           PixelClass made_as, const std::optional<ExrStorage>& input,
+                           const PixelChange& change, ExrFloats floats) {
   ExrStorage out = input.value_or(ExrStorage{});
-  const Size size = image.size();
   check_carried(out, change, size);
   if (change.moved() || !has_size(out, size)) {
     move_place(out, change, size);
     std::erase_if(out.attributes, tells_of_places);
   }
   std::erase_if(out.attributes, tells_of_pixels);
-  const bool counts = image.type.white == 0;  // labels, distances
+  const bool counts = type.white == 0;  // labels, distances
   const Wanted wanted{floats, counts || made_as == PixelClass::uint16};
-  Planes planes = image.planes;
-  if (image.type.alpha) planes.push_back(image.alpha);
   out.type = type_for(out.type, planes, wanted);
-  if (out.named.size() != image.planes.size() || image.type.alpha) out.named.clear();
+  if (out.named.size() != static_cast<size_t>(type.channels) || type.alpha) out.named.clear();
   for (size_t i = 0; i < out.named.size(); ++i) {
-    out.named[i].type = type_for(out.named[i].type, {image.planes[i]}, wanted);
+    const Planes own = planes.empty() ? Planes() : Planes{planes[i]};
+    out.named[i].type = type_for(out.named[i].type, own, wanted);
   }
   out.means = !counts;
   // Packed with loss once more, other channels would change.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "io/formats/by_module.hpp"
+#include "io/formats/png/png_form.hpp"
 #include "io/formats/png/png_metadata.hpp"
 #include "io/metadata/orientation.hpp"
 
@@ -133,6 +134,11 @@ const FormatTraits png_format{
           const Metadata ready = metadata_of_picture(metadata, Format::png, picture, lost);
           return with_png_metadata(file, ready, lost);
         },
+    .packed_form = [](const PackedInput& input, EncodeOptions&,
+                      Encoded&) -> std::optional<PackedForm> {
+      if (input.options.compression == Compression::small) return {};
+      return png_form(input.type, input.size);
+    },
 };
 
 }  // namespace impipe::io

@@ -5,6 +5,7 @@
 
 #include "io/formats/jpeg/module/jpeg.hpp"
 #include "io/formats/png/module/png.hpp"
+#include "io/formats/png/module/png_direct.hpp"
 #include "io/formats/tiff/module/tiff.hpp"
 #include "io/formats/webp/module/webp.hpp"
 
@@ -32,6 +33,13 @@ class Libraries final : public CodecModule {
       case Format::tiff: return encode_tiff(image, options);
       default: return encode_webp(image, options);
     }
+  }
+  std::optional<PackedPicture> scan(InputBytes bytes, const ImageInfo& info) const override {
+    return info.format == Format::png ? scan_png(bytes, info) : std::nullopt;
+  }
+  Bytes encode_packed(const ImageType& type, Size size, Format, std::span<const PackedChunk> chunks,
+                      const EncodeOptions&) const override {
+    return encode_packed_png(type, size, chunks.front());
   }
   std::unique_ptr<PictureRows> open_rows(int file, std::int64_t bytes, const ImageInfo& info,
                                          MakeImage make_image) const override {

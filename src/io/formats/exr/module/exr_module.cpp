@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "io/formats/exr/exr_layout.hpp"
+#include "io/formats/exr/module/scan.hpp"
 #include "io/formats/exr/module/streams.hpp"
 #include "io/formats/exr/module/write.hpp"
 #include "io/formats/exr/module/zip_chunks.hpp"
@@ -173,6 +174,14 @@ class OpenExr final : public CodecModule {
     });
   }
 
+  std::optional<PackedPicture> scan(InputBytes bytes, const ImageInfo& info) const override {
+    return guarded("damaged EXR", [&] { return scan_exr(bytes, info); });
+  }
+  Bytes encode_packed(const ImageType& type, Size size, Format, std::span<const PackedChunk> chunks,
+                      const EncodeOptions& options) const override {
+    return guarded("EXR cannot be written",
+                   [&] { return write_packed_exr(type, size, chunks, options); });
+  }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
     return guarded("EXR cannot be written",
                    [&] { return write_exr(image, options.exr, options.compression); });

@@ -15,6 +15,7 @@
 #include <memory>
 #include <numeric>
 
+#include "io/formats/exr/exr_header.hpp"
 #include "io/formats/exr/module/carried.hpp"
 #include "io/formats/exr/module/levels.hpp"
 #include "io/formats/exr/module/streams.hpp"
@@ -40,18 +41,18 @@ void insert(const ExrAttribute& attribute, Imf::Header& header) {
 }
 
 // The channels of an image, as they are called and stored.
-std::vector<ExrStorage::Named> channels_of(const HostImage& image, const ExrStorage& storage) {
+std::vector<ExrStorage::Named> channels_of(const ImageType& type, const ExrStorage& storage) {
   if (!storage.named.empty()) return storage.named;
   std::vector<ExrStorage::Named> channels;
   const auto add = [&](const std::string& name) {
     channels.push_back({storage.layer + name, storage.type});
   };
-  if (image.type.channels == 3) {
+  if (type.channels == 3) {
     for (const char* name : {"R", "G", "B"}) add(name);
   } else {
     add(storage.gray);
   }
-  if (image.type.alpha) add("A");
+  if (type.alpha) add("A");
   return channels;
 }
 
@@ -174,9 +175,9 @@ std::vector<std::int64_t> tops_of(std::int64_t height, std::int64_t rows, bool u
 
 class Writer {
  public:
-  Writer(const HostImage& image, const ExrStorage& storage, Compression compression)
-      : storage_(storage), compression_(compression), words_(channels_of(image, storage), storage) {
-    const std::vector<ExrStorage::Named> channels = channels_of(image, storage);
+  Writer(const ImageType& type, const ExrStorage& storage, Compression compression)
+      : storage_(storage), compression_(compression), words_(channels_of(type, storage), storage) {
+    const std::vector<ExrStorage::Named> channels = channels_of(type, storage);
     header_ = header_of(storage, channels, compression);
     // Between identifiers, labels and the like there is nothing.
     for (const auto& channel : channels) {
@@ -199,26 +200,44 @@ class Writer {
     return stream.take();
   }
 
+  // The chunks in the order of their lines.
+  Bytes write(std::int64_t height, std::span<const PackedChunk> chunks) {
+    Output stream;
+    write_chunks(height, exr_compressions[storage_.compression].rows, stream,
+                 [&](std::int64_t top, std::int64_t rows) {
+                   return chunks[static_cast<size_t>(top / rows)];
+                 });
+    return stream.take();
+  }
+
  private:
   bool upward() const { return storage_.line_order == Imf::DECREASING_Y; }
 
-  // OpenEXR writes the header and an empty table of the chunks' offsets.
   void write_zip_lines(const ExrLevel& picture, Output& stream) {
-    { const Imf::OutputFile file(stream, header_, no_threads); }
-    const std::int64_t height = picture.size.height, most = zip_rows(header_);
-    std::vector<std::uint64_t> offsets(static_cast<size_t>((height + most - 1) / most));
-    stream.seekp(stream.size());
-    const std::uint64_t table = stream.size() - 8 * offsets.size();
     // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
     ChunkPacker packer(level_of(compression_, 1, 1, 6));
     Bytes rows;
+    const std::int64_t height = picture.size.height;
+    write_chunks(height, zip_rows(header_), stream, [&](std::int64_t top, std::int64_t most) {
+      words_.chunk(picture, top, std::min(most, height - top), rows);
+      return packer.pack(rows);
+    });
+  }
+
+  // OpenEXR writes the header and an empty table of the chunks' offsets. chunk_at: of the line of
+  // the picture where it begins, and of how many there are in one.
+  template <class ChunkAt>
+  void write_chunks(std::int64_t height, std::int64_t most, Output& stream, ChunkAt chunk_at) {
+    { const Imf::OutputFile file(stream, header_, no_threads); }
+    std::vector<std::uint64_t> offsets(static_cast<size_t>((height + most - 1) / most));
+    stream.seekp(stream.size());
+    const std::uint64_t table = stream.size() - 8 * offsets.size();
     const auto write = [&](const auto& value) {
       stream.write(reinterpret_cast<const char*>(&value), sizeof value);
     };
     for (const std::int64_t top : tops_of(height, most, upward())) {
       offsets[static_cast<size_t>(top / most)] = stream.tellp();
-      words_.chunk(picture, top, std::min(most, height - top), rows);
-      const std::span<const std::byte> chunk = packer.pack(rows);
+      const PackedChunk chunk = chunk_at(top, most);
       write(words_.line(top));
       write(static_cast<std::int32_t>(chunk.size()));
       stream.write(reinterpret_cast<const char*>(chunk.data()), static_cast<int>(chunk.size()));
@@ -287,7 +306,12 @@ class Writer {
 }  // namespace
 
 Bytes write_exr(const HostImage& image, const ExrStorage& storage, Compression compression) {
-  return Writer(image, storage, compression).write(whole_picture(image));
+  return Writer(image.type, storage, compression).write(whole_picture(image));
+}
+
+Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
+                       const EncodeOptions& options) {
+  return Writer(type, options.exr, options.compression).write(size.height, chunks);
 }
 
 }  // namespace impipe::io

@@ -12,6 +12,7 @@
 #include "io/bytes/bits.hpp"
 #include "io/formats/png/module/png_filter.hpp"
 #include "io/formats/png/module/png_unfilter.hpp"
+#include "io/formats/png/png_form.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -21,30 +22,26 @@ std::uint32_t big32(const std::uint8_t* p) {
   return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
 }
 
-// The compressed pixels in one piece, when the file is one that we read: whole, not interlaced, of
-// 1-bit grey or of 8 or 16 bits, without a palette or a transparent colour.
-std::optional<std::span<const std::uint8_t>> pixels_of(InputBytes bytes,
-                                                       std::vector<std::uint8_t>& joined) {
+using Pieces = std::vector<std::span<const std::byte>>;
+
+// The compressed pixels, piece after piece, when the file is one that we read: whole, not
+// interlaced, of 1-bit grey or of 8 or 16 bits, without a palette or a transparent colour.
+Pieces pixels_of(InputBytes bytes) {
   const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const int bits = p[24], colour = p[25];
   if (p[26] != 0 || p[27] != 0 || p[28] != 0 || colour == 3 ||
       (bits < 8 && !(bits == 1 && colour == 0))) {
     return {};
   }
-  std::vector<std::span<const std::uint8_t>> pieces;
+  Pieces pieces;
   for (size_t at = 8; bytes.size() - at >= 12;) {
     const size_t length = big32(p + at);
     if (length > bytes.size() - at - 12) return {};
     const std::string_view kind(reinterpret_cast<const char*>(p + at + 4), 4);
     if (libdeflate_crc32(0, p + at + 4, length + 4) != big32(p + at + 8 + length)) return {};
-    if (kind == "IEND") {
-      if (pieces.empty()) return {};
-      if (pieces.size() == 1) return pieces[0];
-      for (const auto& piece : pieces) joined.insert(joined.end(), piece.begin(), piece.end());
-      return joined;
-    }
+    if (kind == "IEND") return pieces;
     if (kind == "IDAT") {
-      pieces.emplace_back(p + at + 8, length);
+      pieces.push_back(bytes.subspan(at + 8, length));
     } else if (kind == "tRNS" || (kind == "IHDR" && at != 8) ||
                (kind[0] < 'a' && kind != "IHDR" && kind != "PLTE")) {
       return {};
@@ -62,11 +59,23 @@ HostImage scratch(MakeImage make_image, std::int64_t bytes) {
 
 }  // namespace
 
+std::optional<PackedPicture> scan_png(InputBytes bytes, const ImageInfo& info) {
+  PackedPicture out{
+      .form = png_form(info.type, info.stored), .chunks = {}, .parts = pixels_of(bytes)};
+  if (out.parts.empty()) return {};
+  out.chunks = {{.begin = 0, .bytes = out.bytes()}};
+  return out;
+}
+
 std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& info,
                                              MakeImage make_image) {
-  std::vector<std::uint8_t> joined;
-  const auto packed = pixels_of(bytes, joined);
-  if (!packed) return {};
+  const Pieces pieces = pixels_of(bytes);
+  if (pieces.empty()) return {};
+  Bytes joined;
+  if (pieces.size() > 1) {
+    for (const auto& piece : pieces) joined.insert(joined.end(), piece.begin(), piece.end());
+  }
+  const InputBytes packed = pieces.size() > 1 ? InputBytes(joined) : pieces.front();
   const ImageType& type = info.type;
   const std::int64_t width = info.stored.width, height = info.stored.height;
   const bool one_bit = type.cls == PixelClass::logical;
@@ -75,14 +84,14 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
   const std::int64_t row_bytes = one_bit ? (width + 7) / 8 : width * pixel;
   // A header may promise far more than there is: a byte of deflate gives at most 1032.
   const std::int64_t raw_bytes = (row_bytes + 1) * height;
-  if (raw_bytes / 1032 > static_cast<std::int64_t>(packed->size()) + 1) return {};
+  if (raw_bytes / 1032 > static_cast<std::int64_t>(packed.size()) + 1) return {};
 
   HostImage raw_image = scratch(make_image, raw_bytes);
   auto* raw = raw_image.planes.front().row_as<std::uint8_t>(0);
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflate(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   if (inflate == nullptr) throw std::bad_alloc();
-  if (libdeflate_zlib_decompress(inflate.get(), packed->data(), packed->size(), raw,
+  if (libdeflate_zlib_decompress(inflate.get(), packed.data(), packed.size(), raw,
                                  static_cast<size_t>(raw_bytes), nullptr) != LIBDEFLATE_SUCCESS) {
     return {};
   }

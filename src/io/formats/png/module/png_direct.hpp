@@ -11,4 +11,7 @@ namespace impipe::io {
 std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& info,
                                              MakeImage make_image);
 
+// See CodecModule::scan.
+std::optional<PackedPicture> scan_png(InputBytes bytes, const ImageInfo& info);
+
 }  // namespace impipe::io

@@ -365,27 +365,41 @@ void append_smallest(FilteredRows& rows, Bytes& out) {
   out.insert(out.end(), best.begin(), best.end());
 }
 
-void append_header(const HostImage& image, Bytes& out) {
+void append_header(const ImageType& type, Size size, Bytes& out) {
   for (const char c : {'\x89', 'P', 'N', 'G', '\r', '\n', '\x1a', '\n'}) {
     out.push_back(static_cast<std::byte>(c));
   }
   Chunk chunk(out, "IHDR");
-  append_big(out, static_cast<std::uint32_t>(image.size().width));
-  append_big(out, static_cast<std::uint32_t>(image.size().height));
-  const int bits = image.type.cls == PixelClass::logical  ? 1
-                   : image.type.cls == PixelClass::uint16 ? 16
-                                                          : 8;
-  const int colour = (image.type.channels == 3 ? 2 : 0) | (image.type.alpha ? 4 : 0);
+  append_big(out, static_cast<std::uint32_t>(size.width));
+  append_big(out, static_cast<std::uint32_t>(size.height));
+  const int bits = type.cls == PixelClass::logical ? 1 : type.cls == PixelClass::uint16 ? 16 : 8;
+  const int colour = (type.channels == 3 ? 2 : 0) | (type.alpha ? 4 : 0);
   for (const int v : {bits, colour, 0, 0, 0}) out.push_back(static_cast<std::byte>(v));
   chunk.end();
 }
 
 }  // namespace
 
+Bytes encode_packed_png(const ImageType& type, Size size, PackedChunk stream) {
+  constexpr size_t most = 0x7fffffff;  // of a chunk
+  Bytes out;
+  out.reserve(stream.size() + 128);
+  append_header(type, size, out);
+  while (!stream.empty()) {
+    const PackedChunk part = stream.first(std::min(most, stream.size()));
+    Chunk chunk(out, "IDAT");
+    out.insert(out.end(), part.begin(), part.end());
+    chunk.end();
+    stream = stream.subspan(part.size());
+  }
+  Chunk(out, "IEND").end();
+  return out;
+}
+
 Bytes encode_png(const HostImage& image, const EncodeOptions& options) {
   FilteredRows rows(image);
   Bytes out;
-  append_header(image, out);
+  append_header(image.type, image.size(), out);
   if (options.compression == Compression::fast) {
     if (!was_8_bits(image) || !append_matches(rows, out)) append_literals(rows, out, true);
   } else if (options.compression == Compression::small) {

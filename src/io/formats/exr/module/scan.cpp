@@ -1,0 +1,65 @@
+#include "io/formats/exr/module/scan.hpp"
+
+#include <cstring>
+
+#include "io/bytes/byte_source.hpp"
+#include "io/formats/exr/exr_form.hpp"
+#include "io/formats/exr/exr_layout.hpp"
+
+namespace impipe::io {
+namespace {
+
+template <class Number>
+Number number_at(std::span<const std::byte> file, size_t at) {
+  Number number;
+  std::memcpy(&number, file.data() + at, sizeof number);
+  return number;
+}
+
+// The form of the picture, where it is all that the file has.
+std::optional<PackedForm> form_of(const ExrLayout& layout, const ExrPart& part,
+                                  const ImageInfo& info) {
+  const bool is_all = layout.channels.size() == part.channels.size() && part.tiles.empty() &&
+                      layout.storage.carried.empty();
+  const bool is_alike = std::all_of(layout.types.begin(), layout.types.end(),
+                                    [&](ExrType type) { return type == layout.types.front(); });
+  if (!is_all || !is_alike || layout.luma_chroma) return {};
+  return exr_form(info.type, info.stored, layout.channels, layout.types.front(),
+                  layout.storage.compression);
+}
+
+}  // namespace
+
+std::optional<PackedPicture> scan_exr(std::span<const std::byte> file, const ImageInfo& info) {
+  const ByteSource source(file);
+  const ExrHeaders headers = read_exr_headers(source);
+  if (headers.several || headers.parts.size() != 1) return {};
+  const ExrPart& part = headers.parts.front();
+  auto form = form_of(exr_layout(source, 0, info.named), part, info);
+  if (!form) return {};
+  PackedPicture out{.form = std::move(*form), .chunks = {}, .parts = {file}};
+  constexpr size_t offset_bytes = 8, head_bytes = 8;
+  const auto table = static_cast<size_t>(headers.end);
+  const auto count = static_cast<size_t>(out.form.chunks());
+  if (table > file.size() || (file.size() - table) / offset_bytes < count) return {};
+  for (size_t i = 0; i < count; ++i) {
+    const auto at = number_at<std::uint64_t>(file, table + offset_bytes * i);
+    if (at < table || at > file.size() || file.size() - at < head_bytes) return {};
+    const auto top = static_cast<std::int64_t>(i) * out.form.chunk.height;
+    const auto line = number_at<std::int32_t>(file, at);
+    const auto bytes = number_at<std::int32_t>(file, at + 4);
+    if (line != part.data_window[1] + top || bytes < 0 ||
+        static_cast<size_t>(bytes) > file.size() - at - head_bytes) {
+      return {};
+    }
+    const std::int64_t rows = std::min(out.form.chunk.height, out.form.size.height - top);
+    const std::int64_t whole = rows * out.form.row_bytes(out.form.size.width) * out.form.channels;
+    if (out.form.packing == PackedForm::Packing::none && bytes != whole) return {};
+    out.chunks.push_back({.begin = static_cast<std::int64_t>(at + head_bytes),
+                          .bytes = bytes,
+                          .stored = bytes == whole});
+  }
+  return out;
+}
+
+}  // namespace impipe::io

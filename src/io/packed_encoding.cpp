@@ -1,0 +1,35 @@
+// A format's own file around what a device has packed.
+#include "io/packed_encoding.hpp"
+
+#include "io/module/module.hpp"
+#include "io/module/module_call.hpp"
+
+namespace impipe::io {
+
+std::optional<PackedForm> packed_output(const ImageType& type, Size size, const Metadata& metadata,
+                                        const OutputType& output, const EncodeOptions& options) {
+  const FormatTraits& format = traits(output.format);
+  const bool is_converted = type.cls != output.cls || type.white != class_max(type.cls);
+  if (format.packed_form == nullptr || is_converted || type.alpha) return {};
+  if (wants_thumbnail(metadata)) return {};
+  EncodeOptions stored = options;
+  Encoded unused;
+  return format.packed_form({type, size, metadata, options}, stored, unused);
+}
+
+Encoded encode_packed(std::span<const PackedChunk> chunks, const ImageType& type, Size size,
+                      const Metadata& metadata, const OutputType& output,
+                      const EncodeOptions& options) {
+  Encoded out;
+  const FormatTraits& format = traits(output.format);
+  EncodeOptions stored = options;
+  format.packed_form({type, size, metadata, options}, stored, out);
+  out.bytes = from_module([&] {
+    return codec_module(format.module).encode_packed(type, size, output.format, chunks, stored);
+  });
+  const HostImage none(type, {1, 1});  // no pixels are read: see packed_output
+  finish_encoded(out, output.format, metadata, {size, none});
+  return out;
+}
+
+}  // namespace impipe::io
