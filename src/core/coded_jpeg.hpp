@@ -63,11 +63,11 @@ struct CodedPlaces {
   std::vector<std::int64_t> begins, bytes;  // none where there was no room for a picture's data
   Size size;                                // of the plane
 
-  // numbers: `each` for each picture, of which the first two count: see
+  // numbers: so many for each picture, of which the first two count; see
   // Device::prepare_jpeg_encoder.
-  explicit CodedPlaces(const std::vector<double>& numbers, std::int64_t each = 2) {
+  explicit CodedPlaces(const std::vector<double>& numbers, std::size_t of_picture = 2) {
     std::int64_t end = 0;
-    for (std::size_t at = 0; at + 1 < numbers.size(); at += static_cast<std::size_t>(each)) {
+    for (std::size_t at = 0; at + 1 < numbers.size(); at += of_picture) {
       begins.push_back(end);
       bytes.push_back(numbers[at + 1] != 0 ? 0 : static_cast<std::int64_t>(numbers[at]));
       end += (bytes.back() + step - 1) / step * step;

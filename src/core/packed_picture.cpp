@@ -1,19 +1,21 @@
 #include "core/packed_picture.hpp"
 
-#include <fmt/format.h>
-
 namespace impipe {
 
 std::string to_string(const PackedForm& form) {
-  const auto number = [](auto one) { return static_cast<int>(one); };
-  std::string channels;
-  for (const int channel : form.channel_of) channels += fmt::format(" {}", channel);
-  return fmt::format("{} {} x{} packing {} filter {} sample {} of {} {}{} order {} of{} in {}{}",
-                     name_of(form.cls), to_string(form.size), form.channels, number(form.packing),
-                     number(form.filter), number(form.sample), form.bits,
-                     form.big_endian ? "big" : "little", form.inverted ? " inverted" : "",
-                     number(form.order), channels, to_string(form.chunk),
-                     form.padded ? " padded" : "");
+  std::string text = std::string(name_of(form.cls)) + " " + to_string(form.size) + " in " +
+                     to_string(form.chunk);
+  const auto add = [&](auto one) { text += " " + std::to_string(static_cast<int>(one)); };
+  add(form.packing);
+  add(form.filter);
+  add(form.sample);
+  add(form.bits);
+  add(form.big_endian);
+  add(form.inverted);
+  add(form.order);
+  add(form.padded);
+  for (const std::uint8_t channel : form.channel_of) add(channel);
+  return text;
 }
 
 }  // namespace impipe

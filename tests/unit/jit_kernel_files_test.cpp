@@ -13,6 +13,7 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/codec/pack.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
@@ -116,6 +117,15 @@ TEST(KernelFiles, CompileAloneAsCuda) {
   }
 }
 
+PackedForm packed_form(PackedForm::Filter filter) {
+  PackedForm form;
+  form.size = form.chunk = {10, 10};
+  form.packing = PackedForm::Packing::zlib;
+  form.filter = filter;
+  form.channel_of = {0};
+  return form;
+}
+
 // Programs of every dialect, of vendors with and without groups that wait, joined.
 std::string all_programs() {
   std::string text;
@@ -144,6 +154,12 @@ std::string all_programs() {
   for (const Baseline kind : {Baseline::copy, Baseline::read}) {
     text += jit::bandwidth_baseline(kind, Dialect::opencl).source;
   }
+  for (const PackedForm::Filter filter : {PackedForm::Filter::png, PackedForm::Filter::exr}) {
+    text += jit::packer(Dialect::opencl, packed_form(filter), DeflateEffort::copies).source;
+  }
+  PackedForm unpacked = packed_form(PackedForm::Filter::none);
+  unpacked.packing = PackedForm::Packing::none;
+  text += jit::packer(Dialect::opencl, unpacked, DeflateEffort::codes).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source;
 }

@@ -4,6 +4,7 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/codec/pack.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
 
@@ -45,6 +46,11 @@ std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_decoder() {
 
 std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
   return load(jpeg_encoder(dialect_), "JPEG encoder");
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_packer(const PackedForm& form, DeflateEffort effort) {
+  if (!packs(form)) return nullptr;
+  return load(packer(dialect_, form, effort), "lossless encoder");
 }
 
 }  // namespace impipe::jit

@@ -241,11 +241,11 @@ class Execution {
     const CodedOutput& first = outputs.front();
     const Kernel& encoder = *first.encoder;
     const int count = static_cast<int>(count_);
-    const std::int64_t chunks = first.packed ? first.packed->chunks() : 0;
+    const std::int64_t each = 2 + (first.packed ? first.packed->chunks() : 0);
     const std::int64_t bytes =
         first.packed ? packed_room(*first.packed) : jpeg_room(first.jpeg->form);
     const DeviceValue room{queue_.allocate_stack(PixelClass::uint8, 1, {bytes, 1}, count), nullptr};
-    const auto measured = queue_.allocate_measure_stack(1, 2 + chunks, count);
+    const auto measured = queue_.allocate_measure_stack(1, each, count);
     Launch launch{
         .spec = nullptr, .inputs = {values_[plan_.result]}, .outputs = {room, {nullptr, measured}}};
     for (const CodedOutput& one : outputs) {
@@ -255,7 +255,7 @@ class Execution {
     CodecWork& work = outcomes_.front().encoding;
     work.launches = run_codec(encoder, launch, encoding_tag);
     const std::vector<double> numbers = queue_.download(*measured);
-    const CodedPlaces places(numbers, 2 + chunks);
+    const CodedPlaces places(numbers, static_cast<size_t>(each));
     if (places.size.height == 0) return false;
     const Launch taking{.spec = nullptr,
                         .inputs = {room, {nullptr, measured}},

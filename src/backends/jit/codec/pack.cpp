@@ -1,0 +1,279 @@
+// Encoding of a picture's chunks: the program, and what its kernels read.
+#include "backends/jit/codec/pack.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/coded_jpeg.hpp"
+
+namespace impipe::jit {
+namespace {
+
+using Filter = PackedForm::Filter;
+using Order = PackedForm::Order;
+using Packing = PackedForm::Packing;
+using Sample = PackedForm::Sample;
+
+// A stored block has at most 65,535 bytes, and parts begin at multiples of 16.
+constexpr std::int64_t max_part = 65520;
+constexpr std::int64_t block_words = 512;  // BLOCK_WORDS
+constexpr int writers = 256, coders = 64, orderers = 256, filterers = 128, measurers = 64,
+              joiners = 256;
+
+// As the kernels have it.
+struct Parameters {
+  int pictures = 0, chunks = 0;
+  int width = 0, height = 0;
+  int chunk_width = 0, chunk_height = 0;
+  int across = 0, down = 0;
+  int padded = 0;
+  int stride = 0;
+  int parts = 0, part_bytes = 0;
+  int values = 0, reserved = 0;
+  std::int64_t step = 0;
+  std::int64_t chunk_step = 0;
+  std::int64_t slot_step = 0;
+  std::int64_t room = 0;
+};
+
+enum Entry {
+  order_samples,
+  measure_chunks,
+  place_chunks,
+  join_parts,
+  take_pictures,
+  begin_parts,  // count_bytes, or leave_parts of what is not packed
+  make_blocks,
+  write_parts
+};
+
+std::int64_t parts_of(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
+std::int64_t upto_16(std::int64_t bytes) { return parts_of(bytes, 16) * 16; }
+
+bool is_filtered_apart(const PackedForm& form) {
+  return form.filter == Filter::png || form.filter == Filter::exr;
+}
+
+bool fits_class(const PackedForm& form) {
+  switch (form.cls) {
+    case PixelClass::logical:
+      return form.sample == Sample::integer &&
+             (form.bits == 1 || form.bits == 8 || form.bits == 16);
+    case PixelClass::uint8: return form.sample == Sample::integer && form.bits == 8;
+    case PixelClass::uint16: return form.sample == Sample::integer && form.bits == 16;
+    case PixelClass::single:
+      return !form.inverted && ((form.sample == Sample::floating && form.bits == 32) ||
+                                (form.sample == Sample::half && form.bits == 16));
+  }
+  return false;
+}
+
+bool fits_filter(const PackedForm& form) {
+  if (form.bits == 1 && form.channels != 1) return false;
+  switch (form.filter) {
+    case Filter::none: return true;
+    case Filter::differences: return form.bits > 1 && form.order != Order::by_row;
+    case Filter::float_differences:
+      return form.sample != Sample::integer && form.order != Order::by_row;
+    case Filter::png: return form.order == Order::by_pixel;
+    case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
+  }
+  return false;
+}
+
+// What the text has as numbers.
+std::string text_of(const PackedForm& form, const std::string& text) {
+  const auto yes = [](bool is_so) { return std::string(is_so ? "1" : "0"); };
+  const bool single = form.cls == PixelClass::single, words = form.cls == PixelClass::uint16;
+  return filled(text, {{"pixel", single  ? "uint"
+                                 : words ? "ushort"
+                                         : "uchar"},
+                       {"channels", std::to_string(form.channels)},
+                       {"bits", std::to_string(form.bits)},
+                       {"logical", yes(form.cls == PixelClass::logical)},
+                       {"half", yes(form.sample == Sample::half)},
+                       {"inverted", yes(form.inverted)},
+                       {"big_endian", yes(form.big_endian)},
+                       {"order", std::to_string(static_cast<int>(form.order))},
+                       {"differences", yes(form.filter == Filter::differences)},
+                       {"float_differences", yes(form.filter == Filter::float_differences)},
+                       {"png", yes(form.filter == Filter::png)},
+                       {"exr", yes(form.filter == Filter::exr)},
+                       {"zlib", yes(form.packing == Packing::zlib)},
+                       {"filters", form.bits == 1 ? "1" : "5"},  // PNG's advice
+                       {"items", std::to_string(writers)},
+                       {"coders", std::to_string(coders)}});
+}
+
+Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
+  Parameters p;
+  p.pictures = values.inputs[0].count;
+  p.chunks = static_cast<int>(form.chunks());
+  p.width = static_cast<int>(form.size.width);
+  p.height = static_cast<int>(form.size.height);
+  p.chunk_width = static_cast<int>(form.chunk.width);
+  p.chunk_height = static_cast<int>(form.chunk.height);
+  p.across = static_cast<int>(form.chunks_across());
+  p.down = static_cast<int>(form.chunks_down());
+  p.padded = form.padded ? 1 : 0;
+  p.stride = static_cast<int>(values.inputs[0].stride);
+  const std::int64_t parts = parts_of(form.chunk_bytes(), max_part);
+  p.part_bytes = static_cast<int>(upto_16(parts_of(form.chunk_bytes(), parts)));
+  p.parts = static_cast<int>(parts);
+  p.values = 2 + p.chunks;
+  p.step = values.inputs[0].step;
+  p.chunk_step = upto_16(form.chunk_bytes()) + 16;  // words are read together with the next one
+  p.slot_step = upto_16(p.part_bytes + 16);
+  p.room = values.outputs[0].stride;
+  return p;
+}
+
+template <class T>
+std::vector<std::byte> bytes_of_words(const T* from, std::size_t count) {
+  const auto* begin = reinterpret_cast<const std::byte*>(from);
+  return {begin, begin + count * sizeof(T)};
+}
+
+constexpr Buffer image{Buffer::Kind::input, 0}, rooms{Buffer::Kind::output, 0},
+    numbers{Buffer::Kind::output, 1}, channels{Buffer::Kind::scratch, 0},
+    unfit{Buffer::Kind::scratch, 1}, sizes{Buffer::Kind::scratch, 2},
+    parts{Buffer::Kind::scratch, 3}, ordered{Buffer::Kind::scratch, 4},
+    slots{Buffer::Kind::scratch, 5}, blocks{Buffer::Kind::scratch, 6},
+    filtered{Buffer::Kind::scratch, 7};
+
+std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p) {
+  std::vector<std::uint32_t> channel_of(form.channel_of.begin(), form.channel_of.end());
+  const std::int64_t chunks = std::int64_t{p.chunks} * p.pictures, all_parts = chunks * p.parts;
+  std::vector<Scratch> scratch(8);
+  scratch[0].contents = bytes_of_words(channel_of.data(), channel_of.size());
+  scratch[1].bytes = std::int64_t{4} * p.pictures;
+  scratch[1].cleared = true;
+  scratch[2].bytes = 16 * chunks;
+  scratch[3].bytes = 16 * all_parts;
+  scratch[4].bytes = p.chunk_step * chunks;
+  const bool zlib = form.packing == Packing::zlib;
+  scratch[5].bytes = zlib ? p.slot_step * all_parts : 16;
+  scratch[6].bytes = zlib ? 4 * block_words * all_parts : 16;
+  scratch[7].bytes = is_filtered_apart(form) ? scratch[4].bytes : 16;
+  return scratch;
+}
+
+LaunchShape shape(std::int64_t x, std::int64_t y, std::int64_t z, int items) {
+  return {{x, y, z}, {items, 1, 1}};
+}
+
+// A group for each part of all chunks and pictures.
+void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& from) {
+  const std::int64_t all = std::int64_t{p.parts} * p.chunks * p.pictures;
+  passes.push_back({begin_parts, shape(all, 1, 1, writers), {from, blocks, parts}});
+  passes.push_back({make_blocks, shape(all, 1, 1, coders), {from, blocks, parts}});
+  passes.push_back({write_parts, shape(all, 1, 1, writers), {from, blocks, parts, slots}});
+}
+
+std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p) {
+  const Buffer& from = is_filtered_apart(form) ? filtered : ordered;
+  const LaunchShape words =
+      shape(parts_of(form.chunk_bytes(), 4 * orderers), p.chunks, p.pictures, orderers);
+  std::vector<Pass> passes{{order_samples, words, {image, channels, ordered, unfit}}};
+  const int filter = form.packing == Packing::zlib ? write_parts + 1 : begin_parts + 1;  // the last
+  if (form.filter == Filter::png) {
+    const LaunchShape rows = shape(p.chunk_height, p.chunks, p.pictures, filterers);
+    passes.push_back({filter, rows, {ordered, filtered}});
+  } else if (form.filter == Filter::exr) {
+    passes.push_back({filter, words, {ordered, filtered}});
+  }
+  if (form.packing == Packing::zlib) {
+    add_deflate(passes, p, from);
+  } else {
+    passes.push_back(
+        {begin_parts, shape(parts_of(p.parts, orderers), p.chunks, p.pictures, orderers), {parts}});
+  }
+  passes.push_back({measure_chunks, shape(p.chunks, p.pictures, 1, measurers), {parts, sizes}});
+  passes.push_back({place_chunks, shape(1, p.pictures, 1, joiners), {sizes, unfit, numbers}});
+  passes.push_back({join_parts,
+                    shape(p.parts, p.chunks, p.pictures, joiners),
+                    {ordered, from, slots, parts, sizes, rooms}});
+  return passes;
+}
+
+// Inputs: the rooms, and what was measured of them.
+LaunchPlan taking(const LaunchValues& values) {
+  const ValueShape &room = values.inputs[0], &to = values.outputs[0];
+  Parameters p;
+  p.pictures = values.inputs[1].count;
+  p.values = static_cast<int>(values.inputs[1].step / static_cast<std::int64_t>(sizeof(double)));
+  p.room = room.stride;
+  LaunchPlan plan;
+  plan.parameters = bytes_of_words(&p, 1);
+  static_assert(CodedPlaces::step == std::int64_t{4} * joiners);
+  plan.passes = {{take_pictures,
+                  shape(parts_of(to.stride * to.size.height / 4, joiners), 1, 1, joiners),
+                  {{Buffer::Kind::input, 0}, {Buffer::Kind::input, 1}, rooms}}};
+  return plan;
+}
+
+LaunchPlan launch_of(const LaunchValues& values) {
+  if (values.packing == nullptr) return taking(values);
+  const PackedForm& form = *values.packing;
+  const Parameters p = parameters_of(form, values);
+  LaunchPlan plan;
+  plan.parameters = bytes_of_words(&p, 1);
+  plan.scratch = scratch_of(form, p);
+  plan.passes = passes_of(form, p);
+  return plan;
+}
+
+}  // namespace
+
+bool packs(const PackedForm& form) {
+  if (form.packing != Packing::none && form.packing != Packing::zlib) return false;
+  if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
+    return false;
+  }
+  if (form.size.pixels() == 0 || form.chunk.pixels() == 0) return false;
+  constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
+  return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
+         fits_filter(form);
+}
+
+Program packer(Dialect dialect, const PackedForm& form, DeflateEffort) {
+  if (!packs(form)) throw std::logic_error("no device packs pictures of this form");
+  std::string text;
+  for (const char* name : {"parameters", "geometry", "samples", "words", "order", "measure",
+                           "place", "join", "join_parts", "take"}) {
+    text += part(kernels::pack, name);
+  }
+  Program program;
+  program.entries = {"order_samples", "measure_chunks", "place_chunks", "join_parts",
+                     "take_pictures"};
+  if (form.packing == Packing::none) {
+    text += part(kernels::pack, "as_they_are");
+    program.entries.emplace_back("leave_parts");
+  } else {
+    for (const std::string& name : jit::parts_of(kernels::deflate)) {
+      text += part(kernels::deflate, name);
+    }
+    for (const char* name : {"count_bytes", "make_blocks", "write_parts"}) {
+      program.entries.emplace_back(name);
+    }
+  }
+  if (form.filter == Filter::png) {
+    text += part(kernels::pack, "png") + part(kernels::pack, "filter_rows");
+    program.entries.emplace_back("filter_rows");
+  } else if (form.filter == Filter::exr) {
+    text += part(kernels::pack, "exr");
+    program.entries.emplace_back("split_bytes");
+  }
+  const std::string own = text_of(form, text);
+  program.source = prelude_of(dialect, own) + own;
+  program.launch = launch_of;
+  return program;
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,442 @@
+// Deflate (RFC 1951) of parts of at most 64 KB, a group each: a block of Huffman codes made for the
+// part. Each part but a chunk's last ends with an empty stored block, on a byte, so that parts are
+// joined as bytes. A part that does not shrink is left to be stored. Whatever order work-items run
+// in, the same bits come out. GROUP_X is the part, of all chunks of all pictures.
+#define $items 256
+#define $coders 64
+
+// -- part: blocks
+// What is known of a part's block, in words: first how often literals and distances occur, then
+// their codes, with their bits in the order of the file and above 16 bits how many they are; the
+// bits of the whole block; the bits of its head, and the head.
+#define BLOCK_WORDS 512
+#define BLOCK_DISTANCES 288
+#define BLOCK_BITS 320
+#define BLOCK_HEAD 322
+struct Part {
+  GLOBAL const uint* from;
+  uint bytes;
+  int is_last;  // of its chunk
+};
+FUNCTION struct Part part_at(const struct Parameters* p, GLOBAL const uint* filtered,
+                             const int at) {
+  const int which = at / p->parts, begin = at % p->parts * p->part_bytes;
+  const struct Chunk chunk = chunk_at(p, which % p->chunks);
+  struct Part part;
+  part.from = filtered + (p->chunk_step * which + begin) / 4;
+  part.bytes = bytes_of_part(p, &chunk, at % p->parts);
+  part.is_last = begin + (int)part.bytes >= chunk.bytes;
+  return part;
+}
+FUNCTION uint turned_bits(uint word) {
+  word = (word >> 1 & 0x55555555u) | (word & 0x55555555u) << 1;
+  word = (word >> 2 & 0x33333333u) | (word & 0x33333333u) << 2;
+  word = (word >> 4 & 0x0f0f0f0fu) | (word & 0x0f0f0f0fu) << 4;
+  word = (word >> 8 & 0x00ff00ffu) | (word & 0x00ff00ffu) << 8;
+  return word >> 16 | word << 16;
+}
+// Bits that follow the symbol of a length, or of a distance.
+FUNCTION uint bits_behind_literal(const int symbol) {
+  return symbol < 265 || symbol > 284 ? 0u : (uint)(symbol - 261) / 4u;
+}
+FUNCTION uint bits_behind_distance(const int symbol) {
+  return symbol < 4 ? 0u : (uint)(symbol - 2) / 2u;
+}
+FUNCTION uint bits_behind_run(const uint symbol) {
+  return symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
+}
+
+// -- part: count
+// How often bytes occur, and what Adler-32 sums: bytes, and bytes by how many follow, themselves
+// too. 64 words of a part of 64 KB keep the second sum below 2^32.
+FUNCTION void count_word(IN_LOCAL uint* counts, const uint word, const int left, uint* first,
+                         uint* second) {
+  if (left >= 4) {
+    const uint sum = add_bytes(word, 0u);
+    *first += sum;
+    *second += (uint)left * sum - (word >> 8 & 255u) - 2u * (word >> 16 & 255u) - 3u * (word >> 24);
+    if (word == (word & 255u) * 0x1010101u) {
+      ADD_LOCAL(counts + (word & 255u), 4u);
+    } else {
+      for (int k = 0; k < 4; ++k) ADD_LOCAL(counts + (word >> (8 * k) & 255u), 1u);
+    }
+  } else {
+    for (int k = 0; k < left; ++k) {
+      const uint byte = word >> (8 * k) & 255u;
+      *first += byte;
+      *second += byte * (uint)(left - k);
+      ADD_LOCAL(counts + byte, 1u);
+    }
+  }
+}
+KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
+                                GLOBAL uint4* all_parts, PARAMETERS) {
+  LOCAL uint counts[256];
+  LOCAL uint sums[$items / 16 * 17];
+  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
+  for (int i = ITEM; i < 256; i += $items) counts[i] = 0u;
+  BARRIER;
+  uint own_first = 0u, own_second = 0u, first, second;
+  for (int i = ITEM; 16 * i < (int)part.bytes; i += $items) {
+    const uint4 four = ((GLOBAL const uint4*)part.from)[i];
+    const int left = (int)part.bytes - 16 * i;
+    count_word(counts, four.x, left, &own_first, &own_second);
+    count_word(counts, four.y, left - 4, &own_first, &own_second);
+    count_word(counts, four.z, left - 8, &own_first, &own_second);
+    count_word(counts, four.w, left - 12, &own_first, &own_second);
+  }
+  sums_before(sums, own_first, &first, $items);
+  sums_before(sums, own_second % ADLER, &second, $items);
+  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
+  for (int i = ITEM; i < BLOCK_BITS; i += $items) {
+    block[i] = i < 256 ? counts[i] : i == 256 ? 1u : 0u;
+  }
+  if (ITEM == 0) {
+    uint4 known;
+    known.x = 0u;
+    known.y = first % ADLER;
+    known.z = second % ADLER;
+    known.w = 0u;
+    all_parts[GROUP_X] = known;
+  }
+}
+
+// -- part: codes
+// What a group makes codes with: of literals, of distances, and of the runs in which the lengths of
+// both are sent.
+#define CODES_DISTANCES 288
+#define CODES_RUNS 320
+struct Coder {
+  uint counts[340], codes[340];
+  uchar lengths[340];
+  // The tree of a code: symbols that occur by how often they do, those of equal numbers in order.
+  uint keys[288], sorted[288], weights[288], symbols;
+  ushort parents[576];
+  uchar depths[576];
+  uint of_length[16];  // symbols
+  // A symbol, and above 5 bits what follows it.
+  ushort runs[320];
+  uint run_count, literals, distances;
+  uint sums[$coders / 16 * 17];
+};
+// Lengths of codes. The tree is made by one work-item from two queues: symbols in order, and nodes,
+// which come in order. Node i has the number `symbols` + i.
+FUNCTION void make_tree(IN_LOCAL struct Coder* s) {
+  const int n = (int)s->symbols;
+  int leaf = 0, node = 0;
+  uint next_leaf = s->sorted[0] >> 9, next_node = 0xffffffffu;
+  for (int made = 0; made < n - 1; ++made) {
+    uint sum = 0u;
+    for (int both = 0; both < 2; ++both) {
+      if (leaf < n && next_leaf <= next_node) {
+        sum += next_leaf;
+        s->parents[leaf++] = (ushort)(n + made);
+        next_leaf = leaf < n ? s->sorted[leaf] >> 9 : 0xffffffffu;
+      } else {
+        sum += next_node;
+        s->parents[n + node++] = (ushort)(n + made);
+        next_node = node < made ? s->weights[node] : 0xffffffffu;
+      }
+    }
+    s->weights[made] = sum;
+    if (node == made) next_node = sum;
+  }
+  s->depths[2 * n - 2] = 0;
+  for (int i = 2 * n - 3; i >= n; --i) s->depths[i] = (uchar)(s->depths[s->parents[i]] + 1);
+}
+// Numbers of symbols of each length until they are a whole code of at most `limit` bits: some grow
+// longer where it is too short for them, and the longest shorter where there is room.
+FUNCTION void limit_lengths(IN_LOCAL uint* of_length, const int limit) {
+  uint sum = 0u;
+  const uint whole = 1u << limit;
+  for (int l = 1; l <= limit; ++l) sum += of_length[l] << (limit - l);
+  while (sum > whole) {
+    int l = limit - 1;
+    while (of_length[l] == 0u) --l;
+    --of_length[l];
+    ++of_length[l + 1];
+    sum -= 1u << (limit - l - 1);
+  }
+  while (sum < whole) {
+    int l = limit;
+    while (of_length[l] == 0u || 1u << (limit - l) > whole - sum) --l;
+    --of_length[l];
+    ++of_length[l - 1];
+    sum += 1u << (limit - l);
+  }
+}
+FUNCTION void sort_symbols(IN_LOCAL struct Coder* s, const int first, const int all) {
+  if (ITEM == 0) s->symbols = 0u;
+  if (ITEM < 16) s->of_length[ITEM] = 0u;
+  for (int i = ITEM; i < all; i += $coders) {
+    const uint count = s->counts[first + i];
+    s->keys[i] = count != 0u ? count << 9 | (uint)i : 0xffffffffu;
+    s->lengths[first + i] = 0;
+  }
+  BARRIER;
+  for (int i = ITEM; i < all; i += $coders) {
+    const uint key = s->keys[i];
+    if (key != 0xffffffffu) {
+      uint rank = 0u;
+      for (int j = 0; j < all; ++j) rank += s->keys[j] < key ? 1u : 0u;
+      s->sorted[rank] = key;
+      ADD_LOCAL(&s->symbols, 1u);
+    }
+  }
+  BARRIER;
+}
+FUNCTION void find_codes(IN_LOCAL struct Coder* s, const int first, const int all) {
+  for (int i = ITEM; i < all; i += $coders) {
+    const int length = s->lengths[first + i];
+    uint code = 0u;
+    for (int k = 1; k < length; ++k) code = (code + s->of_length[k]) << 1;
+    for (int j = 0; j < i; ++j) code += s->lengths[first + j] == length ? 1u : 0u;
+    s->codes[first + i] =
+        length == 0 ? 0u : turned_bits(code) >> (32 - length) | (uint)length << 16;
+  }
+}
+
+// -- part: runs
+// How lengths of codes are sent: zeros and what is repeated as runs.
+FUNCTION void add_run(IN_LOCAL struct Coder* s, const uint symbol, const uint behind) {
+  s->runs[s->run_count++] = (ushort)(symbol | behind << 5);
+  ++s->counts[CODES_RUNS + symbol];
+}
+FUNCTION uint length_sent(IN_LOCAL const struct Coder* s, const int i) {
+  return s->lengths[i < (int)s->literals ? i : CODES_DISTANCES + i - (int)s->literals];
+}
+FUNCTION uint last_used(IN_LOCAL const uchar* lengths, int last, const int least) {
+  while (last > least && lengths[last - 1] == 0) --last;
+  return (uint)last;
+}
+FUNCTION void find_runs(IN_LOCAL struct Coder* s) {
+  s->literals = last_used(s->lengths, 286, 257);
+  s->distances = last_used(s->lengths + CODES_DISTANCES, 30, 1);
+  s->run_count = 0u;
+  const int all = (int)(s->literals + s->distances);
+  for (int i = 0; i < all;) {
+    const uint length = length_sent(s, i);
+    int same = 1;
+    while (i + same < all && same < 138 && length_sent(s, i + same) == length) ++same;
+    if (length == 0u && same >= 3) {
+      if (same > 10) add_run(s, 18u, (uint)same - 11u);
+      else add_run(s, 17u, (uint)same - 3u);
+    } else {
+      add_run(s, length, 0u);
+      same = smaller(same - 1, 6);
+      if (length != 0u && same >= 3) add_run(s, 16u, (uint)same - 3u);
+      else same = 0;
+      ++same;
+    }
+    i += same;
+  }
+  // A code has two symbols or more.
+  const uint first = s->runs[0] & 31u;
+  if (s->counts[CODES_RUNS + first] == s->run_count) {
+    s->counts[CODES_RUNS + (first == 0u ? 1 : 0)] = 1u;
+  }
+}
+// The order in which the lengths of the codes of lengths are sent.
+FUNCTION uint order_of_runs(const int i) {
+  return i < 3        ? 16u + (uint)i
+         : i == 3     ? 0u
+         : i % 2 == 0 ? 8u + (uint)(i - 4) / 2u
+                      : 7u - (uint)(i - 5) / 2u;
+}
+struct Head {
+  GLOBAL uint* to;
+  ulong held;
+  uint fill, bits;
+};
+FUNCTION void put_head(struct Head* head, const uint value, const uint count) {
+  head->held |= (ulong)value << head->fill;
+  head->fill += count;
+  head->bits += count;
+  if (head->fill >= 32u) {
+    *head->to++ = (uint)head->held;
+    head->held >>= 32;
+    head->fill -= 32u;
+  }
+}
+// The head of a block, as words; the bits of it.
+FUNCTION uint write_head(IN_LOCAL const struct Coder* s, const int is_last, GLOBAL uint* to) {
+  int sent = 19;
+  while (sent > 4 && s->lengths[CODES_RUNS + order_of_runs(sent - 1)] == 0) --sent;
+  struct Head head;
+  head.to = to;
+  head.held = 0ul;
+  head.fill = 0u;
+  head.bits = 0u;
+  put_head(&head, (uint)is_last | 2u << 1, 3);  // 2: with codes of its own
+  put_head(&head, s->literals - 257u, 5);
+  put_head(&head, s->distances - 1u, 5);
+  put_head(&head, (uint)sent - 4u, 4);
+  for (int i = 0; i < sent; ++i) put_head(&head, s->lengths[CODES_RUNS + order_of_runs(i)], 3);
+  for (int i = 0; i < (int)s->run_count; ++i) {
+    const uint run = s->runs[i], code = s->codes[CODES_RUNS + (run & 31u)];
+    put_head(&head, code & 0xffffu, code >> 16);
+    put_head(&head, run >> 5, bits_behind_run(run & 31u));
+  }
+  *head.to = (uint)head.held;
+  return head.bits;
+}
+
+// -- part: make_blocks
+// The codes of a part, the head of its block, and what it takes.
+KERNEL($coders) void make_blocks(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
+                                 GLOBAL uint4* all_parts, PARAMETERS) {
+  LOCAL struct Coder s;
+  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
+  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
+  for (int i = ITEM; i < 340; i += $coders) {
+    // A code has two symbols or more; of distances where there are none, too, so that any reader
+    // takes it for one.
+    const int is_distance = i == CODES_DISTANCES || i == CODES_DISTANCES + 1;
+    const uint least = is_distance || (i == 0 && part.bytes == 0u) ? 1u : 0u;
+    const uint count = i < BLOCK_BITS ? block[i] : 0u;
+    s.counts[i] = count < least ? least : count;
+  }
+  BARRIER;
+  for (int which = 0; which < 3; ++which) {
+    const int first = which == 0 ? 0 : which == 1 ? CODES_DISTANCES : CODES_RUNS;
+    const int all = which == 0 ? 286 : which == 1 ? 30 : 19, limit = which < 2 ? 15 : 7;
+    sort_symbols(&s, first, all);
+    if (ITEM == 0) make_tree(&s);
+    BARRIER;
+    for (int i = ITEM; i < (int)s.symbols; i += $coders) {
+      ADD_LOCAL(s.of_length + smaller(s.depths[s.parents[i]] + 1, limit), 1u);
+    }
+    BARRIER;
+    if (ITEM == 0) limit_lengths(s.of_length, limit);
+    BARRIER;
+    for (int i = ITEM; i < (int)s.symbols; i += $coders) {
+      int longer = (int)s.of_length[limit], length = limit;
+      while (i >= longer) longer += (int)s.of_length[--length];
+      s.lengths[first + (int)(s.sorted[i] & 511u)] = (uchar)length;
+    }
+    BARRIER;
+    find_codes(&s, first, all);
+    if (ITEM == 0 && which == 1) find_runs(&s);
+    BARRIER;
+  }
+  uint bits = ITEM == 0 ? write_head(&s, part.is_last, block + BLOCK_HEAD) : 0u, all_bits;
+  if (ITEM == 0) block[BLOCK_BITS + 1] = bits;
+  for (int i = ITEM; i < BLOCK_BITS; i += $coders) {
+    const uint behind = i < CODES_DISTANCES ? bits_behind_literal(i)
+                                            : bits_behind_distance(i - CODES_DISTANCES);
+    bits += block[i] * ((s.codes[i] >> 16) + behind);
+    block[i] = s.codes[i];
+  }
+  sums_before(s.sums, bits, &all_bits, $coders);
+  if (ITEM == 0) {
+    const uint deflated = part.is_last ? (all_bits + 7u) / 8u : (all_bits + 10u) / 8u + 4u;
+    block[BLOCK_BITS] = all_bits;
+    all_parts[GROUP_X].x = part.bytes == 0u             ? PART_STORED
+                           : part.bytes + 5u <= deflated ? (part.bytes + 5u) | PART_STORED
+                                                         : deflated;
+  }
+}
+
+// -- part: strings
+// Four strings of bits of each work-item, of at most 60 bits each, one behind the other.
+struct Writer {
+  uint codes[BLOCK_BITS];
+  uint sums[$items / 16 * 17];
+  uint stage[8 * $items + 8];
+};
+// Whole words that are written, and bits in the first word of the stage.
+struct Output {
+  GLOBAL uint* to;
+  uint words, fill;
+};
+FUNCTION void put_string(IN_LOCAL uint* stage, const ulong string, const uint count,
+                         const uint at) {
+  IN_LOCAL uint* to = stage + (at >> 5);
+  const uint shift = at & 31u;
+  const ulong shifted = string << shift;
+  if (count != 0u) OR_LOCAL(to, (uint)shifted);
+  if (shift + count > 32u) OR_LOCAL(to + 1, (uint)(shifted >> 32));
+  if (shift + count > 64u) OR_LOCAL(to + 2, (uint)(string >> (64u - shift)));
+}
+FUNCTION void put_strings(IN_LOCAL struct Writer* s, const ulong* strings, const uint* counts,
+                          struct Output* out) {
+  uint all, at = out->fill;
+  at += sums_before(s->sums, counts[0] + counts[1] + counts[2] + counts[3], &all, $items);
+  for (int k = 0; k < 4; ++k) {
+    put_string(s->stage, strings[k], counts[k], at);
+    at += counts[k];
+  }
+  BARRIER;
+  const int whole = (int)((out->fill + all) >> 5);
+  const uint rest = s->stage[whole];
+  for (int i = ITEM; i < whole; i += $items) out->to[out->words + (uint)i] = s->stage[i];
+  BARRIER;
+  for (int i = ITEM; i <= whole; i += $items) s->stage[i] = i == 0 ? rest : 0u;
+  BARRIER;
+  out->words += (uint)whole;
+  out->fill = (out->fill + all) & 31u;
+}
+FUNCTION void string_of_word(IN_LOCAL const uint* codes, const uint word, const int left,
+                             ulong* string, uint* count) {
+  *string = 0ul;
+  *count = 0u;
+  for (int k = 0; k < 4; ++k) {
+    if (k < left) {
+      const uint code = codes[word >> (8 * k) & 255u];
+      *string |= (ulong)(code & 0xffffu) << *count;
+      *count += code >> 16;
+    }
+  }
+}
+// Behind the last one there is the end of the block.
+FUNCTION void strings_of_bytes(IN_LOCAL const uint* codes, GLOBAL const uint* from, const int at,
+                               const int bytes, ulong* strings, uint* counts) {
+  const int left = bytes - at;
+  const uint4 four = ((GLOBAL const uint4*)from)[left > 0 ? at / 16 : 0];
+  string_of_word(codes, four.x, left, strings, counts);
+  string_of_word(codes, four.y, left - 4, strings + 1, counts + 1);
+  string_of_word(codes, four.z, left - 8, strings + 2, counts + 2);
+  string_of_word(codes, four.w, left - 12, strings + 3, counts + 3);
+  if (left >= 0 && left < 16) {
+    strings[3] |= (ulong)(codes[256] & 0xffffu) << counts[3];
+    counts[3] += codes[256] >> 16;
+  }
+}
+
+// -- part: write_parts
+// The bits of each part into its slot; of one that is stored, nothing.
+KERNEL($items) void write_parts(GLOBAL const uint* all_filtered, GLOBAL const uint* blocks,
+                                GLOBAL const uint4* all_parts, GLOBAL uint* slots, PARAMETERS) {
+  LOCAL struct Writer s;
+  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
+  GLOBAL const uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
+  const int is_stored = (all_parts[GROUP_X].x & PART_STORED) != 0u;
+  const uint head = is_stored ? 0u : block[BLOCK_BITS + 1];
+  struct Output out;
+  out.to = slots + all_parameters.slot_step / 4 * GROUP_X;
+  out.words = head / 32u;
+  out.fill = head % 32u;
+  for (int i = ITEM; i < BLOCK_BITS; i += $items) s.codes[i] = block[i];
+  for (int i = ITEM; i < (int)out.words; i += $items) out.to[i] = block[BLOCK_HEAD + i];
+  for (int i = ITEM; i < 8 * $items + 8; i += $items) {
+    s.stage[i] = i == 0 && out.fill != 0u ? block[BLOCK_HEAD + out.words] : 0u;
+  }
+  BARRIER;
+  const int bytes = is_stored ? -1 : (int)part.bytes;
+  for (int begin = 0; begin <= bytes; begin += 16 * $items) {
+    ulong strings[4];
+    uint counts[4];
+    strings_of_bytes(s.codes, part.from, begin + 16 * ITEM, bytes, strings, counts);
+    put_strings(&s, strings, counts, &out);
+  }
+  if (ITEM == 0 && !is_stored) {
+    // An empty stored block: three zeros, zeros up to a byte, no bytes, and the same inverted.
+    const uint behind = (out.fill + 10u) / 8u * 8u, upper = behind & 31u;
+    GLOBAL uint* to = out.to + out.words;
+    const ulong end = part.is_last ? 0ul : (ulong)0xffff0000u << upper;
+    const ulong low = (ulong)s.stage[0] | (behind < 32u ? end : end << 32);
+    to[0] = (uint)low;
+    to[1] = (uint)(low >> 32);
+    if (behind >= 32u) to[2] = (uint)(end >> 32);
+  }
+}
