@@ -13,6 +13,7 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/codec/unpack.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
@@ -145,7 +146,7 @@ std::string all_programs() {
     text += jit::bandwidth_baseline(kind, Dialect::opencl).source;
   }
   return text + jit::jpeg_decoder(Dialect::opencl).source +
-         jit::jpeg_encoder(Dialect::opencl).source;
+         jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;
 }
 
 TEST(KernelFiles, HaveNoPartThatNoProgramHas) {

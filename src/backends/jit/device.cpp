@@ -4,8 +4,10 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/codec/unpack.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
+#include "core/unpacks.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -45,6 +47,10 @@ std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_decoder() {
 
 std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
   return load(jpeg_encoder(dialect_), "JPEG encoder");
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_unpacker(const PackedForm& form) {
+  return unpacks(form) ? load(unpacker(dialect_), "lossless decoder") : nullptr;
 }
 
 }  // namespace impipe::jit

@@ -20,6 +20,7 @@ class GpuDevice : public Device {
   std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override;
   std::unique_ptr<Kernel> prepare_jpeg_decoder() override;
   std::unique_ptr<Kernel> prepare_jpeg_encoder() override;
+  std::unique_ptr<Kernel> prepare_unpacker(const PackedForm& form) override;
 
  protected:
   GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)
