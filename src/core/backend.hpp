@@ -195,10 +195,10 @@ class Device {
   // is not 0 where there is no room for them. Then launched with these and no CodedJpeg: the output
   // is a plane of the data alone, see CodedPlaces.
   virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
-  // The same for lossless formats. The decoder is launched with pictures of one form; outputs: the
-  // stack of images, and for each a number that is not 0 where the picture is left to the host's
-  // decoder, which knows what to say of it.
-  virtual std::unique_ptr<Kernel> prepare_unpacker(const PackedForm&) { return nullptr; }
+  // The same for lossless formats. The decoder is launched with pictures of one form that
+  // core/unpacks.hpp knows; outputs: the stack of images, and for each a number that is not 0 where
+  // the picture is left to the host's decoder, which knows what to say of it.
+  virtual std::unique_ptr<Kernel> prepare_unpacker() { return nullptr; }
   // Launched with a stack of images and the form that each is to be packed in (zlib or none).
   // Outputs: a stack of planes of packed_room bytes; a measurement of 2 + form.chunks() values for
   // each: all bytes, a number that is not 0 where there is no room, and the bytes of each chunk.

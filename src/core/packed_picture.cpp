@@ -3,8 +3,8 @@
 namespace impipe {
 
 std::string to_string(const PackedForm& form) {
-  std::string text = std::string(name_of(form.cls)) + " " + to_string(form.size) + " in " +
-                     to_string(form.chunk);
+  std::string text =
+      std::string(name_of(form.cls)) + " " + to_string(form.size) + " in " + to_string(form.chunk);
   const auto add = [&](auto one) { text += " " + std::to_string(static_cast<int>(one)); };
   add(form.packing);
   add(form.filter);

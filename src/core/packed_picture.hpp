@@ -73,11 +73,16 @@ struct PackedPicture {
     bool stored = false;  // the chunk is not packed though the form says so (EXR)
   };
   std::vector<Chunk> chunks;  // form.chunks() of them
-  // What holds the chunks, one part behind the other; it lies in the file's bytes, which stay.
+  // What holds the chunks, one part behind the other. It lies in the file's bytes, which stay, or
+  // in `bytes`.
   std::vector<std::span<const std::byte>> parts;
-  std::int64_t bytes() const {
+  std::vector<std::byte> bytes;
+  std::vector<std::span<const std::byte>> data() const {
+    return parts.empty() ? std::vector<std::span<const std::byte>>{bytes} : parts;
+  }
+  std::int64_t data_bytes() const {
     std::int64_t all = 0;
-    for (const auto& part : parts) all += static_cast<std::int64_t>(part.size());
+    for (const auto& part : data()) all += static_cast<std::int64_t>(part.size());
     return all;
   }
 };

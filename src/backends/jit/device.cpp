@@ -5,8 +5,10 @@
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
 #include "backends/jit/codec/pack.hpp"
+#include "backends/jit/codec/unpack.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
+#include "core/unpacks.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -51,6 +53,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
 std::unique_ptr<Kernel> GpuDevice::prepare_packer(const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) return nullptr;
   return load(packer(dialect_, form, effort), "lossless encoder");
-}
+  std::unique_ptr<Kernel> GpuDevice::prepare_unpacker() {
+    return load(unpacker(dialect_), "lossless decoder");
+  }
 
 }  // namespace impipe::jit

@@ -21,6 +21,7 @@ class GpuDevice : public Device {
   std::unique_ptr<Kernel> prepare_jpeg_decoder() override;
   std::unique_ptr<Kernel> prepare_jpeg_encoder() override;
   std::unique_ptr<Kernel> prepare_packer(const PackedForm& form, DeflateEffort effort) override;
+  std::unique_ptr<Kernel> prepare_unpacker() override;
 
  protected:
   GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)

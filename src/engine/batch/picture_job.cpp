@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/unpacks.hpp"
 #include "io/files/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -155,7 +156,7 @@ bool PictureJob::may_keep_packed() const {
 
 bool PictureJob::keeps_packed(const PackedForm& form) const {
   Session& first = settings.lanes->first();
-  return kernel_of(first.unpacker(form), first) != nullptr;
+  return unpacks(form) && kernel_of(first.unpacker(), first) != nullptr;
 }
 
 int PictureJob::shrink_of(const io::ImageInfo& info) const {

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/kept_bytes.hpp"
+#include "core/unpacks.hpp"
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/jpeg_encoding.hpp"
 #include "io/packed_encoding.hpp"
@@ -68,7 +69,7 @@ void WholePicture::decode_on_host() {
 }
 
 CodecKernel& WholePicture::decoder_of(Session& session) const {
-  return material_.coded ? session.jpeg_decoder() : session.unpacker(material_.packed->form);
+  return material_.coded ? session.jpeg_decoder() : session.unpacker();
 }
 
 CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, Size size) const {
@@ -81,7 +82,9 @@ CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, 
   }
   out.packed = io::packed_output(type, size, metadata_,
                                  {picture_.output_format, picture_.output_class}, settings_.encode);
-  if (out.packed) out.encoder = job_.kernel_of(session.packer(*out.packed), session);
+  if (out.packed && packs(*out.packed)) {
+    out.encoder = job_.kernel_of(session.packer(*out.packed), session);
+  }
   return out;
 }
 

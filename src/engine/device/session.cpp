@@ -22,7 +22,8 @@ Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions 
       device_(std::move(device)),
       options_(options),
       decoder_([this] { return device_.device->prepare_jpeg_decoder(); }),
-      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }) {}
+      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }),
+      unpacker_([this] { return device_.device->prepare_unpacker(); }) {}
 
 Session::~Session() {
   // They use this session, and programs may outlive it.
@@ -107,34 +108,16 @@ void Session::check_kernels() {
 bool Session::is_compiling() {
   std::lock_guard lock(kernels_mutex_);
   if (std::any_of(compiling_.begin(), compiling_.end(), engine::is_compiling)) return true;
-  std::lock_guard codecs(codecs_mutex_);
-  const auto compiles = [](const auto& known) { return known.second.is_compiling(); };
-  return decoder_.is_compiling() || encoder_.is_compiling() ||
-         std::any_of(unpackers_.begin(), unpackers_.end(), compiles) ||
-         std::any_of(packers_.begin(), packers_.end(), compiles);
-}
-
-namespace {
-
-// A picture's kernels hold for any size.
-PackedForm of_any_size(PackedForm form) {
-  form.size = form.chunk = {1, 1};
-  return form;
-}
-
-}  // namespace
-
-CodecKernel& Session::unpacker(const PackedForm& form) {
-  const PackedForm any = of_any_size(form);
-  std::lock_guard lock(codecs_mutex_);
-  return unpackers_
-      .try_emplace(to_string(any), [this, any] { return device_.device->prepare_unpacker(any); })
-      .first->second;
+  std::lock_guard packers(packers_mutex_);
+  return decoder_.is_compiling() || encoder_.is_compiling() || unpacker_.is_compiling() ||
+         std::any_of(packers_.begin(), packers_.end(),
+                     [](const auto& known) { return known.second.is_compiling(); });
 }
 
 CodecKernel& Session::packer(const PackedForm& form) {
-  const PackedForm any = of_any_size(form);
-  std::lock_guard lock(codecs_mutex_);
+  PackedForm any = form;
+  any.size = any.chunk = {1, 1};
+  std::lock_guard lock(packers_mutex_);
   return packers_
       .try_emplace(
           to_string(any),

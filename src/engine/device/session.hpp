@@ -149,9 +149,9 @@ class Session {
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
   CodecKernel& jpeg_decoder() { return decoder_; }
   CodecKernel& jpeg_encoder() { return encoder_; }
-  // Device::prepare_unpacker's and prepare_packer's, each made at most once a form whatever the
-  // sizes are.
-  CodecKernel& unpacker(const PackedForm& form);
+  // Device::prepare_unpacker's, and prepare_packer's, which is made once for forms that differ in
+  // their sizes.
+  CodecKernel& unpacker() { return unpacker_; }
   CodecKernel& packer(const PackedForm& form);
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
@@ -177,10 +177,10 @@ class Session {
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, PendingKernel> kernels_;
-  CodecKernel decoder_, encoder_;
-  std::mutex codecs_mutex_;
-  std::map<std::string, CodecKernel> unpackers_, packers_;  // by the forms' text
-  std::vector<PendingKernel> compiling_;                    // what check_kernels has not seen ready
+  CodecKernel decoder_, encoder_, unpacker_;
+  std::mutex packers_mutex_;
+  std::map<std::string, CodecKernel> packers_;  // by the forms' text
+  std::vector<PendingKernel> compiling_;        // what check_kernels has not seen ready
 };
 
 }  // namespace impipe::engine

@@ -137,7 +137,7 @@ class Execution {
         bytes += static_cast<double>(material.coded->bytes.size());
       } else {
         launch.packed.push_back(material.packed.get());
-        bytes += static_cast<double>(material.packed->bytes());
+        bytes += static_cast<double>(material.packed->data_bytes());
       }
     }
     values_[0].plane = queue_.allocate_stack(type.cls, type.channels, sizes_[0], count);

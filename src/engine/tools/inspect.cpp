@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/unpacks.hpp"
 #include "engine/program/bands.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/shrunk.hpp"
@@ -68,27 +69,44 @@ std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowere
   return "1/" + std::to_string(by) + ", as " + to_string(io::shrunk(info.size(), by));
 }
 
+namespace {
+
+// Why the processor decodes a picture even where a GPU computes; nothing where the GPU does.
+std::string why_on_processor(const std::filesystem::path& path, const io::ImageInfo& info) {
+  if (info.orientation != 1) return ", which EXIF turns";
+  const io::Bytes bytes = io::read_picture(path);
+  if (info.format == io::Format::jpeg) {
+    return io::scan_jpeg(bytes) ? "" : ", since it is progressive or of another unusual form";
+  }
+  if (info.type.alpha) return ", which has alpha";
+  bool is_known = false;
+  io::DecodeOptions options{.metadata = false, .page = info.page, .reading = {}};
+  options.keep_packed = [&](const PackedForm& form) { return is_known = unpacks(form); };
+  io::decode(bytes, options);
+  return is_known ? "" : ", since it is packed or stored in an unusual form";
+}
+
+}  // namespace
+
 std::string codec_note(const std::filesystem::path& path, const Plan& plan,
                        const std::string& axes) {
   if (!std::filesystem::is_regular_file(path)) return "";  // a pipe has been read by now
   const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
-  if (info.format != io::Format::jpeg) return "";
+  const bool is_jpeg = info.format == io::Format::jpeg;
+  if (!is_jpeg && io::traits(info.format).packed_form == nullptr) return "";
+  const std::string name(io::name_of(info.format)), why = why_on_processor(path, info);
   std::string note = "--codec auto: where a GPU computes, ";
-  if (info.orientation != 1) {
-    note += "the processor decodes this JPEG, which EXIF turns";
-  } else if (!io::scan_jpeg(io::read_picture(path))) {
-    note += "the processor decodes this JPEG, since it is progressive or of another unusual form";
-  } else {
-    note += "it decodes this JPEG";
-  }
+  note += why.empty() ? "it decodes this " + name : "the processor decodes this " + name + why;
   if (!plan.writes_image) return note;
   const ImageType& type = plan.values[plan.result].type;
-  if (type.cls != PixelClass::uint8) {
-    return note + "; a JPEG of the result is encoded by the processor, since pixels are " +
+  const std::string result = "a " + name + " of the result";
+  const PixelClass cls = io::output_type(&info, type).cls;
+  if (type.cls != (is_jpeg ? PixelClass::uint8 : cls)) {
+    return note + "; " + result + " is encoded by the processor, since pixels are " +
            std::string(name_of(type.cls));
   }
-  return note + (plan.result_alpha ? "; alpha has the processor encode a JPEG of the result"
-                                   : "; it encodes a JPEG of the result, too");
+  return note + (plan.result_alpha ? "; alpha has the processor encode " + result
+                                   : "; it encodes " + result + ", too");
 }
 
 void check_writable(const std::filesystem::path& path, const Plan& plan, Size size,

@@ -60,33 +60,6 @@ bool is_filtered_apart(const PackedForm& form) {
   return form.filter == Filter::png || form.filter == Filter::exr;
 }
 
-bool fits_class(const PackedForm& form) {
-  switch (form.cls) {
-    case PixelClass::logical:
-      return form.sample == Sample::integer &&
-             (form.bits == 1 || form.bits == 8 || form.bits == 16);
-    case PixelClass::uint8: return form.sample == Sample::integer && form.bits == 8;
-    case PixelClass::uint16: return form.sample == Sample::integer && form.bits == 16;
-    case PixelClass::single:
-      return !form.inverted && ((form.sample == Sample::floating && form.bits == 32) ||
-                                (form.sample == Sample::half && form.bits == 16));
-  }
-  return false;
-}
-
-bool fits_filter(const PackedForm& form) {
-  if (form.bits == 1 && form.channels != 1) return false;
-  switch (form.filter) {
-    case Filter::none: return true;
-    case Filter::differences: return form.bits > 1 && form.order != Order::by_row;
-    case Filter::float_differences:
-      return form.sample != Sample::integer && form.order != Order::by_row;
-    case Filter::png: return form.order == Order::by_pixel;
-    case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
-  }
-  return false;
-}
-
 // What the text has as numbers.
 std::string text_of(const PackedForm& form, const std::string& text) {
   const auto yes = [](bool is_so) { return std::string(is_so ? "1" : "0"); };
@@ -230,17 +203,6 @@ LaunchPlan launch_of(const LaunchValues& values) {
 }
 
 }  // namespace
-
-bool packs(const PackedForm& form) {
-  if (form.packing != Packing::none && form.packing != Packing::zlib) return false;
-  if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
-    return false;
-  }
-  if (form.size.pixels() == 0 || form.chunk.pixels() == 0) return false;
-  constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
-  return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
-         fits_filter(form);
-}
 
 Program packer(Dialect dialect, const PackedForm& form, DeflateEffort) {
   if (!packs(form)) throw std::logic_error("no device packs pictures of this form");

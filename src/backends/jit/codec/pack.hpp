@@ -2,15 +2,11 @@
 #pragma once
 
 #include "backends/jit/program/program.hpp"
-#include "core/packed_picture.hpp"
+#include "core/unpacks.hpp"
 
 namespace impipe::jit {
 
-// Whether devices pack pictures of this form: packing none or zlib; logical pixels of 1 bit (one
-// channel, no filter but PNG's), 8 or 16, uint8 of 8, uint16 of 16, single as floats or halves;
-// float_differences of floats and halves alone, exr of no single bits; at most 65,535 chunks and
-// less than 1 GiB a picture.
-bool packs(const PackedForm& form);
+using impipe::packs;
 
 // For forms that differ from this one in size, chunk, padded and channel_of at most. Throws
 // std::logic_error where it is none that `packs` knows.

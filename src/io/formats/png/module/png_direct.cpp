@@ -63,7 +63,7 @@ std::optional<PackedPicture> scan_png(InputBytes bytes, const ImageInfo& info) {
   PackedPicture out{
       .form = png_form(info.type, info.stored), .chunks = {}, .parts = pixels_of(bytes)};
   if (out.parts.empty()) return {};
-  out.chunks = {{.begin = 0, .bytes = out.bytes()}};
+  out.chunks = {{.begin = 0, .bytes = out.data_bytes()}};
   return out;
 }
 

@@ -1,0 +1,108 @@
+// Which lossless pictures a device can decode.
+#include "core/unpacks.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace impipe {
+namespace {
+
+using Filter = PackedForm::Filter;
+using Order = PackedForm::Order;
+using Packing = PackedForm::Packing;
+using Sample = PackedForm::Sample;
+
+constexpr int most_channels = 16;  // four bits each in the kernels' text
+
+// Whether a sample becomes a pixel of the class by no more than a scale.
+bool has_pixels(const PackedForm& form) {
+  switch (form.sample) {
+    case Sample::half: return form.bits == 16 && form.cls == PixelClass::single && !form.inverted;
+    case Sample::floating:
+      return form.bits == 32 && form.cls == PixelClass::single && !form.inverted;
+    case Sample::integer: break;
+  }
+  if (form.bits == 1 && form.cls == PixelClass::logical) return true;
+  if (form.bits == 16) return form.cls == PixelClass::uint16;
+  return form.cls == PixelClass::uint8 &&
+         (form.bits == 1 || form.bits == 2 || form.bits == 4 || form.bits == 8);
+}
+
+bool has_channels(const PackedForm& form) {
+  if (form.channels < 1 || form.channels > most_channels ||
+      form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
+    return false;
+  }
+  std::vector<std::uint8_t> sorted = form.channel_of;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != i) return false;
+  }
+  return true;
+}
+
+bool has_filter(const PackedForm& form) {
+  switch (form.filter) {
+    case Filter::none: return true;
+    case Filter::differences: return form.bits >= 8 && form.order != Order::by_row;
+    case Filter::float_differences:
+      return form.sample != Sample::integer && form.order != Order::by_row;
+    case Filter::png: {
+      const int bytes = std::max(1, form.channels * form.bits / 8);  // of a pixel
+      return form.order == Order::by_pixel && form.chunk == form.size && bytes <= 8 && bytes != 5 &&
+             bytes != 7;
+    }
+    case Filter::exr: return form.bits >= 8;
+  }
+  return false;
+}
+
+bool fits_class(const PackedForm& form) {
+  switch (form.cls) {
+    case PixelClass::logical:
+      return form.sample == Sample::integer &&
+             (form.bits == 1 || form.bits == 8 || form.bits == 16);
+    case PixelClass::uint8: return form.sample == Sample::integer && form.bits == 8;
+    case PixelClass::uint16: return form.sample == Sample::integer && form.bits == 16;
+    case PixelClass::single:
+      return !form.inverted && ((form.sample == Sample::floating && form.bits == 32) ||
+                                (form.sample == Sample::half && form.bits == 16));
+  }
+  return false;
+}
+
+bool fits_filter(const PackedForm& form) {
+  if (form.bits == 1 && form.channels != 1) return false;
+  switch (form.filter) {
+    case Filter::none: return true;
+    case Filter::differences: return form.bits > 1 && form.order != Order::by_row;
+    case Filter::float_differences:
+      return form.sample != Sample::integer && form.order != Order::by_row;
+    case Filter::png: return form.order == Order::by_pixel;
+    case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool unpacks(const PackedForm& form) {
+  const bool has_packing = form.packing == Packing::none || form.packing == Packing::zlib;
+  return has_packing && form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
+         form.chunk.height > 0 && has_channels(form) && has_pixels(form) && has_filter(form) &&
+         form.size.width < max_chunk_bytes && form.size.height < max_chunk_bytes &&
+         form.chunk_bytes() <= max_chunk_bytes;
+}
+
+bool packs(const PackedForm& form) {
+  if (form.packing != Packing::none && form.packing != Packing::zlib) return false;
+  if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
+    return false;
+  }
+  if (form.size.pixels() == 0 || form.chunk.pixels() == 0) return false;
+  constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
+  return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
+         fits_filter(form);
+}
+
+}  // namespace impipe
