@@ -116,6 +116,7 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
 #define MAX_COPY 258u
 #define MAX_DISTANCE 32768u
 struct Finder {
+  uint4 few[$items / 16 + 1];  // of few_before
   uint table[1 << TABLE_BITS], long_table[1 << LONG_TABLE_BITS];
   uint counts[BLOCK_BITS];
   uint sums[$items / 16 * 17];
@@ -231,6 +232,25 @@ FUNCTION void reach_positions(IN_LOCAL struct Finder* s, const uint length) {
   if (s->reached[ITEM] && onward >= $items) s->entry = onward - $items;
   if (ITEM == 0 && entry >= $items) s->entry = entry - $items;
 }
+FUNCTION uint sum_of_first(const uint4 bytes, const int count) {
+  uint sum = add_bytes(bytes.x & bytes_inside(0, count), 0u);
+  sum = add_bytes(bytes.y & bytes_inside(4, count), sum);
+  sum = add_bytes(bytes.z & bytes_inside(8, count), sum);
+  return add_bytes(bytes.w & bytes_inside(12, count), sum);
+}
+// sums_before of numbers up to 15 as bytes, of 256 items.
+FUNCTION uint few_before(IN_LOCAL uint4* memory, const uint own, uint* all) {
+  IN_LOCAL uchar* bytes = (IN_LOCAL uchar*)memory;
+  bytes[ITEM] = (uchar)own;
+  BARRIER;
+  if (ITEM < $items / 16) bytes[$items + ITEM] = (uchar)sum_of_first(memory[ITEM], 16);
+  BARRIER;
+  const uint4 sums = memory[$items / 16];
+  const uint before = sum_of_first(sums, ITEM / 16) + sum_of_first(memory[ITEM / 16], ITEM % 16);
+  *all = sum_of_first(sums, 16);
+  BARRIER;
+  return before;
+}
 FUNCTION void begin_finder(IN_LOCAL struct Finder* s, GLOBAL const uint* block, const uint bytes) {
   const uint all = bytes == 0u ? 0u : 1u << TABLE_BITS;
   for (uint i = (uint)ITEM; i < all; i += $items) s->table[i] = 0u;
@@ -275,7 +295,7 @@ KERNEL($items) void find_copies(GLOBAL const uint* all_filtered, GLOBAL uint* bl
     const int is_token = s.reached[ITEM] && at < end;
     const uint byte = at < end ? word_at(words, at) & 255u : 0u;
     uint all, own = !is_token ? 0u : copy.length != 0u ? 2u : 1u;
-    own = count + sums_before(s.sums, own, &all, $items);
+    own = count + few_before(s.few, own, &all);
     count += all;
     price += at < end ? s.prices[byte] : 0u;
     if (is_token && copy.length != 0u) {
