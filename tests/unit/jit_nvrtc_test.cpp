@@ -10,6 +10,7 @@
 
 #include "backends/cuda/api.hpp"
 #include "backends/cuda/compile.hpp"
+#include "backends/jit/codec/pack.hpp"
 #include "backends/jit/generator.hpp"
 #include "core/error.hpp"
 #include "pipeline/binder.hpp"
@@ -80,6 +81,25 @@ class Nvrtc : public ::testing::Test {
 
 TEST_F(Nvrtc, CompilesTheTable) {
   for (const std::string& arch : archs()) expect_compiled(chosen_specs(), arch);
+}
+
+TEST_F(Nvrtc, CompilesPackers) {
+  using Filter = PackedForm::Filter;
+  PackedForm form;
+  form.size = form.chunk = {10, 10};
+  form.channel_of = {0};
+  for (const std::string& arch : archs()) {
+    std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
+    options.push_back("-arch=" + arch);
+    for (const auto packing : {PackedForm::Packing::none, PackedForm::Packing::zlib}) {
+      for (const Filter filter : {Filter::none, Filter::png}) {
+        form.packing = packing;
+        form.filter = filter;
+        const jit::Program program = jit::packer(jit::Dialect::cuda, form, DeflateEffort::copies);
+        EXPECT_FALSE(cuda::compile(program.source, options).empty());
+      }
+    }
+  }
 }
 
 TEST_F(Nvrtc, CompilesRandomPipelines) {

@@ -83,7 +83,9 @@ CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, 
   out.packed = io::packed_output(type, size, metadata_,
                                  {picture_.output_format, picture_.output_class}, settings_.encode);
   if (out.packed && packs(*out.packed)) {
-    out.encoder = job_.kernel_of(session.packer(*out.packed), session);
+    const bool fast = settings_.encode.compression == io::Compression::fast;
+    const auto effort = fast ? DeflateEffort::codes : DeflateEffort::copies;
+    out.encoder = job_.kernel_of(session.packer(*out.packed, effort), session);
   }
   return out;
 }

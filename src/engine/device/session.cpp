@@ -114,15 +114,13 @@ bool Session::is_compiling() {
                      [](const auto& known) { return known.second.is_compiling(); });
 }
 
-CodecKernel& Session::packer(const PackedForm& form) {
+CodecKernel& Session::packer(const PackedForm& form, DeflateEffort effort) {
   PackedForm any = form;
   any.size = any.chunk = {1, 1};
+  const std::string key = to_string(any) + (effort == DeflateEffort::codes ? " codes" : "");
   std::lock_guard lock(packers_mutex_);
-  return packers_
-      .try_emplace(
-          to_string(any),
-          [this, any] { return device_.device->prepare_packer(any, DeflateEffort::copies); })
-      .first->second;
+  const auto make = [this, any, effort] { return device_.device->prepare_packer(any, effort); };
+  return packers_.try_emplace(key, make).first->second;
 }
 
 void Session::wait_for_kernels() {

@@ -152,7 +152,7 @@ class Session {
   // Device::prepare_unpacker's, and prepare_packer's, which is made once for forms that differ in
   // their sizes.
   CodecKernel& unpacker() { return unpacker_; }
-  CodecKernel& packer(const PackedForm& form);
+  CodecKernel& packer(const PackedForm& form, DeflateEffort effort);
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is

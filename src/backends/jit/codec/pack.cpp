@@ -23,6 +23,8 @@ using Sample = PackedForm::Sample;
 // A stored block has at most 65,535 bytes, and parts begin at multiples of 16.
 constexpr std::int64_t max_part = 65520;
 constexpr std::int64_t block_words = 512;  // BLOCK_WORDS
+// Parts whose tokens are in memory at the same time, 128 KB each.
+constexpr std::int64_t parts_at_once = 2048;
 constexpr int writers = 256, coders = 64, orderers = 256, filterers = 128, measurers = 64,
               joiners = 256;
 
@@ -35,7 +37,9 @@ struct Parameters {
   int padded = 0;
   int stride = 0;
   int parts = 0, part_bytes = 0;
-  int values = 0, reserved = 0;
+  int values = 0;
+  int first_part = 0;
+  int is_sample = 0, reserved = 0;
   std::int64_t step = 0;
   std::int64_t chunk_step = 0;
   std::int64_t slot_step = 0;
@@ -50,7 +54,8 @@ enum Entry {
   take_pictures,
   begin_parts,  // count_bytes, or leave_parts of what is not packed
   make_blocks,
-  write_parts
+  write_parts,
+  find_copies
 };
 
 std::int64_t parts_of(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
@@ -61,8 +66,9 @@ bool is_filtered_apart(const PackedForm& form) {
 }
 
 // What the text has as numbers.
-std::string text_of(const PackedForm& form, const std::string& text) {
+std::string text_of(const PackedForm& form, DeflateEffort effort, const std::string& text) {
   const auto yes = [](bool is_so) { return std::string(is_so ? "1" : "0"); };
+  const int near = form.order == Order::by_pixel ? form.channels * form.bits / 8 : form.bits / 8;
   const bool single = form.cls == PixelClass::single, words = form.cls == PixelClass::uint16;
   return filled(text, {{"pixel", single  ? "uint"
                                  : words ? "ushort"
@@ -81,7 +87,9 @@ std::string text_of(const PackedForm& form, const std::string& text) {
                        {"zlib", yes(form.packing == Packing::zlib)},
                        {"filters", form.bits == 1 ? "1" : "5"},  // PNG's advice
                        {"items", std::to_string(writers)},
-                       {"coders", std::to_string(coders)}});
+                       {"coders", std::to_string(coders)},
+                       {"copies", yes(effort == DeflateEffort::copies)},
+                       {"near", std::to_string(near)}});
 }
 
 Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
@@ -118,12 +126,12 @@ constexpr Buffer image{Buffer::Kind::input, 0}, rooms{Buffer::Kind::output, 0},
     unfit{Buffer::Kind::scratch, 1}, sizes{Buffer::Kind::scratch, 2},
     parts{Buffer::Kind::scratch, 3}, ordered{Buffer::Kind::scratch, 4},
     slots{Buffer::Kind::scratch, 5}, blocks{Buffer::Kind::scratch, 6},
-    filtered{Buffer::Kind::scratch, 7};
+    filtered{Buffer::Kind::scratch, 7}, tokens{Buffer::Kind::scratch, 8};
 
-std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p) {
+std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
   std::vector<std::uint32_t> channel_of(form.channel_of.begin(), form.channel_of.end());
   const std::int64_t chunks = std::int64_t{p.chunks} * p.pictures, all_parts = chunks * p.parts;
-  std::vector<Scratch> scratch(8);
+  std::vector<Scratch> scratch(9);
   scratch[0].contents = bytes_of_words(channel_of.data(), channel_of.size());
   scratch[1].bytes = std::int64_t{4} * p.pictures;
   scratch[1].cleared = true;
@@ -134,6 +142,8 @@ std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p) {
   scratch[5].bytes = zlib ? p.slot_step * all_parts : 16;
   scratch[6].bytes = zlib ? 4 * block_words * all_parts : 16;
   scratch[7].bytes = is_filtered_apart(form) ? scratch[4].bytes : 16;
+  const bool copies = zlib && effort == DeflateEffort::copies;
+  scratch[8].bytes = copies ? 2 * p.part_bytes * std::min(all_parts, parts_at_once) : 16;
   return scratch;
 }
 
@@ -141,20 +151,46 @@ LaunchShape shape(std::int64_t x, std::int64_t y, std::int64_t z, int items) {
   return {{x, y, z}, {items, 1, 1}};
 }
 
-// A group for each part of all chunks and pictures.
-void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& from) {
+// A group for each part of all chunks and pictures. What has tokens goes through in turns.
+void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& from,
+                 DeflateEffort effort) {
   const std::int64_t all = std::int64_t{p.parts} * p.chunks * p.pictures;
   passes.push_back({begin_parts, shape(all, 1, 1, writers), {from, blocks, parts}});
-  passes.push_back({make_blocks, shape(all, 1, 1, coders), {from, blocks, parts}});
-  passes.push_back({write_parts, shape(all, 1, 1, writers), {from, blocks, parts, slots}});
+  const bool copies = effort == DeflateEffort::copies;
+  Parameters own = p;
+  if (copies) {
+    own.is_sample = 1;
+    passes.push_back({find_copies,
+                      shape(all, 1, 1, writers),
+                      {from, blocks, parts, tokens},
+                      bytes_of_words(&own, 1)});
+    own.is_sample = 0;
+  }
+  const std::int64_t turn = copies ? parts_at_once : all;
+  for (std::int64_t first = 0; first < all; first += turn) {
+    const std::int64_t count = std::min(turn, all - first);
+    own.first_part = static_cast<int>(first);
+    const std::vector<std::byte> parameters = bytes_of_words(&own, 1);
+    if (copies) {
+      passes.push_back(
+          {find_copies, shape(count, 1, 1, writers), {from, blocks, parts, tokens}, parameters});
+    }
+    passes.push_back({make_blocks, shape(count, 1, 1, coders), {from, blocks, parts}, parameters});
+    passes.push_back({write_parts,
+                      shape(count, 1, 1, writers),
+                      {from, blocks, parts, tokens, slots},
+                      parameters});
+  }
 }
 
-std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p) {
+std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
   const Buffer& from = is_filtered_apart(form) ? filtered : ordered;
   const LaunchShape words =
       shape(parts_of(form.chunk_bytes(), 4 * orderers), p.chunks, p.pictures, orderers);
   std::vector<Pass> passes{{order_samples, words, {image, channels, ordered, unfit}}};
-  const int filter = form.packing == Packing::zlib ? write_parts + 1 : begin_parts + 1;  // the last
+  const int filter = 1 + (form.packing == Packing::none     ? begin_parts
+                          : effort == DeflateEffort::copies ? find_copies
+                                                            : write_parts);
   if (form.filter == Filter::png) {
     const LaunchShape rows = shape(p.chunk_height, p.chunks, p.pictures, filterers);
     passes.push_back({filter, rows, {ordered, filtered}});
@@ -162,7 +198,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p) {
     passes.push_back({filter, words, {ordered, filtered}});
   }
   if (form.packing == Packing::zlib) {
-    add_deflate(passes, p, from);
+    add_deflate(passes, p, from, effort);
   } else {
     passes.push_back(
         {begin_parts, shape(parts_of(p.parts, orderers), p.chunks, p.pictures, orderers), {parts}});
@@ -191,20 +227,20 @@ LaunchPlan taking(const LaunchValues& values) {
   return plan;
 }
 
-LaunchPlan launch_of(const LaunchValues& values) {
+LaunchPlan launch_of(const LaunchValues& values, DeflateEffort effort) {
   if (values.packing == nullptr) return taking(values);
   const PackedForm& form = *values.packing;
   const Parameters p = parameters_of(form, values);
   LaunchPlan plan;
   plan.parameters = bytes_of_words(&p, 1);
-  plan.scratch = scratch_of(form, p);
-  plan.passes = passes_of(form, p);
+  plan.scratch = scratch_of(form, p, effort);
+  plan.passes = passes_of(form, p, effort);
   return plan;
 }
 
 }  // namespace
 
-Program packer(Dialect dialect, const PackedForm& form, DeflateEffort) {
+Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) throw std::logic_error("no device packs pictures of this form");
   std::string text;
   for (const char* name : {"parameters", "geometry", "samples", "words", "order", "measure",
@@ -218,12 +254,16 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort) {
     text += part(kernels::pack, "as_they_are");
     program.entries.emplace_back("leave_parts");
   } else {
+    const bool copies = effort == DeflateEffort::copies;
     for (const std::string& name : jit::parts_of(kernels::deflate)) {
-      text += part(kernels::deflate, name);
+      if (copies || (name != "copies" && name != "find_copies")) {
+        text += part(kernels::deflate, name);
+      }
     }
     for (const char* name : {"count_bytes", "make_blocks", "write_parts"}) {
       program.entries.emplace_back(name);
     }
+    if (copies) program.entries.emplace_back("find_copies");
   }
   if (form.filter == Filter::png) {
     text += part(kernels::pack, "png") + part(kernels::pack, "filter_rows");
@@ -232,9 +272,9 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort) {
     text += part(kernels::pack, "exr");
     program.entries.emplace_back("split_bytes");
   }
-  const std::string own = text_of(form, text);
+  const std::string own = text_of(form, effort, text);
   program.source = prelude_of(dialect, own) + own;
-  program.launch = launch_of;
+  program.launch = [effort](const LaunchValues& values) { return launch_of(values, effort); };
   return program;
 }
 

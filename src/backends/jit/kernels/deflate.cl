@@ -1,18 +1,25 @@
 // Deflate (RFC 1951) of parts of at most 64 KB, a group each: a block of Huffman codes made for the
 // part. Each part but a chunk's last ends with an empty stored block, on a byte, so that parts are
 // joined as bytes. A part that does not shrink is left to be stored. Whatever order work-items run
-// in, the same bits come out. GROUP_X is the part, of all chunks of all pictures.
+// in, the same bits come out. GROUP_X and first_part are the part, of all chunks of all pictures.
 #define $items 256
 #define $coders 64
+#define $copies 1
+#define $near 3  // the distance of a pixel, 0: none
 
 // -- part: blocks
 // What is known of a part's block, in words: first how often literals and distances occur, then
 // their codes, with their bits in the order of the file and above 16 bits how many they are; the
-// bits of the whole block; the bits of its head, and the head.
+// bits of the whole block (before: what copies save of a sample); the bits of its head (what the
+// sample takes without copies), and the head.
 #define BLOCK_WORDS 512
 #define BLOCK_DISTANCES 288
 #define BLOCK_BITS 320
 #define BLOCK_HEAD 322
+// Tokens of a part, of 16 bits: a byte; 256 and a length less 3, behind which there is TOKEN_DISTANCE
+// and a distance less 1. Never more than bytes.
+#define TOKEN_DISTANCE 0x8000u
+#define THIS_PART (all_parameters.first_part + GROUP_X)
 struct Part {
   GLOBAL const uint* from;
   uint bytes;
@@ -73,7 +80,7 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
                                 GLOBAL uint4* all_parts, PARAMETERS) {
   LOCAL uint counts[256];
   LOCAL uint sums[$items / 16 * 17];
-  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
+  const struct Part part = part_at(&all_parameters, all_filtered, THIS_PART);
   for (int i = ITEM; i < 256; i += $items) counts[i] = 0u;
   BARRIER;
   uint own_first = 0u, own_second = 0u, first, second;
@@ -87,7 +94,7 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
   }
   sums_before(sums, own_first, &first, $items);
   sums_before(sums, own_second % ADLER, &second, $items);
-  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
+  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * THIS_PART;
   for (int i = ITEM; i < BLOCK_BITS; i += $items) {
     block[i] = i < 256 ? counts[i] : i == 256 ? 1u : 0u;
   }
@@ -97,8 +104,219 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
     known.y = first % ADLER;
     known.z = second % ADLER;
     known.w = 0u;
-    all_parts[GROUP_X] = known;
+    all_parts[THIS_PART] = known;
   }
+}
+
+// -- part: copies
+// What a group finds copies with: where four bytes, or six, were last seen, hashed, as positions and
+// 1; what bytes take by how often they occur, in sixteenths of bits.
+#define TABLE_BITS 12
+#define LONG_TABLE_BITS 11
+#define MAX_COPY 258u
+#define MAX_DISTANCE 32768u
+struct Finder {
+  uint4 few[$items / 16 + 1];  // of few_before
+  uint table[1 << TABLE_BITS], long_table[1 << LONG_TABLE_BITS];
+  uint counts[BLOCK_BITS];
+  uint sums[$items / 16 * 17];
+  uint entry;  // the first position of a step that no copy covers
+  ushort next[$items], gains[$items + 1];
+  uchar reached[$items], prices[256];
+};
+FUNCTION uint highest_bit(const uint word) { return (uint)(31 - LEADING_ZEROS(word)); }
+// About 16 times the binary logarithm.
+FUNCTION uint logarithm(const uint value) {
+  const uint top = highest_bit(value);
+  return 16u * top + (value << 4 >> top & 15u);
+}
+FUNCTION uint word_at(GLOBAL const uint* words, const uint at) {
+  return SHIFTED_WORD(words[at >> 2], words[(at >> 2) + 1u], 8u * (at & 3u));
+}
+FUNCTION uint same_bytes(GLOBAL const uint* words, const uint at, const uint distance,
+                         const uint most) {
+  uint same = 0u, differ = 0u;
+  while (same < most && differ == 0u) {
+    differ = word_at(words, at + same) ^ word_at(words, at + same - distance);
+    same += differ == 0u ? 4u : highest_bit(differ & (0u - differ)) / 8u;
+  }
+  return same < most ? same : most;
+}
+// What a copy saves: what its bytes take, of which the first eight are looked at, less what it takes.
+FUNCTION uint saved_by(IN_LOCAL const uchar* prices, GLOBAL const uint* words, const uint at,
+                       const uint length, const uint distance) {
+  const uint looked = length < 8u ? length : 8u;
+  const uint low = word_at(words, at), high = word_at(words, at + 4u);
+  uint sum = 0u;
+  for (uint k = 0u; k < 8u; ++k) {
+    const uint byte = (k < 4u ? low >> (8u * k) : high >> (8u * (k - 4u))) & 255u;
+    sum += k < looked ? prices[byte] : 0u;
+  }
+  sum = sum * length / looked;
+  const uint bits = 11u + (distance > 4u ? highest_bit(distance - 1u) - 1u : 0u) +
+                    (length > 10u ? highest_bit(length - 3u) - 2u : 0u);
+  const uint gain = sum > 16u * bits ? sum - 16u * bits : 0u;
+  return gain < 65535u ? gain : 65535u;
+}
+// Of a length less 3, and of a distance less 1.
+FUNCTION int length_symbol(const uint length) {
+  if (length == 255u) return 285;
+  if (length < 8u) return 257 + (int)length;
+  const uint behind = highest_bit(length) - 2u;
+  return (int)(257u + 4u * (behind + 1u) + (length >> behind & 3u));
+}
+FUNCTION int distance_symbol(const uint distance) {
+  if (distance < 4u) return (int)distance;
+  const uint behind = highest_bit(distance) - 1u;
+  return (int)(2u * (behind + 1u) + (distance >> behind & 1u));
+}
+struct Copy {
+  uint length, distance, gain;  // length 0: none
+};
+FUNCTION void try_copy(IN_LOCAL const struct Finder* s, GLOBAL const uint* words, const uint at,
+                       const uint end, const uint distance, struct Copy* best) {
+  if (distance > at || distance > MAX_DISTANCE || best->length == MAX_COPY) return;
+  const uint most = end - at < MAX_COPY ? end - at : MAX_COPY;
+  const uint length = same_bytes(words, at, distance, most);
+  if (length < 3u || length <= best->length) return;
+  const uint gain = saved_by(s->prices, words, at, length, distance);
+  if (gain <= best->gain) return;
+  best->length = length;
+  best->distance = distance;
+  best->gain = gain;
+}
+// The best copy for a position, and what the tables know from now on. Positions of one step are put
+// there after all have looked, and the last one stays.
+FUNCTION void find_copy(IN_LOCAL struct Finder* s, GLOBAL const uint* words, const uint at,
+                        const uint end, struct Copy* best) {
+  const int is_first = at + 4u <= end, is_long = at + 8u <= end;
+  const uint low = is_first ? word_at(words, at) : 0u;
+  const uint high = is_long ? word_at(words, at + 4u) & 0xffffu : 0u;
+  const uint hash = low * 2654435761u, place = hash >> (32 - TABLE_BITS);
+  const uint long_place = (hash ^ high * 2246822519u) * 3266489917u >> (32 - LONG_TABLE_BITS);
+  const uint seen = is_first ? s->table[place] : 0u;
+  const uint long_seen = is_long ? s->long_table[long_place] : 0u;
+  const uint entry = s->entry;
+  BARRIER;
+  if (is_first) MAX_LOCAL(s->table + place, at + 1u);
+  if (is_long) MAX_LOCAL(s->long_table + long_place, at + 1u);
+  best->length = 0u;
+  best->distance = 0u;
+  best->gain = 0u;
+  if (is_first && (uint)ITEM >= entry) {
+    try_copy(s, words, at, end, 1u, best);
+    if ($near > 1) try_copy(s, words, at, end, $near, best);
+    if (seen != 0u) try_copy(s, words, at, end, at + 1u - seen, best);
+    if (long_seen != seen && long_seen != 0u) {
+      try_copy(s, words, at, end, at + 1u - long_seen, best);
+    }
+  }
+}
+// Which positions of a step are reached from its entry, where each goes behind its copy or its byte;
+// by ways of doubled length. The next step's entry.
+FUNCTION void reach_positions(IN_LOCAL struct Finder* s, const uint length) {
+  const uint entry = s->entry, onward = (uint)ITEM + (length == 0u ? 1u : length);
+  uint to = onward;
+  s->next[ITEM] = (ushort)onward;
+  s->reached[ITEM] = (uint)ITEM == entry;
+  BARRIER;
+  for (int by = 1; by < $items; by *= 2) {
+    const int is_reached = s->reached[ITEM];
+    const uint further = to < $items ? s->next[to] : to;
+    BARRIER;
+    if (is_reached && to < $items) s->reached[to] = 1;
+    s->next[ITEM] = (ushort)further;
+    to = further;
+    BARRIER;
+  }
+  if (s->reached[ITEM] && onward >= $items) s->entry = onward - $items;
+  if (ITEM == 0 && entry >= $items) s->entry = entry - $items;
+}
+FUNCTION uint sum_of_first(const uint4 bytes, const int count) {
+  uint sum = add_bytes(bytes.x & bytes_inside(0, count), 0u);
+  sum = add_bytes(bytes.y & bytes_inside(4, count), sum);
+  sum = add_bytes(bytes.z & bytes_inside(8, count), sum);
+  return add_bytes(bytes.w & bytes_inside(12, count), sum);
+}
+// sums_before of numbers up to 15 as bytes, of 256 items.
+FUNCTION uint few_before(IN_LOCAL uint4* memory, const uint own, uint* all) {
+  IN_LOCAL uchar* bytes = (IN_LOCAL uchar*)memory;
+  bytes[ITEM] = (uchar)own;
+  BARRIER;
+  if (ITEM < $items / 16) bytes[$items + ITEM] = (uchar)sum_of_first(memory[ITEM], 16);
+  BARRIER;
+  const uint4 sums = memory[$items / 16];
+  const uint before = sum_of_first(sums, ITEM / 16) + sum_of_first(memory[ITEM / 16], ITEM % 16);
+  *all = sum_of_first(sums, 16);
+  BARRIER;
+  return before;
+}
+FUNCTION void begin_finder(IN_LOCAL struct Finder* s, GLOBAL const uint* block, const uint bytes) {
+  const uint all = bytes == 0u ? 0u : 1u << TABLE_BITS;
+  for (uint i = (uint)ITEM; i < all; i += $items) s->table[i] = 0u;
+  for (uint i = (uint)ITEM; i < all / 2u; i += $items) s->long_table[i] = 0u;
+  for (int i = ITEM; i < 256; i += $items) {
+    const int price = (int)logarithm(bytes + 256u) - (int)logarithm(block[i] + 1u);
+    s->prices[i] = (uchar)smaller(larger(price, 16), 240);
+  }
+  for (int i = ITEM; i < BLOCK_BITS; i += $items) s->counts[i] = i == 256 ? 1u : 0u;
+  if (ITEM == 0) {
+    s->entry = 0u;
+    s->gains[$items] = 0;
+  }
+}
+
+// -- part: find_copies
+// The tokens of each part. First launched for samples of 8 KB, to find out where copies save a 32nd;
+// then only those parts have tokens.
+KERNEL($items) void find_copies(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
+                                GLOBAL uint4* all_parts, GLOBAL ushort* all_tokens, PARAMETERS) {
+  LOCAL struct Finder s;
+  const struct Part part = part_at(&all_parameters, all_filtered, THIS_PART);
+  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * THIS_PART;
+  GLOBAL ushort* tokens = all_tokens + (long)all_parameters.part_bytes * GROUP_X;
+  const int is_sample = all_parameters.is_sample;
+  const uint begin = is_sample && part.bytes > 8192u ? (part.bytes - 8192u) / 32u * 16u : 0u;
+  const int pays = is_sample || block[BLOCK_BITS] * 32u > block[BLOCK_BITS + 1];
+  const uint end = !pays ? 0u : is_sample && part.bytes > 8192u ? 8192u : part.bytes;
+  GLOBAL const uint* words = part.from + begin / 4u;
+  begin_finder(&s, block, pays ? part.bytes : 0u);
+  BARRIER;
+  uint count = 0u, saved = 0u, price = 0u;
+  for (uint step = 0u; step < end; step += $items) {
+    const uint at = step + (uint)ITEM;
+    struct Copy copy;
+    find_copy(&s, words, at, end, &copy);
+    s.gains[ITEM] = (ushort)copy.gain;
+    BARRIER;
+    // A copy waits where the one behind it saves more.
+    if (s.gains[ITEM + 1] > copy.gain) copy.length = 0u;
+    reach_positions(&s, copy.length);
+    const int is_token = s.reached[ITEM] && at < end;
+    const uint byte = at < end ? word_at(words, at) & 255u : 0u;
+    uint all, own = !is_token ? 0u : copy.length != 0u ? 2u : 1u;
+    own = count + few_before(s.few, own, &all);
+    count += all;
+    price += at < end ? s.prices[byte] : 0u;
+    if (is_token && copy.length != 0u) {
+      saved += copy.gain;
+      ADD_LOCAL(s.counts + length_symbol(copy.length - 3u), 1u);
+      ADD_LOCAL(s.counts + BLOCK_DISTANCES + distance_symbol(copy.distance - 1u), 1u);
+      if (!is_sample) tokens[own] = (ushort)(copy.length + 253u);
+      if (!is_sample) tokens[own + 1u] = (ushort)(TOKEN_DISTANCE | (copy.distance - 1u));
+    } else if (is_token) {
+      ADD_LOCAL(s.counts + byte, 1u);
+      if (!is_sample) tokens[own] = (ushort)byte;
+    }
+  }
+  sums_before(s.sums, saved, &saved, $items);
+  sums_before(s.sums, price, &price, $items);
+  if (ITEM == 0 && is_sample) {
+    block[BLOCK_BITS] = saved;
+    block[BLOCK_BITS + 1] = price;
+  }
+  for (int i = ITEM; i < (is_sample || !pays ? 0 : BLOCK_BITS); i += $items) block[i] = s.counts[i];
+  if (ITEM == 0 && !is_sample) all_parts[THIS_PART].w = count;
 }
 
 // -- part: codes
@@ -286,8 +504,8 @@ FUNCTION uint write_head(IN_LOCAL const struct Coder* s, const int is_last, GLOB
 KERNEL($coders) void make_blocks(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
                                  GLOBAL uint4* all_parts, PARAMETERS) {
   LOCAL struct Coder s;
-  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
-  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
+  const struct Part part = part_at(&all_parameters, all_filtered, THIS_PART);
+  GLOBAL uint* block = blocks + (long)BLOCK_WORDS * THIS_PART;
   for (int i = ITEM; i < 340; i += $coders) {
     // A code has two symbols or more; of distances where there are none, too, so that any reader
     // takes it for one.
@@ -331,7 +549,7 @@ KERNEL($coders) void make_blocks(GLOBAL const uint* all_filtered, GLOBAL uint* b
   if (ITEM == 0) {
     const uint deflated = part.is_last ? (all_bits + 7u) / 8u : (all_bits + 10u) / 8u + 4u;
     block[BLOCK_BITS] = all_bits;
-    all_parts[GROUP_X].x = part.bytes == 0u             ? PART_STORED
+    all_parts[THIS_PART].x = part.bytes == 0u             ? PART_STORED
                            : part.bytes + 5u <= deflated ? (part.bytes + 5u) | PART_STORED
                                                          : deflated;
   }
@@ -388,15 +606,45 @@ FUNCTION void string_of_word(IN_LOCAL const uint* codes, const uint word, const 
     }
   }
 }
+#if $copies
+// Tokens are read as the bytes that they are made of: two of them are a string.
+FUNCTION void string_of_tokens(IN_LOCAL const uint* codes, const uint two, const int left,
+                               ulong* string, uint* count) {
+  *string = 0ul;
+  *count = 0u;
+  for (int k = 0; k < 2; ++k) {
+    if (2 * k < left) {
+      const uint token = two >> (16 * k) & 0xffffu, distance = token & 0x7fffu;
+      const int is_distance = (token & TOKEN_DISTANCE) != 0u;
+      const int symbol = is_distance    ? BLOCK_DISTANCES + distance_symbol(distance)
+                         : token < 256u ? (int)token
+                                        : length_symbol(token - 256u);
+      const uint behind = is_distance ? bits_behind_distance(symbol - BLOCK_DISTANCES)
+                                      : bits_behind_literal(symbol);
+      const uint code = codes[symbol], length = code >> 16;
+      const uint value = (is_distance ? distance : token & 255u) & ((1u << behind) - 1u);
+      *string |= (ulong)(code & 0xffffu | value << length) << *count;
+      *count += length + behind;
+    }
+  }
+}
+#define STRING_OF_TOKENS string_of_tokens
+#else
+#define STRING_OF_TOKENS string_of_word
+#endif
 // Behind the last one there is the end of the block.
-FUNCTION void strings_of_bytes(IN_LOCAL const uint* codes, GLOBAL const uint* from, const int at,
-                               const int bytes, ulong* strings, uint* counts) {
+FUNCTION void strings_of(IN_LOCAL const uint* codes, GLOBAL const uint* from, const int at,
+                         const int bytes, const int are_tokens, ulong* strings, uint* counts) {
   const int left = bytes - at;
   const uint4 four = ((GLOBAL const uint4*)from)[left > 0 ? at / 16 : 0];
-  string_of_word(codes, four.x, left, strings, counts);
-  string_of_word(codes, four.y, left - 4, strings + 1, counts + 1);
-  string_of_word(codes, four.z, left - 8, strings + 2, counts + 2);
-  string_of_word(codes, four.w, left - 12, strings + 3, counts + 3);
+  const uint words[4] = {four.x, four.y, four.z, four.w};
+  for (int k = 0; k < 4; ++k) {
+    if (are_tokens) {
+      STRING_OF_TOKENS(codes, words[k], left - 4 * k, strings + k, counts + k);
+    } else {
+      string_of_word(codes, words[k], left - 4 * k, strings + k, counts + k);
+    }
+  }
   if (left >= 0 && left < 16) {
     strings[3] |= (ulong)(codes[256] & 0xffffu) << counts[3];
     counts[3] += codes[256] >> 16;
@@ -406,14 +654,15 @@ FUNCTION void strings_of_bytes(IN_LOCAL const uint* codes, GLOBAL const uint* fr
 // -- part: write_parts
 // The bits of each part into its slot; of one that is stored, nothing.
 KERNEL($items) void write_parts(GLOBAL const uint* all_filtered, GLOBAL const uint* blocks,
-                                GLOBAL const uint4* all_parts, GLOBAL uint* slots, PARAMETERS) {
+                                GLOBAL const uint4* all_parts, GLOBAL const ushort* all_tokens,
+                                GLOBAL uint* slots, PARAMETERS) {
   LOCAL struct Writer s;
-  const struct Part part = part_at(&all_parameters, all_filtered, GROUP_X);
-  GLOBAL const uint* block = blocks + (long)BLOCK_WORDS * GROUP_X;
-  const int is_stored = (all_parts[GROUP_X].x & PART_STORED) != 0u;
+  const struct Part part = part_at(&all_parameters, all_filtered, THIS_PART);
+  GLOBAL const uint* block = blocks + (long)BLOCK_WORDS * THIS_PART;
+  const int is_stored = (all_parts[THIS_PART].x & PART_STORED) != 0u;
   const uint head = is_stored ? 0u : block[BLOCK_BITS + 1];
   struct Output out;
-  out.to = slots + all_parameters.slot_step / 4 * GROUP_X;
+  out.to = slots + all_parameters.slot_step / 4 * THIS_PART;
   out.words = head / 32u;
   out.fill = head % 32u;
   for (int i = ITEM; i < BLOCK_BITS; i += $items) s.codes[i] = block[i];
@@ -422,11 +671,14 @@ KERNEL($items) void write_parts(GLOBAL const uint* all_filtered, GLOBAL const ui
     s.stage[i] = i == 0 && out.fill != 0u ? block[BLOCK_HEAD + out.words] : 0u;
   }
   BARRIER;
-  const int bytes = is_stored ? -1 : (int)part.bytes;
+  const int tokens = $copies ? (int)all_parts[THIS_PART].w : 0;
+  const int bytes = is_stored ? -1 : tokens != 0 ? 2 * tokens : (int)part.bytes;
+  GLOBAL const ushort* own_tokens = all_tokens + (long)all_parameters.part_bytes * GROUP_X;
+  GLOBAL const uint* from = tokens != 0 ? (GLOBAL const uint*)own_tokens : part.from;
   for (int begin = 0; begin <= bytes; begin += 16 * $items) {
     ulong strings[4];
     uint counts[4];
-    strings_of_bytes(s.codes, part.from, begin + 16 * ITEM, bytes, strings, counts);
+    strings_of(s.codes, from, begin + 16 * ITEM, bytes, tokens != 0, strings, counts);
     put_strings(&s, strings, counts, &out);
   }
   if (ITEM == 0 && !is_stored) {

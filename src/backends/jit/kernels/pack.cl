@@ -27,7 +27,9 @@ struct Parameters {
   int padded;              // chunks at the borders are as large as the others
   int stride;              // of the planes: bytes from row to row
   int parts, part_bytes;
-  int values, reserved;    // of a picture's numbers
+  int values;              // of a picture's numbers
+  int first_part;          // of a launch that deflates
+  int is_sample, reserved;
   long step;               // from plane to plane
   long chunk_step;         // from chunk to chunk where they are not packed yet
   long slot_step;          // from part to part where they are packed
