@@ -53,6 +53,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
 std::unique_ptr<Kernel> GpuDevice::prepare_packer(const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) return nullptr;
   return load(packer(dialect_, form, effort), "lossless encoder");
+}
+
   std::unique_ptr<Kernel> GpuDevice::prepare_unpacker() {
     return load(unpacker(dialect_), "lossless decoder");
   }
