@@ -13,6 +13,7 @@
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
 #include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/one_nan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
@@ -144,6 +145,7 @@ std::string all_programs() {
   for (const Baseline kind : {Baseline::copy, Baseline::read}) {
     text += jit::bandwidth_baseline(kind, Dialect::opencl).source;
   }
+  text += jit::one_nan(Dialect::opencl).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source;
 }

@@ -17,12 +17,23 @@
 
 namespace impipe::engine {
 
+namespace {
+
+bool writes_single(const Plan& plan) {
+  const std::vector<ValueId> written = written_images(plan);
+  return std::any_of(written.begin(), written.end(),
+                     [&](ValueId id) { return plan.values[id].type.cls == PixelClass::single; });
+}
+
+}  // namespace
+
 Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
     : pipeline_(std::move(pipeline)),
       device_(std::move(device)),
       options_(options),
       decoder_([this] { return device_.device->prepare_jpeg_decoder(); }),
-      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }) {}
+      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }),
+      one_nan_([this] { return device_.device->prepare_one_nan(); }) {}
 
 Session::~Session() {
   // They use this session, and programs may outlive it.
@@ -48,8 +59,14 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
     made->kernels = kernels_of(*made, false);
     known = std::move(made);
+    if (device().is_gpu && writes_single(known->plan)) one_nan_.begin();
   }
   return known;
+}
+
+std::shared_ptr<const Kernel> Session::one_nan(const Program& program) {
+  if (!device().is_gpu || !writes_single(program.plan)) return nullptr;
+  return one_nan_.kernel_in_time();
 }
 
 // IMPIPE_TEST_COMPILE_FIRST: each kernel before the next and before anything runs. Oclgrind
@@ -107,7 +124,7 @@ void Session::check_kernels() {
 bool Session::is_compiling() {
   std::lock_guard lock(kernels_mutex_);
   return std::any_of(compiling_.begin(), compiling_.end(), engine::is_compiling) ||
-         decoder_.is_compiling() || encoder_.is_compiling();
+         decoder_.is_compiling() || encoder_.is_compiling() || one_nan_.is_compiling();
 }
 
 void Session::wait_for_kernels() {

@@ -149,6 +149,9 @@ class Session {
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
   CodecKernel& jpeg_decoder() { return decoder_; }
   CodecKernel& jpeg_encoder() { return encoder_; }
+  // Device::prepare_one_nan's for a program that has images of single; null where it has none, on a
+  // device that is the processor, and while it is compiled.
+  std::shared_ptr<const Kernel> one_nan(const Program& program);
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is
@@ -173,7 +176,7 @@ class Session {
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, PendingKernel> kernels_;
-  CodecKernel decoder_, encoder_;
+  CodecKernel decoder_, encoder_, one_nan_;
   std::vector<PendingKernel> compiling_;  // what check_kernels has not seen ready
 };
 

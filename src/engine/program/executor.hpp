@@ -82,6 +82,8 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps and while a kernel compiles; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
+  // Device::prepare_one_nan's; null: NaNs are the host's work.
+  std::shared_ptr<const Kernel> one_nan = nullptr;
   // Of what is coded: Device::prepare_jpeg_decoder's.
   std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
   // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what that of
