@@ -69,6 +69,16 @@ std::string bar_line(const WallBar& bar, double wall) {
   return line + "\n";
 }
 
+// "copied on the host for the link: 3.1 of 1074 MB up, 0.0 of 1074 MB down"
+std::string copies_line(const Profile& p) {
+  constexpr double mega_bytes = 1e6;
+  if (p.uploaded + p.downloaded == 0) return "";
+  return fmt::format(
+      "copied on the host for the link: {:.1f} of {:.0f} MB up, {:.1f} of {:.0f} MB down\n",
+      p.copied_up / mega_bytes, p.uploaded / mega_bytes, p.copied_down / mega_bytes,
+      p.downloaded / mega_bytes);
+}
+
 std::string step_lines(const engine::StepProfile& step, double copy_speed) {
   const StepFigures f = figures_of(step, copy_speed);
   const std::string share = step.seconds <= 0 || copy_speed <= 0 ? "-"
@@ -146,6 +156,7 @@ std::string profile_text(const Profile& p) {
   out += fmt::format("  {:<18} {:>9.4f} s          at the same time as something above\n",
                      "overlap", -p.overlap());
   out += bar_line({"", "unaccounted", p.unaccounted(), ""}, p.wall);
+  out += copies_line(p);
   if (!p.steps.empty()) {
     out += "steps: us an image, launches, GB/s, share of a large copy's speed:\n";
     for (const engine::StepProfile& step : p.steps) {

@@ -157,6 +157,8 @@ Json profile_value(const Profile& p) {
   json["kernels_wait_s"] = p.sums.sum_of(Kind::kernel_wait);
   json["uploaded_bytes"] = p.uploaded;
   json["downloaded_bytes"] = p.downloaded;
+  json["copied_up_bytes"] = p.copied_up;
+  json["copied_down_bytes"] = p.copied_down;
   json["peak_picture_bytes"] = p.peak_memory;
   json["peak_process_bytes"] = p.process_peak;
   json["estimated_picture_bytes"] = p.estimated;

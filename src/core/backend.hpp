@@ -101,6 +101,8 @@ struct Activity {
   int tag = 0;  // of Queue::note_as, when the work was given
   double begin = 0, end = 0;
   double bytes = 0;  // that a transfer moved
+  // Of these, bytes that the host copied between the image and memory that the device reads.
+  double copied = 0;
 };
 
 // Bytes a second between the host's memory and a device's.
@@ -112,9 +114,24 @@ struct LinkSpeed {
 class Queue {
  public:
   virtual ~Queue() = default;
-  // The image's pixels on the device; the image may be let go at once.
+  // The image's pixels on the device; the image may be let go at once, and is written by nobody
+  // before the queue has done the upload.
   virtual std::shared_ptr<DevicePlane> upload(const Planes& image) = 0;
   virtual Planes download(const DevicePlane& image) = 0;
+  // Another queue, for work that runs at the same time as this one's; null where the device has one
+  // lane of work alone. It lives as long as this one. number: 0, 1, ...
+  virtual Queue* beside(int /*number*/) { return nullptr; }
+  // Of a queue that has others beside it. Whether the device reads and writes these planes' memory
+  // by itself, from now on too.
+  virtual bool reaches(const Planes& /*image*/) { return false; }
+  // Where it does: rows [begin, end) of an image on the device; and an image's rows from `first` on
+  // to rows [begin, end) of planes of its class and width, which are there after `wait`.
+  virtual std::shared_ptr<DevicePlane> upload_rows(const Planes& /*image*/, std::int64_t /*begin*/,
+                                                   std::int64_t /*end*/) {
+    return nullptr;
+  }
+  virtual void download_rows(const DevicePlane& /*image*/, std::int64_t /*first*/,
+                             const Planes& /*to*/, std::int64_t /*begin*/, std::int64_t /*end*/) {}
   // A plane or measurement for results, contents unspecified. Throws OutOfDeviceMemory.
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
@@ -207,6 +224,9 @@ class Device {
   virtual std::unique_ptr<Kernel> prepare_packer(const PackedForm&, DeflateEffort) {
     return nullptr;
   }
+  // Replaces every NaN of an image of single by the one NaN of one_nan.hpp: launched with it as its
+  // output. Null where that is the host's work.
+  virtual std::unique_ptr<Kernel> prepare_one_nan() { return nullptr; }
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

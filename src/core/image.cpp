@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -15,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/plane_bytes.hpp"
+#include "core/plane_memory.hpp"
 #include "core/test_fill.hpp"
 
 namespace impipe {
@@ -28,7 +31,8 @@ constexpr std::int64_t large_page = 2 << 20;
 
 class RecyclingAllocator {
  public:
-  std::byte* take(std::int64_t bytes) {
+  // Null when memory is out.
+  PlaneBlock* take(std::int64_t bytes) {
     const std::int64_t size = size_class(bytes);
     {
       std::lock_guard lock(mutex_);
@@ -36,29 +40,29 @@ class RecyclingAllocator {
       now_ += size;
       peak_ = std::max(peak_, now_);
       if (!list.empty()) {
-        std::byte* block = list.back();
+        PlaneBlock* block = list.back();
         list.pop_back();
         kept_ -= size;
         return block;
       }
     }
-    const bool large = size >= 2 * large_page;
-    void* block = nullptr;
-    if (posix_memalign(&block, large ? large_page : 4096, static_cast<size_t>(size)) != 0) {
-      block = nullptr;
-    }
-#ifdef __linux__
-    if (block != nullptr && large) madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
-#endif
-    if (block == nullptr) {
-      std::lock_guard lock(mutex_);
+    std::unique_ptr<PlaneBlock> block = new_block(size);
+    std::lock_guard lock(mutex_);
+    if (block == nullptr || !remember(*block)) {
       now_ -= size;
+      return nullptr;
     }
-    return static_cast<std::byte*>(block);
+    return block.release();
   }
 
-  void give(std::byte* block, std::int64_t bytes) noexcept {
-    const std::int64_t size = size_class(bytes);
+  PlaneBlock* block_of(const std::byte* memory) {
+    std::lock_guard lock(mutex_);
+    return std::prev(blocks_.upper_bound(memory))->second;
+  }
+
+  void give(PlaneBlock* block) noexcept {
+    const std::int64_t size = block->bytes;
+    if (is_useless(*block)) block->lock.reset();
     {
       std::lock_guard lock(mutex_);
       now_ -= size;
@@ -71,8 +75,9 @@ class RecyclingAllocator {
         } catch (const std::bad_alloc&) {  // no memory to remember it by
         }
       }
+      blocks_.erase(block->data);
     }
-    std::free(block);
+    delete block;
   }
 
   MemoryUse use() {
@@ -83,10 +88,22 @@ class RecyclingAllocator {
   void release() {
     std::lock_guard lock(mutex_);
     for (auto& [size, list] : free_) {
-      for (std::byte* block : list) std::free(block);
+      for (PlaneBlock* block : list) {
+        blocks_.erase(block->data);
+        delete block;
+      }
       list.clear();
     }
     kept_ = 0;
+  }
+
+  void drop_useless_locks() {
+    std::lock_guard lock(mutex_);
+    for (auto& [size, list] : free_) {
+      for (PlaneBlock* block : list) {
+        if (is_useless(*block)) block->lock.reset();
+      }
+    }
   }
 
  private:
@@ -98,8 +115,38 @@ class RecyclingAllocator {
     return (bytes + step - 1) / step * step;
   }
 
+  static std::unique_ptr<PlaneBlock> new_block(std::int64_t size) {
+    const bool large = size >= 2 * large_page;
+    std::unique_ptr<PlaneBlock> block(new (std::nothrow) PlaneBlock);
+    void* data = nullptr;
+    if (block == nullptr ||
+        posix_memalign(&data, large ? large_page : 4096, static_cast<size_t>(size)) != 0) {
+      return nullptr;
+    }
+#ifdef __linux__
+    if (large) madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE);
+#endif
+    block->data = static_cast<std::byte*>(data);
+    block->bytes = size;
+    return block;
+  }
+
+  bool remember(PlaneBlock& block) noexcept {
+    try {
+      blocks_.emplace(block.data, &block);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  static bool is_useless(const PlaneBlock& block) {
+    return block.lock != nullptr && block.lock->owner() == nullptr;
+  }
+
   std::mutex mutex_;
-  std::map<std::int64_t, std::vector<std::byte*>> free_;
+  std::map<std::int64_t, std::vector<PlaneBlock*>> free_;
+  std::map<const std::byte*, PlaneBlock*> blocks_;  // by their memory, used and kept
   std::int64_t now_ = 0;
   std::int64_t peak_ = 0;
   std::int64_t kept_ = 0;
@@ -152,15 +199,15 @@ Planes new_planes(PixelClass cls, int channels, Size size) {
   const std::int64_t each =
       (stride * size.height + tail_padding + row_alignment - 1) / row_alignment * row_alignment;
   const std::int64_t total = channels * each;
-  std::byte* memory = allocator().take(total);
-  if (memory == nullptr) {
+  PlaneBlock* taken = allocator().take(total);
+  if (taken == nullptr) {
     throw Error("out of memory: an image of " + to_string(size) + " needs " +
                     std::to_string(total >> 20) + " MiB",
                 ExitCode::file_failed);
   }
+  std::byte* memory = taken->data;
+  const std::shared_ptr<std::byte> block(memory, [taken](std::byte*) { allocator().give(taken); });
   fill_for_test(memory, static_cast<std::size_t>(total));
-  const std::shared_ptr<std::byte> block(memory,
-                                         [total](std::byte* p) { allocator().give(p, total); });
   for (Plane& plane : planes) {
     plane.cls_ = cls;
     plane.size_ = size;
@@ -178,5 +225,12 @@ HostImage::HostImage(const ImageType& image_type, Size size)
 
 MemoryUse plane_memory() { return allocator().use(); }
 void release_plane_memory() { allocator().release(); }
+PlaneBlock& block_of(const Plane& plane) { return *allocator().block_of(plane.row(0)); }
+void drop_useless_locks() { allocator().drop_useless_locks(); }
+
+PlaneBlock::~PlaneBlock() {
+  lock.reset();
+  std::free(data);
+}
 
 }  // namespace impipe

@@ -32,6 +32,8 @@ void add_times(Profile& profile, const BatchEnd& batch, const PictureSettings& s
   profile.steps = settings.step_times.steps();
   profile.uploaded = settings.step_times.uploaded();
   profile.downloaded = settings.step_times.downloaded();
+  profile.copied_up = settings.step_times.copied_up();
+  profile.copied_down = settings.step_times.copied_down();
 }
 
 }  // namespace

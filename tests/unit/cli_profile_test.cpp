@@ -83,5 +83,16 @@ TEST(ProfileBars, ATransferInACacheIsNoShareOfTheLink) {
   EXPECT_EQ(wall_bars(p).back().limit, "30 GB/s, in a cache: large transfers 20");
 }
 
+TEST(ProfileText, CountsWhatTheHostCopiedForTheLink) {
+  Profile p = run_with(1, 0, 1, 1);
+  EXPECT_EQ(profile_text(p).find("copied on the host"), std::string::npos);
+  p.uploaded = 1074e6;
+  p.copied_up = 16.8e6;
+  p.downloaded = 1074e6;
+  EXPECT_NE(profile_text(p).find(
+                "copied on the host for the link: 16.8 of 1074 MB up, 0.0 of 1074 MB down\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace impipe::cli

@@ -15,6 +15,7 @@
 #include "backends/jit/codec/jpeg_encode.hpp"
 #include "backends/jit/codec/pack.hpp"
 #include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/one_nan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
@@ -161,6 +162,7 @@ std::string all_programs() {
   PackedForm unpacked = packed_form(PackedForm::Filter::none);
   unpacked.packing = PackedForm::Packing::none;
   text += jit::packer(Dialect::opencl, unpacked, DeflateEffort::codes).source;
+  text += jit::one_nan(Dialect::opencl).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;
 }

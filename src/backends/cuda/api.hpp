@@ -18,6 +18,19 @@ using Stream = struct StreamHandle*;
 using Event = struct EventHandle*;
 using Graph = struct GraphHandle*;
 using GraphRun = struct GraphRunHandle*;
+// CUDA_MEMCPY2D: `height` rows of `width` bytes, from pitch to pitch.
+struct Copy2d {
+  struct End {
+    std::size_t x = 0, y = 0;
+    unsigned kind = 0;  // one of memory_of_...
+    const void* host = nullptr;
+    DevicePointer device = 0;
+    void* array = nullptr;
+    std::size_t pitch = 0;
+  };
+  End from, to;
+  std::size_t width = 0, height = 0;
+};
 using CompilerProgram = struct CompilerProgramHandle*;
 
 inline constexpr Result error_out_of_memory = 2;
@@ -32,6 +45,8 @@ inline constexpr int function_max_dynamic_shared = 8;  // bytes
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_without_time = 2;
 inline constexpr int capture_relaxed = 2;
+inline constexpr unsigned memory_of_host = 1, memory_of_device = 2;
+inline constexpr unsigned memory_of_all_contexts = 1;
 
 // X(member, name in the library, parameters)
 #define IMPIPE_CUDA_DRIVER(X)                                                                  \
@@ -54,8 +69,11 @@ inline constexpr int capture_relaxed = 2;
   X(memory_free, "cuMemFree_v2", (DevicePointer))                                              \
   X(host_allocate, "cuMemHostAlloc", (void**, std::size_t, unsigned))                          \
   X(host_free, "cuMemFreeHost", (void*))                                                       \
+  X(host_register, "cuMemHostRegister_v2", (void*, std::size_t, unsigned))                     \
+  X(host_unregister, "cuMemHostUnregister", (void*))                                           \
   X(copy_to_device, "cuMemcpyHtoDAsync_v2", (DevicePointer, const void*, std::size_t, Stream)) \
   X(copy_to_host, "cuMemcpyDtoHAsync_v2", (void*, DevicePointer, std::size_t, Stream))         \
+  X(copy_rows, "cuMemcpy2DAsync_v2", (const Copy2d*, Stream))                                  \
   X(copy, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, std::size_t, Stream))         \
   X(fill, "cuMemsetD8Async", (DevicePointer, unsigned char, std::size_t, Stream))              \
   X(stream_create, "cuStreamCreate", (Stream*, unsigned))                                      \

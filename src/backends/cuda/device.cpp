@@ -96,16 +96,12 @@ class CudaDevice final : public jit::GpuDevice {
         capability_(capability_of(device)),
         context_(std::make_shared<DeviceContext>(device)),
         memory_(make_pool(context_, info().id)),
-        staging_(std::make_shared<StagingPool>(context_)) {}
-  std::unique_ptr<Queue> make_queue() override {
-    return std::make_unique<CudaQueue>(context_, memory_, staging_, pool_);
-  }
-  double measure_copy() override {
-    return CudaQueue(context_, memory_, staging_, pool_).measure_copy();
-  }
-  LinkSpeed measure_link() override {
-    return CudaQueue(context_, memory_, staging_, pool_).measure_link();
-  }
+        staging_(std::make_shared<StagingPool>(context_)),
+        locks_(page_locks(context_)),
+        use_of_locks_(locks_) {}
+  std::unique_ptr<Queue> make_queue() override { return new_queue(); }
+  double measure_copy() override { return new_queue()->measure_copy(); }
+  LinkSpeed measure_link() override { return new_queue()->measure_link(); }
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
@@ -113,12 +109,17 @@ class CudaDevice final : public jit::GpuDevice {
     return std::make_unique<CudaKernel>(std::move(program), title, context_, capability_,
                                         info().driver);
   }
+  std::unique_ptr<CudaQueue> new_queue() {
+    return std::make_unique<CudaQueue>(context_, memory_, staging_, locks_, pool_);
+  }
 
   ThreadPool& pool_;
   int capability_ = 0;
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
   std::shared_ptr<StagingPool> staging_;
+  std::shared_ptr<jit::PageLocks> locks_;
+  jit::PageLocks::Use use_of_locks_;
 };
 
 }  // namespace

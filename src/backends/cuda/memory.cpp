@@ -1,6 +1,8 @@
 // Contexts and memory through the driver.
 #include "backends/cuda/memory.hpp"
 
+#include <mutex>
+
 #include "core/error.hpp"
 
 namespace impipe::cuda {
@@ -30,6 +32,25 @@ std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceCon
     if (context->try_use()) driver().api.memory_free(pointer);
   };
   return jit::MemoryPool::make(std::move(source), jit::memory_cap());
+}
+
+std::shared_ptr<jit::PageLocks> page_locks(const std::shared_ptr<const DeviceContext>& context) {
+  static std::mutex mutex;
+  static std::weak_ptr<jit::PageLocks> known;
+  const std::lock_guard guard(mutex);
+  std::shared_ptr<jit::PageLocks> locks = known.lock();
+  if (locks) return locks;
+  locks = jit::PageLocks::make([context](std::byte* data, std::int64_t bytes) {
+    const bool locked =
+        context->try_use() && driver().api.host_register(data, static_cast<std::size_t>(bytes),
+                                                         memory_of_all_contexts) == 0;
+    const auto unlock = [context](void* memory) {
+      if (context->try_use()) driver().api.host_unregister(memory);
+    };
+    return locked ? std::shared_ptr<void>(data, unlock) : nullptr;
+  });
+  known = locks;
+  return locks;
 }
 
 PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/api.hpp"
 #include "backends/jit/runtime/memory_pool.hpp"
+#include "backends/jit/runtime/page_locks.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::cuda {
@@ -30,6 +31,9 @@ class DeviceContext {
 // The pool outlives what was taken from it, and keeps the context.
 std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceContext>& context,
                                            const std::string& device);
+
+// For all devices of the process together.
+std::shared_ptr<jit::PageLocks> page_locks(const std::shared_ptr<const DeviceContext>& context);
 
 // Host memory that the device reads and writes by itself. Its context must be in use.
 class PinnedMemory {

@@ -24,12 +24,16 @@ std::size_t bytes_of(std::span<const std::span<const std::byte>> parts) {
   return bytes;
 }
 
+std::int64_t bytes_of(const jit::PooledPlane& plane) {
+  return plane.stride() * plane.size().height * plane.channels() * plane.count();
+}
+
 }  // namespace
 
 CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
                      std::shared_ptr<jit::MemoryPool> memory, std::shared_ptr<StagingPool> staging,
-                     ThreadPool& pool)
-    : GpuQueue(std::move(memory)),
+                     std::shared_ptr<jit::PageLocks> locks, ThreadPool& pool)
+    : GpuQueue(std::move(memory), std::move(locks)),
       context_(std::move(context)),
       staging_(std::move(staging)),
       pool_(pool) {
@@ -47,6 +51,10 @@ CudaQueue::~CudaQueue() {
   if (usable) driver().api.stream_destroy(stream_);
 }
 
+std::unique_ptr<Queue> CudaQueue::make_beside() {
+  return std::make_unique<CudaQueue>(context_, memory_, staging_, locks_, pool_);
+}
+
 template <class CopyRow>
 void CudaQueue::for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes,
                          CopyRow copy_row) {
@@ -60,20 +68,118 @@ void CudaQueue::for_rows(std::int64_t first, std::int64_t count, std::int64_t ro
   pool_.for_each(tasks, task);
 }
 
-// The planes of an image lie behind each other, and so do the images of a stack.
 std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> images) {
+  const bool reached = reaches_all(images);
   context_->use();
   const Plane& first = images.front().front();
+  const auto made = allocate_stack(first.cls(), static_cast<int>(images.front().size()),
+                                   first.size(), static_cast<int>(images.size()));
+  const auto& to = static_cast<const jit::PooledPlane&>(*made);
+  const std::size_t begin = mark();
+  if (reached) {
+    for (std::size_t i = 0; i < images.size(); ++i) send(images[i], 0, to, i);
+  } else {
+    send_copies(images, to);
+  }
+  const auto bytes = static_cast<double>(bytes_of(to));
+  note(Activity::Kind::upload, begin, bytes, reached ? 0 : bytes);
+  return made;
+}
+
+std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) {
+  const auto& from = static_cast<const jit::PooledPlane&>(device_images);
+  Planes planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
+  const bool reached = reaches(planes);
+  context_->use();
+  const auto bytes = static_cast<double>(bytes_of(from));
+  const std::size_t begin = mark();
+  if (reached) {
+    fetch(from, 0, planes, 0, from.size().height);
+    note(Activity::Kind::download, begin, bytes);
+    wait();
+  } else {
+    fetch_copies(from, planes);
+    note(Activity::Kind::download, begin, bytes, bytes);
+    if (noting_) noted_.back().host_end = steady_seconds();
+    let_go();
+  }
+  std::vector<Planes> images;
+  for (auto plane = planes.begin(); plane != planes.end(); plane += from.channels()) {
+    images.emplace_back(plane, plane + from.channels());
+  }
+  return images;
+}
+
+std::shared_ptr<DevicePlane> CudaQueue::upload_rows(const Planes& image, std::int64_t begin,
+                                                    std::int64_t end) {
+  context_->use();
+  const Plane& first = image.front();
+  const auto made =
+      allocate(first.cls(), static_cast<int>(image.size()), {first.size().width, end - begin});
+  const auto& to = static_cast<const jit::PooledPlane&>(*made);
+  const std::size_t start = mark();
+  send(image, begin, to, 0);
+  note(Activity::Kind::upload, start, static_cast<double>(bytes_of(to)));
+  return made;
+}
+
+void CudaQueue::download_rows(const DevicePlane& image, std::int64_t first, const Planes& to,
+                              std::int64_t begin, std::int64_t end) {
+  context_->use();
+  const auto& from = static_cast<const jit::PooledPlane&>(image);
+  const std::size_t start = mark();
+  hold(to);
+  fetch(from, first, to, begin, end);
+  const std::int64_t rows = (end - begin) * static_cast<std::int64_t>(to.size());
+  note(Activity::Kind::download, start, static_cast<double>(rows * from.stride()));
+}
+
+// The planes of an image lie behind each other, and so do the images of a stack.
+void CudaQueue::send(const Planes& image, std::int64_t begin, const jit::PooledPlane& to,
+                     std::size_t place) {
+  const std::int64_t step = to.stride() * to.size().height;
+  hold(image);
+  for (std::size_t c = 0; c < image.size(); ++c) {
+    const Plane& plane = image[c];
+    const auto before = static_cast<std::int64_t>(place * image.size() + c);
+    Copy2d copy;
+    copy.from = {.kind = memory_of_host,
+                 .host = plane.row(begin),
+                 .pitch = static_cast<std::size_t>(plane.stride())};
+    copy.to = {.kind = memory_of_device,
+               .device = to.handle() + static_cast<DevicePointer>(before * step),
+               .pitch = static_cast<std::size_t>(to.stride())};
+    copy.width = static_cast<std::size_t>(plane.row_bytes());
+    copy.height = static_cast<std::size_t>(to.size().height);
+    check(driver().api.copy_rows(&copy, stream_), "cuMemcpy2DAsync");
+  }
+}
+
+void CudaQueue::fetch(const jit::PooledPlane& from, std::int64_t first, const Planes& to,
+                      std::int64_t begin, std::int64_t end) {
+  for (std::size_t c = 0; c < to.size(); ++c) {
+    Plane plane = to[c];  // shares its memory
+    const std::int64_t row = static_cast<std::int64_t>(c) * from.size().height + first;
+    Copy2d copy;
+    copy.from = {.kind = memory_of_device,
+                 .device = from.handle() + static_cast<DevicePointer>(row * from.stride()),
+                 .pitch = static_cast<std::size_t>(from.stride())};
+    copy.to = {.kind = memory_of_host,
+               .host = plane.row(begin),
+               .pitch = static_cast<std::size_t>(plane.stride())};
+    copy.width = static_cast<std::size_t>(plane.row_bytes());
+    copy.height = static_cast<std::size_t>(end - begin);
+    check(driver().api.copy_rows(&copy, stream_), "cuMemcpy2DAsync");
+  }
+}
+
+void CudaQueue::send_copies(std::span<const Planes> images, const jit::PooledPlane& to) {
   const std::size_t channels = images.front().size();
-  const auto made = allocate_stack(first.cls(), static_cast<int>(channels), first.size(),
-                                   static_cast<int>(images.size()));
-  const DevicePointer to = static_cast<const jit::PooledPlane&>(*made).handle();
-  const std::int64_t stride = jit::row_bytes(first.cls(), first.size());
-  const std::int64_t height = first.size().height;
+  const std::int64_t stride = to.stride();
+  const std::int64_t height = to.size().height;
   const std::int64_t all = height * static_cast<std::int64_t>(channels * images.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
-  const std::size_t begin = mark();
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
@@ -83,22 +189,18 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> ima
       std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
                   static_cast<std::size_t>(plane.row_bytes()));
     });
-    check(driver().api.copy_to_device(to + static_cast<DevicePointer>(y * stride), piece.data(),
-                                      static_cast<std::size_t>(count * stride), stream_),
+    check(driver().api.copy_to_device(to.handle() + static_cast<DevicePointer>(y * stride),
+                                      piece.data(), static_cast<std::size_t>(count * stride),
+                                      stream_),
           "cuMemcpyHtoDAsync");
     piece.record(stream_);
   }
-  note(Activity::Kind::upload, begin, static_cast<double>(all * stride));
-  return made;
 }
 
-std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) {
-  context_->use();
-  const auto& from = static_cast<const jit::PooledPlane&>(device_images);
-  Planes planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
-  const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
+void CudaQueue::fetch_copies(const jit::PooledPlane& from, Planes& to) {
+  const std::int64_t stride = from.stride();
   const std::int64_t height = from.size().height;
-  const std::int64_t all = height * static_cast<std::int64_t>(planes.size());
+  const std::int64_t all = height * static_cast<std::int64_t>(to.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   // The piece that is on its way while the one before it is copied out.
@@ -109,13 +211,12 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
   const auto copy_out = [&](const Piece& piece) {
     piece.lease.wait();
     for_rows(piece.y, piece.count, stride, [&](std::int64_t row) {
-      Plane& plane = planes[static_cast<std::size_t>(row / height)];
+      Plane& plane = to[static_cast<std::size_t>(row / height)];
       std::memcpy(plane.row(row % height), piece.lease.data() + (row - piece.y) * stride,
                   static_cast<std::size_t>(plane.row_bytes()));
     });
   };
   std::optional<Piece> before;
-  const std::size_t begin = mark();
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     const auto bytes = static_cast<std::size_t>(count * stride);
@@ -133,14 +234,7 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
     if (before) copy_out(*before);
     before.emplace(Piece{std::move(*lease), y, count});
   }
-  note(Activity::Kind::download, begin, static_cast<double>(all * stride));
   if (before) copy_out(*before);
-  if (noting_) noted_.back().host_end = steady_seconds();
-  std::vector<Planes> images;
-  for (auto plane = planes.begin(); plane != planes.end(); plane += from.channels()) {
-    images.emplace_back(plane, plane + from.channels());
-  }
-  return images;
 }
 
 std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
@@ -211,8 +305,8 @@ std::size_t CudaQueue::mark() {
   return marks_++;
 }
 
-void CudaQueue::note(Activity::Kind kind, std::size_t begin, double bytes) {
-  if (noting_) noted_.push_back({kind, tag_, bytes, begin, mark(), 0});
+void CudaQueue::note(Activity::Kind kind, std::size_t begin, double bytes, double copied) {
+  if (noting_) noted_.push_back({kind, tag_, bytes, copied, begin, mark(), 0});
 }
 
 void CudaQueue::begin_notes() {
@@ -237,7 +331,8 @@ std::vector<Activity> CudaQueue::take_notes() {
     const OwnedEvent& begin = events_[noted.begin];
     const double from = *origin_ + seconds_between(*start_, begin);
     const double to = from + seconds_between(begin, events_[noted.end]);
-    notes_.push_back({noted.kind, noted.tag, from, std::max(to, noted.host_end), noted.bytes});
+    notes_.push_back(
+        {noted.kind, noted.tag, from, std::max(to, noted.host_end), noted.bytes, noted.copied});
   }
   noted_.clear();
   return std::exchange(notes_, {});
@@ -277,6 +372,7 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
 void CudaQueue::wait() {
   context_->use();
   check(driver().api.stream_wait(stream_), "cuStreamSynchronize");
+  let_go();
 }
 
 double CudaQueue::measure_copy() {

@@ -20,11 +20,16 @@ namespace impipe::cuda {
 class CudaQueue final : public jit::GpuQueue {
  public:
   CudaQueue(std::shared_ptr<const DeviceContext> context, std::shared_ptr<jit::MemoryPool> memory,
-            std::shared_ptr<StagingPool> staging, ThreadPool& pool);
+            std::shared_ptr<StagingPool> staging, std::shared_ptr<jit::PageLocks> locks,
+            ThreadPool& pool);
   ~CudaQueue() override;
 
   std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) override;
   std::vector<Planes> download_stack(const DevicePlane& images) override;
+  std::shared_ptr<DevicePlane> upload_rows(const Planes& image, std::int64_t begin,
+                                           std::int64_t end) override;
+  void download_rows(const DevicePlane& image, std::int64_t first, const Planes& to,
+                     std::int64_t begin, std::int64_t end) override;
   std::vector<double> download(const DeviceMeasure& measure) override;
   using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
@@ -43,15 +48,24 @@ class CudaQueue final : public jit::GpuQueue {
   struct Noted {
     Activity::Kind kind;
     int tag;
-    double bytes;
+    double bytes, copied;
     std::size_t begin, end;  // places in events_
     double host_end;         // on the steady clock, when the host has a part after `end`; or 0
   };
   // A point in the stream's work that `take_notes` tells the time of: its place in events_.
   std::size_t mark();
   // What was given since `begin`.
-  void note(Activity::Kind kind, std::size_t begin, double bytes = 0);
+  void note(Activity::Kind kind, std::size_t begin, double bytes = 0, double copied = 0);
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
+  // Of planes that the device reaches: it copies their rows itself. send: from row `begin` on, to
+  // image number `place` of a stack.
+  void send(const Planes& image, std::int64_t begin, const jit::PooledPlane& to, std::size_t place);
+  void fetch(const jit::PooledPlane& from, std::int64_t first, const Planes& to, std::int64_t begin,
+             std::int64_t end);
+  // Of others, through pinned memory.
+  void send_copies(std::span<const Planes> images, const jit::PooledPlane& to);
+  void fetch_copies(const jit::PooledPlane& from, Planes& to);
+  std::unique_ptr<Queue> make_beside() override;
   void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "backends/jit/device.hpp"
 #include "backends/opencl/queue.hpp"
@@ -137,18 +138,14 @@ class OpenClDevice final : public jit::GpuDevice {
     context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
     check(code, "clCreateContext");
     memory_ = make_pool(context_, this->info().id, this->info().memory);
+    locks_ = make_page_locks(context_);
+    use_of_locks_.emplace(locks_);
   }
   ~OpenClDevice() override { calls()->clReleaseContext(context_); }
 
-  std::unique_ptr<Queue> make_queue() override {
-    return std::make_unique<OpenClQueue>(context_, device_, info().is_gpu, memory_);
-  }
-  double measure_copy() override {
-    return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_copy();
-  }
-  LinkSpeed measure_link() override {
-    return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_link();
-  }
+  std::unique_ptr<Queue> make_queue() override { return new_queue(); }
+  double measure_copy() override { return new_queue()->measure_copy(); }
+  LinkSpeed measure_link() override { return new_queue()->measure_link(); }
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
@@ -156,11 +153,16 @@ class OpenClDevice final : public jit::GpuDevice {
     return std::make_unique<OpenClKernel>(context_, device_, target_, info(), std::move(program),
                                           title);
   }
+  std::unique_ptr<OpenClQueue> new_queue() {
+    return std::make_unique<OpenClQueue>(context_, device_, info().is_gpu, memory_, locks_);
+  }
 
   cl_device_id device_;
   Target target_;
   cl_context context_ = nullptr;
   std::shared_ptr<jit::MemoryPool> memory_;
+  std::shared_ptr<jit::PageLocks> locks_;
+  std::optional<jit::PageLocks::Use> use_of_locks_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace impipe::opencl {
                                       call(clEnqueueMarkerWithWaitList) call(clWaitForEvents)      \
                                           call(clReleaseEvent) call(clGetEventProfilingInfo)       \
                                               call(clFlush) call(clFinish) call(clGetEventInfo)    \
-                                                  call(clEnqueueCopyBuffer)
+                                                  call(clEnqueueCopyBuffer) call(clRetainContext)
 
 // The functions of the loader, by their own names.
 struct Calls {

@@ -2,19 +2,16 @@
 #include "backends/opencl/queue.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace impipe::opencl {
-namespace {
-
-double bytes_of_rows(const Plane& plane) {
-  return static_cast<double>(plane.row_bytes() * plane.size().height);
-}
-
-}  // namespace
-
 OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
-                         std::shared_ptr<jit::MemoryPool> memory)
-    : GpuQueue(std::move(memory)), context_(context), is_gpu_(is_gpu) {
+                         std::shared_ptr<jit::MemoryPool> memory,
+                         std::shared_ptr<jit::PageLocks> locks)
+    : GpuQueue(std::move(memory), std::move(locks)),
+      context_(context),
+      device_(device),
+      is_gpu_(is_gpu) {
   cl_int code = CL_SUCCESS;
   queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue");
@@ -27,52 +24,96 @@ OpenClQueue::~OpenClQueue() {
   calls()->clReleaseCommandQueue(queue_);
 }
 
+std::unique_ptr<Queue> OpenClQueue::make_beside() {
+  return std::make_unique<OpenClQueue>(context_, device_, is_gpu_, memory_, locks_);
+}
+
 std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> images) {
   const Plane& first = images.front().front();
   const auto channels = static_cast<int>(images.front().size());
-  const auto plane =
+  const auto made =
       allocate_stack(first.cls(), channels, first.size(), static_cast<int>(images.size()));
-  const auto& made = static_cast<const jit::PooledPlane&>(*plane);
-  const auto height = static_cast<std::size_t>(first.size().height);
-  if (first.size().pixels() == 0) return plane;
+  if (first.size().pixels() == 0) return made;
+  const bool reached = reaches_all(images);
   // The planes of an image lie behind each other, and so do the images of a stack.
-  const auto write = [&](const Plane& from, std::size_t place) {
-    const std::size_t start[3] = {0, 0, 0}, to[3] = {0, place * height, 0};
-    const std::size_t region[3] = {static_cast<std::size_t>(from.row_bytes()), height, 1};
-    check(calls()->clEnqueueWriteBufferRect(
-              queue_, buffer_of(made.handle()), CL_TRUE, to, start, region,
-              static_cast<std::size_t>(made.stride()), 0, static_cast<std::size_t>(from.stride()),
-              0, from.row(0), 0, nullptr, note(Activity::Kind::upload, bytes_of_rows(from))),
-          "an upload");
-  };
   std::size_t place = 0;
   for (const Planes& image : images) {
-    for (const Plane& channel : image) write(channel, place++);
+    if (reached) hold(image);
+    for (const Plane& channel : image) {
+      send(channel, 0, static_cast<const jit::PooledPlane&>(*made), place++, reached);
+    }
   }
-  return plane;
+  check(calls()->clFlush(queue_), "clFlush");
+  return made;
 }
 
 std::vector<Planes> OpenClQueue::download_stack(const DevicePlane& images) {
   const auto& from = static_cast<const jit::PooledPlane&>(images);
-  const auto height = static_cast<std::size_t>(from.size().height);
   std::vector<Planes> made;
-  const auto read = [&](std::size_t place, Plane& plane) {
-    const std::size_t start[3] = {0, place * height, 0}, to[3] = {0, 0, 0};
-    const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
-    check(calls()->clEnqueueReadBufferRect(
-              queue_, buffer_of(from.handle()), CL_TRUE, start, to, region,
-              static_cast<std::size_t>(from.stride()), 0, static_cast<std::size_t>(plane.stride()),
-              0, plane.row(0), 0, nullptr, note(Activity::Kind::download, bytes_of_rows(plane))),
-          "a download");
-  };
   std::size_t place = 0;
   for (int i = 0; i < from.count(); ++i) {
-    made.push_back(new_planes(from.cls(), from.channels(), from.size()));
-    for (Plane& channel : made.back()) {
-      if (from.size().pixels() > 0) read(place++, channel);
+    Planes& image = made.emplace_back(new_planes(from.cls(), from.channels(), from.size()));
+    if (from.size().pixels() == 0) continue;
+    const bool reached = reaches(image);
+    if (reached) hold(image);
+    for (const Plane& channel : image) {
+      fetch(from, place++, 0, channel, 0, from.size().height, reached);
     }
   }
+  wait();
   return made;
+}
+
+std::shared_ptr<DevicePlane> OpenClQueue::upload_rows(const Planes& image, std::int64_t begin,
+                                                      std::int64_t end) {
+  const Plane& first = image.front();
+  const auto made =
+      allocate(first.cls(), static_cast<int>(image.size()), {first.size().width, end - begin});
+  hold(image);
+  for (std::size_t c = 0; c < image.size(); ++c) {
+    send(image[c], begin, static_cast<const jit::PooledPlane&>(*made), c, true);
+  }
+  check(calls()->clFlush(queue_), "clFlush");
+  return made;
+}
+
+void OpenClQueue::download_rows(const DevicePlane& image, std::int64_t first, const Planes& to,
+                                std::int64_t begin, std::int64_t end) {
+  hold(to);
+  for (std::size_t c = 0; c < to.size(); ++c) {
+    fetch(static_cast<const jit::PooledPlane&>(image), c, first, to[c], begin, end, true);
+  }
+  check(calls()->clFlush(queue_), "clFlush");
+}
+
+void OpenClQueue::send(const Plane& plane, std::int64_t begin, const jit::PooledPlane& to,
+                       std::size_t place, bool reached) {
+  const auto height = static_cast<std::size_t>(to.size().height);
+  const auto width = static_cast<std::size_t>(plane.row_bytes());
+  const std::size_t start[3] = {0, 0, 0}, at[3] = {0, place * height, 0};
+  const std::size_t region[3] = {width, height, 1};
+  const auto bytes = static_cast<double>(width * height);
+  check(calls()->clEnqueueWriteBufferRect(
+            queue_, buffer_of(to.handle()), reached ? CL_FALSE : CL_TRUE, at, start, region,
+            static_cast<std::size_t>(to.stride()), 0, static_cast<std::size_t>(plane.stride()), 0,
+            plane.row(begin), 0, nullptr, note(Activity::Kind::upload, bytes, reached ? 0 : bytes)),
+        "an upload");
+}
+
+void OpenClQueue::fetch(const jit::PooledPlane& from, std::size_t place, std::int64_t first,
+                        Plane plane, std::int64_t begin, std::int64_t end, bool reached) {
+  const auto height = static_cast<std::size_t>(from.size().height);
+  const auto width = static_cast<std::size_t>(plane.row_bytes());
+  const std::size_t start[3] = {0, place * height + static_cast<std::size_t>(first), 0};
+  const std::size_t to[3] = {0, 0, 0};
+  const std::size_t region[3] = {width, static_cast<std::size_t>(end - begin), 1};
+  const auto bytes = static_cast<double>(width) * static_cast<double>(end - begin);
+  check(
+      calls()->clEnqueueReadBufferRect(
+          queue_, buffer_of(from.handle()), reached ? CL_FALSE : CL_TRUE, start, to, region,
+          static_cast<std::size_t>(from.stride()), 0, static_cast<std::size_t>(plane.stride()), 0,
+          plane.row(begin), 0, nullptr, note(Activity::Kind::download, bytes, reached ? 0 : bytes)),
+      "a download");
 }
 
 std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
@@ -111,7 +152,7 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     const bool first = !compiled.launched[place_of_entry];
     compiled.launched[place_of_entry] = true;
     check(cl.clEnqueueNDRangeKernel(queue_, entry, 3, nullptr, global, local, 0, nullptr,
-                                    note(Activity::Kind::kernel, 0, first)),
+                                    note(Activity::Kind::kernel, 0, 0, first)),
           "the launch of " + compiled.program.entries[static_cast<std::size_t>(pass.entry)]);
     ++launches_;
   }
@@ -139,7 +180,10 @@ jit::MemoryBlock OpenClQueue::filled(std::span<const std::span<const std::byte>>
   return block;
 }
 
-void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }
+void OpenClQueue::wait() {
+  check(calls()->clFinish(queue_), "clFinish");
+  let_go();
+}
 
 cl_event OpenClQueue::mark() {
   cl_event event = nullptr;
@@ -161,9 +205,9 @@ double OpenClQueue::time_at(cl_event mark) const {
 
 double OpenClQueue::clock() { return time_at(mark()); }
 
-cl_event* OpenClQueue::note(Activity::Kind kind, double bytes, bool first) {
+cl_event* OpenClQueue::note(Activity::Kind kind, double bytes, double copied, bool first) {
   if (!noting_) return nullptr;
-  noted_.push_back({kind, tag_, bytes, first, nullptr});
+  noted_.push_back({kind, tag_, bytes, copied, first, nullptr});
   return &noted_.back().event;
 }
 
@@ -212,7 +256,8 @@ std::vector<Activity> OpenClQueue::take_notes() {
                         .begin = idle + *offset_,
                         .end = begin + *offset_});
     }
-    notes_.push_back({noted.kind, noted.tag, begin + *offset_, end + *offset_, noted.bytes});
+    notes_.push_back(
+        {noted.kind, noted.tag, begin + *offset_, end + *offset_, noted.bytes, noted.copied});
     before = end;
   }
   forget_notes();
@@ -268,16 +313,17 @@ LinkSpeed OpenClQueue::measure_link() {
   const std::size_t bytes = std::size_t{is_gpu_ ? 64u : 16u} << 20;
   constexpr int runs = 4;
   LinkSpeed best;
-  std::vector<std::byte> there(bytes, std::byte{1});
+  Plane there(PixelClass::uint8, {static_cast<std::int64_t>(bytes), 1});
+  std::memset(there.row(0), 1, bytes);
   const jit::MemoryBlock block = take(bytes);
   const Calls& cl = *calls();
   for (int run = 0; run < runs; ++run) {
     const double start = clock();
     check(cl.clEnqueueWriteBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes,
-                                  there.data(), 0, nullptr, nullptr),
+                                  there.row(0), 0, nullptr, nullptr),
           "an upload");
     const double between = clock();
-    check(cl.clEnqueueReadBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes, there.data(),
+    check(cl.clEnqueueReadBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes, there.row(0),
                                  0, nullptr, nullptr),
           "a download");
     const double end = clock();

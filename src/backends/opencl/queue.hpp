@@ -14,11 +14,15 @@ namespace impipe::opencl {
 class OpenClQueue final : public jit::GpuQueue {
  public:
   OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
-              std::shared_ptr<jit::MemoryPool> memory);
+              std::shared_ptr<jit::MemoryPool> memory, std::shared_ptr<jit::PageLocks> locks);
   ~OpenClQueue() override;
 
   std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) override;
   std::vector<Planes> download_stack(const DevicePlane& images) override;
+  std::shared_ptr<DevicePlane> upload_rows(const Planes& image, std::int64_t begin,
+                                           std::int64_t end) override;
+  void download_rows(const DevicePlane& image, std::int64_t first, const Planes& to,
+                     std::int64_t begin, std::int64_t end) override;
   std::vector<double> download(const DeviceMeasure& measure) override;
   using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
@@ -37,15 +41,23 @@ class OpenClQueue final : public jit::GpuQueue {
   struct Noted {
     Activity::Kind kind;
     int tag;
-    double bytes;
+    double bytes, copied;
     bool first;  // launch of its kernel
     cl_event event;
   };
   // Where the event of the next command goes: null when nobody wants it.
-  cl_event* note(Activity::Kind kind, double bytes = 0, bool first = false);
+  cl_event* note(Activity::Kind kind, double bytes = 0, double copied = 0, bool first = false);
   void forget_notes();
   // Of a command that is done, seconds on the device's clock.
   static double profiled(cl_event event, cl_profiling_info what);
+  // Between a plane and number `place` of those that lie behind each other on the device: its rows
+  // from `begin` on, as many as the device's has; the device's from `first` on to its rows
+  // [begin, end). Where the device does not reach the plane's memory, the transfer is waited for.
+  void send(const Plane& plane, std::int64_t begin, const jit::PooledPlane& to, std::size_t place,
+            bool reached);
+  void fetch(const jit::PooledPlane& from, std::size_t place, std::int64_t first, Plane plane,
+             std::int64_t begin, std::int64_t end, bool reached);
+  std::unique_ptr<Queue> make_beside() override;
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   cl_event mark();                      // a point in the lane's work
@@ -53,6 +65,7 @@ class OpenClQueue final : public jit::GpuQueue {
   double clock();  // seconds on the device's clock, when the work given so far is done
 
   cl_context context_;
+  cl_device_id device_;
   bool is_gpu_;
   cl_command_queue queue_ = nullptr;
   double start_ = 0;

@@ -95,8 +95,14 @@ StepTimes::Places StepTimes::add(const Program& program, const std::vector<std::
     if (s < outcome.step_launches.size()) sum.launches += outcome.step_launches[s];
   }
   for (const Activity& activity : outcome.activity) {
-    if (activity.kind == Activity::Kind::upload) uploaded_ += activity.bytes;
-    if (activity.kind == Activity::Kind::download) downloaded_ += activity.bytes;
+    if (activity.kind == Activity::Kind::upload) {
+      uploaded_ += activity.bytes;
+      copied_up_ += activity.copied;
+    }
+    if (activity.kind == Activity::Kind::download) {
+      downloaded_ += activity.bytes;
+      copied_down_ += activity.copied;
+    }
   }
   return places;
 }

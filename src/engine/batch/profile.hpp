@@ -52,9 +52,12 @@ struct Profile {
   int compiled = 0, cached = 0;  // kernels of a GPU: made now, found in the cache
   double compile = 0;            // seconds that making these took, on threads of their own
   double uploaded = 0, downloaded = 0;  // bytes
-  std::int64_t peak_memory = 0;         // bytes of all planes at the same time
-  std::int64_t process_peak = 0;        // bytes of the process that were in memory at most
-  std::int64_t estimated = 0;           // bytes that --memory counts for the largest picture
+  // Of these, bytes that were copied on the host, to memory that the device reads and from what it
+  // writes.
+  double copied_up = 0, copied_down = 0;
+  std::int64_t peak_memory = 0;   // bytes of all planes at the same time
+  std::int64_t process_peak = 0;  // bytes of the process that were in memory at most
+  std::int64_t estimated = 0;     // bytes that --memory counts for the largest picture
   std::vector<StepProfile> steps;
   std::vector<DeviceProfile> devices;
 
@@ -94,6 +97,8 @@ class StepTimes {
   std::vector<StepProfile> steps() const { return steps_; }
   double uploaded() const { return uploaded_; }
   double downloaded() const { return downloaded_; }
+  double copied_up() const { return copied_up_; }
+  double copied_down() const { return copied_down_; }
 
  private:
   std::vector<int>& places_of(const Program& program, const std::vector<std::string>& stages);
@@ -104,7 +109,7 @@ class StepTimes {
   std::map<const Program*, std::vector<int>> places_;
   std::map<std::string, int> known_;  // by their text
   std::vector<StepProfile> steps_;
-  double uploaded_ = 0, downloaded_ = 0;
+  double uploaded_ = 0, downloaded_ = 0, copied_up_ = 0, copied_down_ = 0;
 };
 
 }  // namespace impipe::engine

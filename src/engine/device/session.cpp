@@ -17,13 +17,24 @@
 
 namespace impipe::engine {
 
+namespace {
+
+bool writes_single(const Plan& plan) {
+  const std::vector<ValueId> written = written_images(plan);
+  return std::any_of(written.begin(), written.end(),
+                     [&](ValueId id) { return plan.values[id].type.cls == PixelClass::single; });
+}
+
+}  // namespace
+
 Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
     : pipeline_(std::move(pipeline)),
       device_(std::move(device)),
       options_(options),
       decoder_([this] { return device_.device->prepare_jpeg_decoder(); }),
       encoder_([this] { return device_.device->prepare_jpeg_encoder(); }),
-      unpacker_([this] { return device_.device->prepare_unpacker(); }) {}
+      unpacker_([this] { return device_.device->prepare_unpacker(); }),
+      one_nan_([this] { return device_.device->prepare_one_nan(); }) {}
 
 Session::~Session() {
   // They use this session, and programs may outlive it.
@@ -49,8 +60,14 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
     made->kernels = kernels_of(*made, false);
     known = std::move(made);
+    if (device().is_gpu && writes_single(known->plan)) one_nan_.begin();
   }
   return known;
+}
+
+std::shared_ptr<const Kernel> Session::one_nan(const Program& program) {
+  if (!device().is_gpu || !writes_single(program.plan)) return nullptr;
+  return one_nan_.kernel_in_time();
 }
 
 // IMPIPE_TEST_COMPILE_FIRST: each kernel before the next and before anything runs. Oclgrind
@@ -110,6 +127,7 @@ bool Session::is_compiling() {
   if (std::any_of(compiling_.begin(), compiling_.end(), engine::is_compiling)) return true;
   std::lock_guard packers(packers_mutex_);
   return decoder_.is_compiling() || encoder_.is_compiling() || unpacker_.is_compiling() ||
+         one_nan_.is_compiling() ||
          std::any_of(packers_.begin(), packers_.end(),
                      [](const auto& known) { return known.second.is_compiling(); });
 }

@@ -191,8 +191,17 @@ class Execution {
   // A value's planes for each of the stack. An alpha that no step changed never left the host.
   std::vector<Planes> planes_of(ValueId id) {
     if (id == plan_.input_alpha) return alphas_;
+    if (has_one_nan(id)) {
+      queue_.run(*options_.one_nan, {.spec = nullptr, .inputs = {}, .outputs = {values_[id]}});
+    }
     if (count_ > 1) return queue_.download_stack(*values_[id].plane);
     return {queue_.download(*values_[id].plane)};
+  }
+
+  // Whether the device sees to an image's NaNs.
+  bool has_one_nan(ValueId id) const {
+    return options_.one_nan != nullptr && id != plan_.input_alpha &&
+           plan_.values[id].type.cls == PixelClass::single;
   }
 
   // As they leave the program, with one NaN.
@@ -205,8 +214,10 @@ class Execution {
       images[i].planes = std::move(pixels[i]);
       images[i].type.alpha = alpha.has_value();
       if (alpha) images[i].alpha = std::move(alphas[i].front());
-      for (Plane& plane : images[i].planes) make_one_nan(plane);
-      make_one_nan(images[i].alpha);
+      if (!has_one_nan(id)) {
+        for (Plane& plane : images[i].planes) make_one_nan(plane);
+      }
+      if (alpha && !has_one_nan(*alpha)) make_one_nan(images[i].alpha);
     }
     return images;
   }

@@ -96,6 +96,8 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps and while a kernel compiles; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
+  // Device::prepare_one_nan's; null: NaNs are the host's work.
+  std::shared_ptr<const Kernel> one_nan = nullptr;
   // Of what is coded: the device's decoder of such pictures.
   std::shared_ptr<const Kernel> decoder = nullptr;
   // What the device makes of the result of each image of the stack; nothing where there are no

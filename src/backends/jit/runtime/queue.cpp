@@ -49,8 +49,8 @@ LaunchPlan plan_of(const Program& program, const Launch& launch) {
 
 }  // namespace
 
-GpuQueue::GpuQueue(std::shared_ptr<MemoryPool> memory)
-    : memory_(std::move(memory)), lane_(memory_->open_lane()) {}
+GpuQueue::GpuQueue(std::shared_ptr<MemoryPool> memory, std::shared_ptr<PageLocks> locks)
+    : memory_(std::move(memory)), locks_(std::move(locks)), lane_(memory_->open_lane()) {}
 
 GpuQueue::~GpuQueue() {
   tickets_ = {};
@@ -80,6 +80,19 @@ std::shared_ptr<DevicePlane> GpuQueue::upload(const Planes& image) {
 }
 Planes GpuQueue::download(const DevicePlane& image) {
   return std::move(download_stack(image).front());
+}
+
+Queue* GpuQueue::beside(int number) {
+  while (beside_.size() <= static_cast<std::size_t>(number)) beside_.push_back(make_beside());
+  return beside_[static_cast<std::size_t>(number)].get();
+}
+
+bool GpuQueue::reaches(const Planes& image) {
+  return std::ranges::all_of(image, [&](const Plane& plane) { return locks_->covers(plane); });
+}
+
+bool GpuQueue::reaches_all(std::span<const Planes> images) {
+  return std::ranges::all_of(images, [&](const Planes& image) { return reaches(image); });
 }
 
 GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch& launch) {

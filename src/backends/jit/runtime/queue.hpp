@@ -12,19 +12,22 @@
 #include "backends/jit/program/program.hpp"
 #include "backends/jit/runtime/device_values.hpp"
 #include "backends/jit/runtime/memory_pool.hpp"
+#include "backends/jit/runtime/page_locks.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::jit {
 
 class GpuQueue : public Queue {
  public:
-  explicit GpuQueue(std::shared_ptr<MemoryPool> memory);
+  GpuQueue(std::shared_ptr<MemoryPool> memory, std::shared_ptr<PageLocks> locks);
   ~GpuQueue() override;  // a runtime's own destructor waits for the work before
   GpuQueue(const GpuQueue&) = delete;
   GpuQueue& operator=(const GpuQueue&) = delete;
 
   std::shared_ptr<DevicePlane> upload(const Planes& image) override;
   Planes download(const DevicePlane& image) override;
+  Queue* beside(int number) override;
+  bool reaches(const Planes& image) override;
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
   std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
@@ -47,13 +50,22 @@ class GpuQueue : public Queue {
                                                const PreparedLaunch& prepared);
 
   MemoryBlock take(std::int64_t bytes) { return memory_->allocate(bytes, lane_); }
+  bool reaches_all(std::span<const Planes> images);
+  // A transfer that was given to the device reads or writes their memory: it stays until `let_go`,
+  // after the work was waited for.
+  void hold(Planes image) { held_.push_back(std::move(image)); }
+  void let_go() { held_.clear(); }
   // Whether what a launch copies to the device is there for the launches after it.
   virtual bool copies_at_once() const { return true; }
   // Bytes a second, read plus written, of copies; 0 when there is no memory for them.
   double measured_copy(const std::function<double(const MemoryBlock& from, const MemoryBlock& to,
                                                   std::int64_t)>& seconds);
 
+  const std::shared_ptr<MemoryPool> memory_;
+  const std::shared_ptr<PageLocks> locks_;
+
  private:
+  virtual std::unique_ptr<Queue> make_beside() = 0;
   // Fills memory with zeros, in the lane's order.
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
   // Memory with these contents. parts: one behind the other; none is empty.
@@ -61,8 +73,9 @@ class GpuQueue : public Queue {
   // The memory of scratch that begins with contents, for one launch.
   std::uint64_t constants_of(const Scratch& wanted, std::vector<MemoryBlock>& blocks);
 
-  std::shared_ptr<MemoryPool> memory_;
   int lane_;
+  std::vector<Planes> held_;
+  std::vector<std::unique_ptr<Queue>> beside_;
   // What kernels read and never write, such as weights, is the same for every file of a batch. To
   // copy it for each launch takes 5 to 100 us of the device's time. The last ones, the newest at
   // the end.
