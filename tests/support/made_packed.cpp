@@ -156,6 +156,33 @@ Bytes filtered_row(const PackedForm& form, std::vector<std::uint32_t> row) {
   return row_bytes(form, row);
 }
 
+// Runs of bytes as TIFF's PackBits (TIFF 6.0, section 9) or OpenEXR says how long they are.
+Bytes run_lengths(const Bytes& from, bool is_exr) {
+  Bytes made;
+  std::size_t at = 0;
+  const auto repeats = [&](std::size_t i) {
+    std::size_t count = 1;
+    while (i + count < from.size() && count < 128 && from[i + count] == from[i]) ++count;
+    return count;
+  };
+  while (at < from.size()) {
+    std::size_t count = repeats(at);
+    if (count >= 3) {
+      made.push_back(static_cast<std::byte>(is_exr ? count - 1 : 257 - count));
+      made.push_back(from[at]);
+    } else {
+      count = 1;
+      while (at + count < from.size() && count < 128 && repeats(at + count) < 3) ++count;
+      made.push_back(static_cast<std::byte>(is_exr ? 256 - count : count - 1));
+      made.insert(made.end(), from.begin() + static_cast<std::ptrdiff_t>(at),
+                  from.begin() + static_cast<std::ptrdiff_t>(at + count));
+    }
+    at += count;
+    if (!is_exr && at % 7 == 0) made.push_back(std::byte{128});  // which says nothing
+  }
+  return made;
+}
+
 // PNG's row of a filter type (W3C PNG, 9.2), behind the type.
 Bytes png_row(int type, const Bytes& row, const Bytes& above, std::size_t step) {
   Bytes made{static_cast<std::byte>(type)};
@@ -294,6 +321,8 @@ MadePicture made_packed(const PackedForm& form, Samples samples, const Packer& p
     Bytes bytes = chunk_bytes(form, all, place, is_stored);
     if (form.filter == Filter::png) bytes = png_rows(form, bytes, seed);
     if (form.packing == Packing::zlib && !is_stored) bytes = zlib_stream(bytes, packer);
+    if (form.packing == Packing::packbits && !is_stored) bytes = run_lengths(bytes, false);
+    if (form.packing == Packing::exr_rle && !is_stored) bytes = run_lengths(bytes, true);
     // Something else between the chunks, so that they begin at any byte.
     made.packed.bytes.resize(made.packed.bytes.size() + made.packed.chunks.size() % 5,
                              std::byte{0xa5});
