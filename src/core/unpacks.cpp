@@ -60,8 +60,7 @@ bool has_filter(const PackedForm& form) {
 }  // namespace
 
 bool unpacks(const PackedForm& form) {
-  const bool has_packing = form.packing != Packing::lzw;
-  return has_packing && form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
+  return form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
          form.chunk.height > 0 && has_channels(form) && has_pixels(form) && has_filter(form) &&
          form.size.width < max_chunk_bytes && form.size.height < max_chunk_bytes &&
          form.chunk_bytes() <= max_chunk_bytes;

@@ -207,6 +207,48 @@ TEST_F(Unpack, HasThePixelsOfRunLengths) {
   }
 }
 
+TEST_F(Unpack, HasThePixelsOfLzw) {
+  unsigned seed = 400;
+  for (const Size size : {Size{1, 1}, {5, 3}, {129, 33}, {700, 141}}) {
+    for (PackedForm form : {strips_of_bytes(), tiff_strips()}) {
+      form.packing = Packing::lzw;
+      form.size = size;
+      form.chunk = {size.width, 50};
+      std::vector<MadePicture> pictures;
+      for (const Samples samples :
+           {Samples::noise, Samples::natural, Samples::flat, Samples::drawn}) {
+        pictures.push_back(made_packed(form, samples, {}, seed++));
+      }
+      expect_equal(pictures);
+    }
+  }
+}
+
+// Damaged LZW ends somewhere, in whatever bytes, or is left to the host; cut off it is left to it.
+TEST_F(Unpack, LeavesDamagedLzwToTheHost) {
+  PackedForm form = strips_of_bytes();
+  form.packing = Packing::lzw;
+  form.size = form.chunk = {150, 90};
+  std::mt19937 random(3);
+  std::vector<MadePicture> pictures;
+  for (unsigned i = 0; i < 60; ++i) {
+    MadePicture one = made_packed(form, i % 3 == 0 ? Samples::drawn : Samples::natural, {}, i);
+    std::vector<std::byte>& bytes = one.packed.bytes;
+    for (unsigned k = 0; k < i % 4; ++k) {
+      bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
+    }
+    if (i % 4 == 0) bytes.resize(random() % (bytes.size() - 4));
+    one.packed.chunks[0].bytes = static_cast<std::int64_t>(bytes.size());
+    pictures.push_back(std::move(one));
+  }
+  std::vector<const PackedPicture*> packed;
+  for (const MadePicture& one : pictures) packed.push_back(&one.packed);
+  for (auto& unpacker : unpackers(form)) {
+    const Unpacker::Result made = unpacker->decode(packed);
+    for (std::size_t i = 0; i < pictures.size(); i += 4) EXPECT_NE(made.faults[i], 0) << i;
+  }
+}
+
 // A byte less or more, and lengths beyond the end of either.
 TEST_F(Unpack, LeavesOtherRunLengthsToTheHost) {
   for (const Packing packing : {Packing::packbits, Packing::exr_rle}) {

@@ -149,7 +149,7 @@ constexpr Buffer data{Buffer::Kind::scratch, 0}, unpacked{Buffer::Kind::scratch,
     progress{Buffer::Kind::scratch, 4}, image{Buffer::Kind::output, 0},
     result{Buffer::Kind::output, 1};
 // Kernels, by their places in the program.
-enum Entry { inflate, expand_runs, pixels_of, sum_rows, sum_bytes, unfilter };
+enum Entry { inflate, expand_runs, expand_lzw, pixels_of, sum_rows, sum_bytes, unfilter };
 
 std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
 
@@ -164,12 +164,18 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
     return LaunchShape{{x, y, z}, {items, 1, 1}};
   };
   const std::int64_t chunks = pictures * form.chunks();
-  const bool has_runs = form.packing == Packing::packbits || form.packing == Packing::exr_rle;
+  const LaunchShape by_chunks = shape(chunks, 1, 1, inflaters);
   std::vector<Pass> passes;
-  if (has_runs) {
-    passes.push_back({expand_runs, shape(chunks, 1, 1, inflaters), {data, unpacked, status}});
-  } else {
-    passes.push_back({inflate, shape(chunks, 1, 1, inflaters), {data, unpacked, status, status}});
+  switch (form.packing) {
+    case Packing::none:
+    case Packing::zlib:
+      passes.push_back({inflate, by_chunks, {data, unpacked, status, status}});
+      break;
+    case Packing::packbits:
+    case Packing::exr_rle:
+      passes.push_back({expand_runs, by_chunks, {data, unpacked, status}});
+      break;
+    case Packing::lzw: passes.push_back({expand_lzw, by_chunks, {data, unpacked, status}}); break;
   }
   if (form.filter == Filter::exr) {
     passes.push_back({sum_bytes, shape(chunks, 1, 1, inflaters), {data, unpacked}});
@@ -235,7 +241,7 @@ Program unpacker(Dialect dialect) {
   for (const std::string& name : parts_of(kernels::inflate)) {
     text += part(kernels::inflate, name);
   }
-  text += part(kernels::runs, "runs");
+  text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
   for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "unfilter"}) {
     text += part(kernels::unpack, name);
   }
@@ -244,7 +250,8 @@ Program unpacker(Dialect dialect) {
                                   {"lead", std::to_string(lead_bits)},
                                   {"copies", std::to_string(copies_a_step)},
                                   {"runs", std::to_string(runs_a_step)}});
-  program.entries = {"inflate_chunks", "expand_runs", "pixels_of", "sum_rows", "sum_bytes"};
+  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw",
+                     "pixels_of",      "sum_rows",    "sum_bytes"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
     own +=

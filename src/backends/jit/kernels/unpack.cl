@@ -189,7 +189,7 @@ FUNCTION int next_band(GLOBAL uint* progress, IN_LOCAL uint* shared) {
 }
 
 // -- part: unfilter_by
-// Of pixels of $pixel_step bytes.
+// The kernel of pixels that have so many bytes.
 #undef TILE_WORDS
 #define TILE_WORDS (TILE_STEPS * $step_words)
 // A step of a row. before, above: the pixel to the left, and the one above that.
