@@ -87,8 +87,7 @@ bool fits_filter(const PackedForm& form) {
 }  // namespace
 
 bool unpacks(const PackedForm& form) {
-  const bool has_packing = form.packing == Packing::none || form.packing == Packing::zlib;
-  return has_packing && form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
+  return form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
          form.chunk.height > 0 && has_channels(form) && has_pixels(form) && has_filter(form) &&
          form.size.width < max_chunk_bytes && form.size.height < max_chunk_bytes &&
          form.chunk_bytes() <= max_chunk_bytes;
@@ -103,6 +102,18 @@ bool packs(const PackedForm& form) {
   constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
   return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
          fits_filter(form);
+}
+
+std::int64_t unpacking_bytes(const PackedForm& form, std::int64_t packed) {
+  constexpr std::int64_t few = 256;  // heads, states and padding
+  const std::int64_t unpacked = form.chunk_bytes() + 32;
+  std::int64_t bytes = few + packed + form.chunks() * (unpacked + 16);
+  if (form.filter != Filter::png) return bytes;
+  // Rows without their filters, and how far each band of them is.
+  bytes += form.size.height * (form.row_bytes(form.size.width) + 16) + form.size.height;
+  if (form.packing != Packing::zlib || form.chunk_bytes() <= least_stream_bytes) return bytes;
+  // Where each byte comes from; and what may be blocks, one in 2048 bytes at most.
+  return bytes + 4 * unpacked + (packed / 2048 + 64) * (64 * 8 + 64) + unpacked / 8192;
 }
 
 }  // namespace impipe

@@ -8,6 +8,10 @@ namespace impipe {
 // Bytes of a chunk, unpacked, at most.
 inline constexpr std::int64_t max_chunk_bytes = (std::int64_t{1} << 28) - 64;
 
+// Bytes of a PNG, unpacked, above which a device looks for its stream's blocks to inflate them at
+// once: with fewer a group goes through the stream in the time that the search takes.
+inline constexpr std::int64_t least_stream_bytes = std::int64_t{1} << 19;
+
 // Whether the devices that decode lossless pictures know this form: Device::prepare_unpacker gives
 // them a kernel for it. A function of the form alone.
 bool unpacks(const PackedForm& form);
@@ -17,5 +21,9 @@ bool unpacks(const PackedForm& form);
 // float_differences of floats and halves alone, exr of no single bits; at most 65,535 chunks and
 // less than 1 GiB a picture.
 bool packs(const PackedForm& form);
+
+// Bytes of a device's memory that it takes for each picture of so many packed bytes while it
+// decodes it, at most, these included and the planes not.
+std::int64_t unpacking_bytes(const PackedForm& form, std::int64_t packed);
 
 }  // namespace impipe

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <random>
 #include <stdexcept>
 
@@ -156,6 +157,73 @@ Bytes filtered_row(const PackedForm& form, std::vector<std::uint32_t> row) {
   return row_bytes(form, row);
 }
 
+// Runs of bytes as TIFF's PackBits (TIFF 6.0, section 9) or OpenEXR says how long they are.
+Bytes run_lengths(const Bytes& from, bool is_exr) {
+  Bytes made;
+  std::size_t at = 0;
+  const auto repeats = [&](std::size_t i) {
+    std::size_t count = 1;
+    while (i + count < from.size() && count < 128 && from[i + count] == from[i]) ++count;
+    return count;
+  };
+  while (at < from.size()) {
+    std::size_t count = repeats(at);
+    if (count >= 3) {
+      made.push_back(static_cast<std::byte>(is_exr ? count - 1 : 257 - count));
+      made.push_back(from[at]);
+    } else {
+      count = 1;
+      while (at + count < from.size() && count < 128 && repeats(at + count) < 3) ++count;
+      made.push_back(static_cast<std::byte>(is_exr ? 256 - count : count - 1));
+      made.insert(made.end(), from.begin() + static_cast<std::ptrdiff_t>(at),
+                  from.begin() + static_cast<std::ptrdiff_t>(at + count));
+    }
+    at += count;
+    if (!is_exr && at % 7 == 0) made.push_back(std::byte{128});  // which says nothing
+  }
+  return made;
+}
+
+// TIFF's LZW (TIFF 6.0, section 13): codes from 9 bits on, the uppermost first, wider one entry
+// before they have to be; the table is cleared at the beginning and when it has 4094 entries.
+Bytes lzw_codes(const Bytes& from) {
+  Bytes made;
+  std::uint32_t waiting = 0;
+  int bits = 0, width = 9;
+  const auto put = [&](std::uint32_t code) {
+    waiting = waiting << width | code;
+    for (bits += width; bits >= 8; bits -= 8) {
+      made.push_back(static_cast<std::byte>(waiting >> (bits - 8)));
+    }
+  };
+  std::map<std::pair<std::uint32_t, std::byte>, std::uint32_t> table;
+  std::uint32_t next = 258;
+  put(256);
+  std::uint32_t prefix = std::to_integer<std::uint32_t>(from[0]);
+  for (std::size_t i = 1; i < from.size(); ++i) {
+    const auto found = table.find({prefix, from[i]});
+    if (found != table.end()) {
+      prefix = found->second;
+      continue;
+    }
+    put(prefix);
+    table[{prefix, from[i]}] = next++;
+    if (next == 512 || next == 1024 || next == 2048) ++width;
+    if (next == 4095) {
+      put(256);
+      table.clear();
+      next = 258;
+      width = 9;
+    }
+    prefix = std::to_integer<std::uint32_t>(from[i]);
+  }
+  put(prefix);
+  if (next == 511 || next == 1023 || next == 2047) ++width;
+  put(257);
+  if (bits > 0) made.push_back(static_cast<std::byte>(waiting << (8 - bits)));
+  return made;
+}
+
 // PNG's row of a filter type (W3C PNG, 9.2), behind the type.
 Bytes png_row(int type, const Bytes& row, const Bytes& above, std::size_t step) {
   Bytes made{static_cast<std::byte>(type)};
@@ -294,6 +362,9 @@ MadePicture made_packed(const PackedForm& form, Samples samples, const Packer& p
     Bytes bytes = chunk_bytes(form, all, place, is_stored);
     if (form.filter == Filter::png) bytes = png_rows(form, bytes, seed);
     if (form.packing == Packing::zlib && !is_stored) bytes = zlib_stream(bytes, packer);
+    if (form.packing == Packing::packbits && !is_stored) bytes = run_lengths(bytes, false);
+    if (form.packing == Packing::exr_rle && !is_stored) bytes = run_lengths(bytes, true);
+    if (form.packing == Packing::lzw && !is_stored) bytes = lzw_codes(bytes);
     // Something else between the chunks, so that they begin at any byte.
     made.packed.bytes.resize(made.packed.bytes.size() + made.packed.chunks.size() % 5,
                              std::byte{0xa5});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/jit/codec/unpack.hpp"
 #include "backends/opencl/device.hpp"
 #include "core/unpacks.hpp"
 #include "support/backend_compare.hpp"
@@ -57,6 +58,7 @@ class Unpack : public ::testing::Test {
  protected:
   void SetUp() override {
     open({"opencl", opencl::devices, opencl::open, {}, {}});
+    open({"cuda", cuda::devices, cuda::open, {}, {}});
     if (devices_.empty()) GTEST_SKIP() << "no OpenCL device";
   }
   void open(const Backend& backend) {
@@ -180,6 +182,102 @@ TEST_F(Unpack, HasThePixelsAtEverySize) {
         }
         expect_equal(pictures);
       }
+    }
+  }
+}
+
+TEST_F(Unpack, HasThePixelsOfRunLengths) {
+  unsigned seed = 300;
+  for (const Size size : {Size{1, 1}, {5, 3}, {129, 33}, {700, 41}}) {
+    for (PackedForm form : {strips_of_bytes(), exr_blocks(), tiff_strips()}) {
+      form.packing = form.filter == Filter::exr ? Packing::exr_rle : Packing::packbits;
+      form.size = size;
+      form.chunk = {size.width, 16};
+      std::vector<MadePicture> pictures;
+      for (const Samples samples :
+           {Samples::noise, Samples::natural, Samples::flat, Samples::drawn}) {
+        pictures.push_back(made_packed(form, samples, {}, seed++));
+      }
+      if (form.filter == Filter::exr) {
+        pictures.push_back(made_packed(form, Samples::noise, {}, seed++,
+                                       [](std::size_t i) { return i % 2 == 0; }));
+      }
+      expect_equal(pictures);
+    }
+  }
+}
+
+TEST_F(Unpack, HasThePixelsOfLzw) {
+  unsigned seed = 400;
+  for (const Size size : {Size{1, 1}, {5, 3}, {129, 33}, {700, 141}}) {
+    for (PackedForm form : {strips_of_bytes(), tiff_strips()}) {
+      form.packing = Packing::lzw;
+      form.size = size;
+      form.chunk = {size.width, 50};
+      std::vector<MadePicture> pictures;
+      for (const Samples samples :
+           {Samples::noise, Samples::natural, Samples::flat, Samples::drawn}) {
+        pictures.push_back(made_packed(form, samples, {}, seed++));
+      }
+      expect_equal(pictures);
+    }
+  }
+}
+
+// Damaged LZW ends somewhere, in whatever bytes, or is left to the host; cut off it is left to it.
+TEST_F(Unpack, LeavesDamagedLzwToTheHost) {
+  PackedForm form = strips_of_bytes();
+  form.packing = Packing::lzw;
+  form.size = form.chunk = {150, 90};
+  std::mt19937 random(3);
+  std::vector<MadePicture> pictures;
+  for (unsigned i = 0; i < 60; ++i) {
+    MadePicture one = made_packed(form, i % 3 == 0 ? Samples::drawn : Samples::natural, {}, i);
+    std::vector<std::byte>& bytes = one.packed.bytes;
+    for (unsigned k = 0; k < i % 4; ++k) {
+      bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
+    }
+    if (i % 4 == 0) bytes.resize(random() % (bytes.size() - 4));
+    one.packed.chunks[0].bytes = static_cast<std::int64_t>(bytes.size());
+    pictures.push_back(std::move(one));
+  }
+  std::vector<const PackedPicture*> packed;
+  for (const MadePicture& one : pictures) packed.push_back(&one.packed);
+  for (auto& unpacker : unpackers(form)) {
+    const Unpacker::Result made = unpacker->decode(packed);
+    for (std::size_t i = 0; i < pictures.size(); i += 4) EXPECT_NE(made.faults[i], 0) << i;
+  }
+}
+
+// A byte less or more, and lengths beyond the end of either.
+TEST_F(Unpack, LeavesOtherRunLengthsToTheHost) {
+  for (const Packing packing : {Packing::packbits, Packing::exr_rle}) {
+    PackedForm form = strips_of_bytes();
+    form.packing = packing;
+    form.size = form.chunk = {100, 2};
+    const bool is_exr = packing == Packing::exr_rle;
+    const auto hundred = static_cast<std::byte>(is_exr ? 99 : 157);
+    const auto pair = static_cast<std::byte>(is_exr ? 254 : 1);
+    const std::byte one{0}, v{7};
+    const std::vector<std::vector<std::byte>> streams = {
+        {hundred, v, hundred, v},          {hundred, v},
+        {hundred, v, hundred, v, one, v},  {hundred, v, hundred},
+        {hundred, v, hundred, v, pair, v}, {}};
+    std::vector<MadePicture> pictures;
+    for (const auto& stream : streams) {
+      MadePicture picture = made_packed(form, Samples::flat, {}, 1);
+      picture.packed.bytes = stream;
+      picture.packed.chunks = {{0, static_cast<std::int64_t>(stream.size()), false}};
+      pictures.push_back(std::move(picture));
+    }
+    std::vector<const PackedPicture*> packed;
+    for (const MadePicture& picture : pictures) packed.push_back(&picture.packed);
+    for (auto& unpacker : unpackers(form)) {
+      const Unpacker::Result made = unpacker->decode(packed);
+      for (std::size_t i = 0; i < streams.size(); ++i) {
+        EXPECT_EQ(made.faults[i] == 0, i == 0) << i;
+      }
+      EXPECT_EQ(made.images[0][0].row_as<std::uint8_t>(1)[99], 7);
     }
   }
 }
@@ -370,6 +468,68 @@ TEST_F(Unpack, LeavesOtherFiltersToTheHost) {
   }
 }
 
+PackedForm long_rows() {
+  PackedForm form = png_rows();
+  form.size = form.chunk = {1021, 770};
+  return form;
+}
+
+// Streams of many blocks, which are found; and of stored or fixed blocks, which are not.
+TEST_F(Unpack, HasThePixelsOfLongStreams) {
+  const PackedForm form = long_rows();
+  ASSERT_GT(form.chunk_bytes(), least_stream_bytes);
+  unsigned seed = 2000;
+  std::vector<MadePicture> pictures;
+  for (const Packer& packer : packers) {
+    const Samples samples[] = {Samples::natural, Samples::drawn, Samples::noise, Samples::flat};
+    pictures.push_back(made_packed(form, samples[seed % 4], packer, seed));
+    pictures.push_back(made_packed(form, Samples::natural, packer, seed + 100));
+    ++seed;
+  }
+  expect_equal(pictures);
+  expect_equal({pictures[1]});
+}
+
+// Of long streams too, pixels come from the device only where zlib has the same bytes: of a stream
+// of filter bytes that are all 0.
+TEST_F(Unpack, LeavesDamagedLongStreamsToTheHost) {
+  const char* more = std::getenv("IMPIPE_UNPACK_DAMAGED");
+  const int count = more != nullptr ? std::atoi(more) : 24;
+  const PackedForm form = long_rows();
+  std::mt19937 random(11);
+  std::vector<MadePicture> pictures;
+  MadePicture base = made_packed(form, Samples::natural, {}, 5);
+  std::vector<std::byte> rows;
+  for (std::int64_t y = 0; y < form.size.height; ++y) {
+    rows.push_back(std::byte{0});
+    rows.insert(rows.end(), base.expected[0].row(y), base.expected[0].row(y) + form.size.width);
+  }
+  const std::vector<std::byte> stream = zlib_stream(rows, {});
+  for (int i = 0; i < count; ++i) {
+    MadePicture one = base;
+    std::vector<std::byte>& bytes = one.packed.bytes = stream;
+    for (int k = i % 4; k > 0; --k) {
+      bytes[random() % (i % 3 == 0 ? 300 : bytes.size())] ^=
+          static_cast<std::byte>(1U << random() % 8);
+    }
+    if (i % 8 == 4) bytes.resize(random() % bytes.size());
+    one.packed.chunks = {{0, static_cast<std::int64_t>(bytes.size()), false}};
+    pictures.push_back(std::move(one));
+  }
+  std::vector<const PackedPicture*> packed;
+  for (const MadePicture& one : pictures) packed.push_back(&one.packed);
+  for (auto& unpacker : unpackers(form)) {
+    const Unpacker::Result made = unpacker->decode(packed);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const bool is_right = !inflated(packed[i]->bytes, rows.size()).empty();
+      EXPECT_EQ(made.faults[i] == 0, is_right) << i;
+      if (is_right && made.faults[i] == 0) {
+        EXPECT_EQ(difference(made.images[i], base.expected), "") << i;
+      }
+    }
+  }
+}
+
 // Steps with more copies than their list has room for, and copies of every length and distance.
 TEST_F(Unpack, HasThePixelsWhereCopiesAreMany) {
   PackedForm form = strips_of_bytes();
@@ -452,6 +612,41 @@ TEST_F(Unpack, LeavesDamagedStreamsToTheHost) {
   }
   EXPECT_GT(decoded, rounds);
   EXPECT_GT(left, rounds);
+}
+
+// The engine plans by what a launch takes.
+TEST(UnpackMemory, IsWhatALaunchTakes) {
+  std::vector<PackedForm> forms = all_forms();
+  forms.insert(forms.end(), {strips_of_bytes(), exr_blocks(), png_rows(), long_rows()});
+  const jit::Program program = jit::unpacker(jit::Dialect::opencl);
+  for (PackedForm form : forms) {
+    const MadePicture one = made_packed(form, Samples::natural, {}, 1);
+    const auto packed = static_cast<std::int64_t>(one.packed.bytes.size());
+    for (const std::size_t count : {std::size_t{1}, std::size_t{50}}) {
+      const std::vector<const PackedPicture*> pictures(count, &one.packed);
+      const jit::ValueShape image{.size = form.size,
+                                  .stride = jit::row_bytes(form.cls, form.size),
+                                  .step = 0,
+                                  .channels = form.channels,
+                                  .count = static_cast<int>(count)};
+      const std::vector<jit::ValueShape> outputs = {image, {}};
+      const jit::LaunchPlan plan = program.launch({.spec = nullptr,
+                                                   .inputs = {},
+                                                   .outputs = outputs,
+                                                   .count = static_cast<int>(count),
+                                                   .jpegs = {},
+                                                   .packed = pictures});
+      std::int64_t taken = 0;
+      for (const jit::Scratch& scratch : plan.scratch) {
+        taken += scratch.bytes + static_cast<std::int64_t>(scratch.contents.size());
+        for (const auto& bytes : scratch.parts) taken += static_cast<std::int64_t>(bytes.size());
+      }
+      const std::int64_t most = static_cast<std::int64_t>(count) * unpacking_bytes(form, packed);
+      EXPECT_LE(taken, most) << to_string(form);
+      EXPECT_GE(taken, most - most / 4 - 2000 * static_cast<std::int64_t>(count))
+          << to_string(form);
+    }
+  }
 }
 
 // Streams that are right for themselves, but not of the length that the form says.

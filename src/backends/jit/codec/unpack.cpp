@@ -1,9 +1,13 @@
 // Decoding of lossless pictures: the program, and what its kernels read.
 #include "backends/jit/codec/unpack.hpp"
 
+#include "backends/jit/codec/unpack_parameters.hpp"
+#include "backends/jit/codec/unpack_streams.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +16,7 @@
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
+#include "core/unpacks.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -19,32 +24,16 @@ namespace {
 using Filter = PackedForm::Filter;
 using Order = PackedForm::Order;
 using Packing = PackedForm::Packing;
+using Parameters = UnpackParameters;
 
-constexpr int inflaters = 128, piece_bits = 512, lead_bits = 256;
-constexpr int copies_a_step = 16 * inflaters;
+constexpr int piece_bits = 512, lead_bits = 256;
+constexpr int copies_a_step = 16 * inflaters, runs_a_step = 1024;
 // PNG: bytes from a pixel to the next. Of each there is a kernel.
 constexpr std::array<int, 6> png_steps = {1, 2, 3, 4, 6, 8};
 constexpr int row_items = 32, painters = 64, pixels_an_item = 4;
 constexpr std::int64_t max_rows_at_once = 65535, max_bands_at_once = 2048;
 // Places in a chunk are bits in 32 bits, and a step may look some beyond its end.
 constexpr std::int64_t max_packed_bytes = (std::int64_t{1} << 29) - 65536;
-
-// As the kernels have it.
-struct Parameters {
-  int pictures, chunks, step;
-  int width, height;
-  int chunk_width, chunk_height;
-  int across, down;
-  int padded;
-  int filter, order, sample, bits;
-  int big_endian, inverted;
-  int channels;
-  int pixel_bytes;
-  int fully, scale;
-  int stride;
-  std::int64_t plane;
-  std::uint64_t channel_of;
-};
 
 // As the kernels have it; and its flags.
 struct ChunkHead {
@@ -116,6 +105,12 @@ Data data_of(std::span<const PackedPicture* const> pictures) {
   return made;
 }
 
+// Whether chunks are single long streams, whose blocks are looked for.
+bool has_streams(const PackedForm& form) {
+  return form.filter == Filter::png && form.packing == Packing::zlib &&
+         form.chunk_bytes() > least_stream_bytes;
+}
+
 Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
   std::uint64_t channel_of = 0;
   for (std::size_t k = 0; k < form.channel_of.size(); ++k) {
@@ -132,6 +127,7 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .across = static_cast<int>(form.chunks_across()),
           .down = static_cast<int>(form.chunks_down()),
           .padded = form.padded ? 1 : 0,
+          .packing = static_cast<int>(form.packing),
           .filter = static_cast<int>(form.filter),
           .order = static_cast<int>(form.order),
           .sample = static_cast<int>(form.sample),
@@ -142,6 +138,8 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .pixel_bytes = bytes_of(form.cls),
           .fully = fully,
           .scale = form.bits < 8 ? fully / ((1 << form.bits) - 1) : 1,
+          .has_streams = has_streams(form) ? 1 : 0,
+          .pass = 0,
           .stride = static_cast<int>(image.stride),
           .plane = image.step,
           .channel_of = channel_of};
@@ -153,7 +151,7 @@ constexpr Buffer data{Buffer::Kind::scratch, 0}, unpacked{Buffer::Kind::scratch,
     progress{Buffer::Kind::scratch, 4}, image{Buffer::Kind::output, 0},
     result{Buffer::Kind::output, 1};
 // Kernels, by their places in the program.
-enum Entry { inflate_chunks, pixels_of, sum_rows, sum_bytes, unfilter };
+enum Entry { inflate, expand_runs, expand_lzw, pixels_of, sum_rows, sum_bytes, unfilter };
 
 std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
 
@@ -168,8 +166,19 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
     return LaunchShape{{x, y, z}, {items, 1, 1}};
   };
   const std::int64_t chunks = pictures * form.chunks();
-  std::vector<Pass> passes = {
-      {inflate_chunks, shape(chunks, 1, 1, inflaters), {data, unpacked, status}}};
+  const LaunchShape by_chunks = shape(chunks, 1, 1, inflaters);
+  std::vector<Pass> passes;
+  switch (form.packing) {
+    case Packing::none:
+    case Packing::zlib:
+      passes.push_back({inflate, by_chunks, {data, unpacked, status, status}});
+      break;
+    case Packing::packbits:
+    case Packing::exr_rle:
+      passes.push_back({expand_runs, by_chunks, {data, unpacked, status}});
+      break;
+    case Packing::lzw: passes.push_back({expand_lzw, by_chunks, {data, unpacked, status}}); break;
+  }
   if (form.filter == Filter::exr) {
     passes.push_back({sum_bytes, shape(chunks, 1, 1, inflaters), {data, unpacked}});
   } else if (form.filter == Filter::png) {
@@ -187,12 +196,6 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
                           std::min(form.size.height, max_rows_at_once), pictures, painters),
                     {data, form.filter == Filter::png ? rows : unpacked, status, image, result}});
   return passes;
-}
-
-std::vector<std::byte> bytes_of_parameters(const Parameters& parameters) {
-  std::vector<std::byte> bytes(sizeof parameters);
-  std::memcpy(bytes.data(), &parameters, sizeof parameters);
-  return bytes;
 }
 
 LaunchPlan launch_of(const LaunchValues& values) {
@@ -220,6 +223,15 @@ LaunchPlan launch_of(const LaunchValues& values) {
     of_rows.step = static_cast<int>(rows_step(form));
     plan.passes.back().parameters = bytes_of_parameters(of_rows);
   }
+  if (has_streams(form)) {
+    StreamPlan streams = inflate_streams(values.packed, parameters, {data, unpacked, status},
+                                         unfilter + static_cast<int>(png_steps.size()),
+                                         static_cast<int>(plan.scratch.size()));
+    std::ranges::move(streams.scratch, std::back_inserter(plan.scratch));
+    plan.passes.front().buffers.back() = streams.state;
+    plan.passes.insert(plan.passes.begin(), std::make_move_iterator(streams.passes.begin()),
+                       std::make_move_iterator(streams.passes.end()));
+  }
   return plan;
 }
 
@@ -231,14 +243,17 @@ Program unpacker(Dialect dialect) {
   for (const std::string& name : parts_of(kernels::inflate)) {
     text += part(kernels::inflate, name);
   }
+  text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
   for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "unfilter"}) {
     text += part(kernels::unpack, name);
   }
   std::string own = filled(text, {{"items", std::to_string(inflaters)},
                                   {"piece", std::to_string(piece_bits)},
                                   {"lead", std::to_string(lead_bits)},
-                                  {"copies", std::to_string(copies_a_step)}});
-  program.entries = {"inflate_chunks", "pixels_of", "sum_rows", "sum_bytes"};
+                                  {"copies", std::to_string(copies_a_step)},
+                                  {"runs", std::to_string(runs_a_step)}});
+  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw",
+                     "pixels_of",      "sum_rows",    "sum_bytes"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
     own +=
@@ -246,6 +261,8 @@ Program unpacker(Dialect dialect) {
                {{"pixel_step", name}, {"step_words", std::to_string(step > 4 ? step / 2 : step)}});
     program.entries.push_back("unfilter_" + name);
   }
+  const std::vector<std::string> more = stream_entries();
+  program.entries.insert(program.entries.end(), more.begin(), more.end());
   program.source = prelude_of(dialect, own) + own;
   program.launch = launch_of;
   return program;

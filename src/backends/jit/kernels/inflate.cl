@@ -15,8 +15,10 @@
 
 // Alone: what this file needs of the program's parameters.
 struct Parameters {
+  int pictures;
   int chunks;  // of a picture
   int step;    // bytes from chunk to chunk, unpacked; a multiple of 16
+  int has_streams, pass;
 };
 
 // -- part: chunks
@@ -117,6 +119,7 @@ struct Inflater {
   uint place, is_last, kind, literal_count, distance_count;  // what a block's head says
   uint ends[$items + 1];               // of pieces
   uint copy_to[$copies], copy_what[$copies];  // what: the length above 16 bits of distance less 1
+  uint listed;                         // copies, where they are not counted before
   uint long_counts[$items / 32], longs[$items];
   uint sums[$items];
 };
@@ -344,11 +347,30 @@ struct Walk {
   int stop;
   int is_far;  // a copy of what lies before the stream
 };
-// From walk->at to `upto`. writes: literals from out[place] on, and copies from place `listed` of
-// their list on.
+// What a walk leaves behind: nothing; literals, and copies in their list; or for each byte where it
+// comes from: its value, with the highest bit set, or the place of the byte that it repeats.
+#define TO_COUNT 0
+#define TO_BYTES 1
+#define TO_ORIGINS 2
+// The origins of a copy's bytes; those of a long one later, by more work-items than one.
+FUNCTION void write_origins(IN_LOCAL struct Inflater* s, GLOBAL uint* origins, const uint place,
+                            const uint count, const uint distance) {
+  const uint slot = count > 24u ? ADD_LOCAL(&s->listed, 1u) : $copies;
+  if (slot < $copies) {
+    s->copy_to[slot] = place;
+    s->copy_what[slot] = count << 16 | (distance - 1u);
+    return;
+  }
+  uint from = place - distance;
+  for (uint i = 0u; i < count; ++i) {
+    origins[place + i] = from;
+    from = from + 1u == place ? place - distance : from + 1u;
+  }
+}
+// From walk->at to `upto`. The bytes begin at `place`, the copies at `listed` of their list.
 FUNCTION void walk_codes(IN_LOCAL struct Inflater* s, const struct Source* source,
-                         struct Walk* walk, const uint upto, const int writes, GLOBAL uchar* out,
-                         const uint place, const uint listed) {
+                         struct Walk* walk, const uint upto, const int mode, GLOBAL uchar* out,
+                         GLOBAL uint* origins, const uint place, const uint listed) {
   struct Bits bits;
   begin_bits(&bits, source, walk->at);
   uint at = walk->at, bytes = 0u, copies = 0u;
@@ -357,7 +379,8 @@ FUNCTION void walk_codes(IN_LOCAL struct Inflater* s, const struct Source* sourc
     uint word = next_bits(&bits), entry = literal_at(s, word), length = BITS_OF(entry);
     const uint kind = KIND_OF(entry);
     if (kind == IS_LITERAL) {
-      if (writes) out[place + bytes] = (uchar)VALUE_OF(entry);
+      if (mode == TO_BYTES) out[place + bytes] = (uchar)VALUE_OF(entry);
+      if (mode == TO_ORIGINS) origins[place + bytes] = VALUE_OF(entry) | 0x80000000u;
       ++bytes;
     } else if (kind == IS_COPY) {
       uint more = MORE_OF(entry);
@@ -373,8 +396,12 @@ FUNCTION void walk_codes(IN_LOCAL struct Inflater* s, const struct Source* sourc
       if (KIND_OF(entry) == NO_CODE) {
         stop = AT_FAULT;
       } else {
-        if (writes) {
-          if (distance > place + bytes) walk->is_far = 1;
+        const int is_far = distance > place + bytes ? 1 : 0;
+        if (mode != TO_COUNT && is_far) walk->is_far = 1;
+        if (mode == TO_ORIGINS && !is_far) {
+          write_origins(s, origins, place + bytes, count, distance);
+        }
+        if (mode == TO_BYTES) {
           s->copy_to[listed + copies] = place + bytes;
           s->copy_what[listed + copies] = count << 16 | (distance - 1u);
         }
@@ -430,6 +457,17 @@ FUNCTION void copy_longs(IN_LOCAL const struct Inflater* s, GLOBAL uchar* out) {
     }
   }
 }
+// Of the origins of long copies, a sub-group each.
+FUNCTION void make_origins(IN_LOCAL const struct Inflater* s, GLOBAL uint* origins) {
+  const uint count = s->listed < $copies ? s->listed : $copies;
+  for (uint k = (uint)ITEM / 32u; k < count; k += $items / 32) {
+    const uint place = s->copy_to[k], length = s->copy_what[k] >> 16;
+    const uint distance = (s->copy_what[k] & 0xffffu) + 1u;
+    for (uint i = (uint)ITEM % 32u; i < length; i += 32u) {
+      origins[place + i] = place - distance + (i < distance ? i : i % distance);
+    }
+  }
+}
 FUNCTION void make_copies(IN_LOCAL struct Inflater* s, GLOBAL uchar* out, const uint count) {
   GLOBAL_BARRIER;
   for (uint from = 0u; from < count; from += $items) {
@@ -438,8 +476,10 @@ FUNCTION void make_copies(IN_LOCAL struct Inflater* s, GLOBAL uchar* out, const 
     const uint place = is_open ? s->copy_to[which] : 0u, what = is_open ? s->copy_what[which] : 0u;
     const uint length = what >> 16, distance = (what & 0xffffu) + 1u;
     const uint needs = distance < length ? place : place - distance + length;
-    uint lowest = least_of_items(s->sums, is_open ? place : 0xffffffffu, $items);
-    while (lowest != 0xffffffffu) {
+    int goes_on = 1;
+    while (goes_on) {
+      const uint lowest = least_of_items(s->sums, is_open ? place : 0xffffffffu, $items);
+      goes_on = lowest != 0xffffffffu ? 1 : 0;
       if (ITEM % 32 == 0) s->long_counts[ITEM / 32] = 0u;
       BARRIER_OF_32;
       const int is_ready = is_open && needs <= lowest ? 1 : 0;
@@ -452,9 +492,7 @@ FUNCTION void make_copies(IN_LOCAL struct Inflater* s, GLOBAL uchar* out, const 
       copy_longs(s, out);
       is_open = is_ready ? 0 : is_open;
       GLOBAL_BARRIER;
-      lowest = least_of_items(s->sums, is_open ? place : 0xffffffffu, $items);
     }
-    BARRIER;
   }
 }
 
@@ -462,15 +500,15 @@ FUNCTION void make_copies(IN_LOCAL struct Inflater* s, GLOBAL uchar* out, const 
 // Pieces, until each begins where the one before it ends. Returns where one's own begins: at first
 // where a walk comes to that begins $lead bits before the piece, but not before `first`.
 FUNCTION uint agree(IN_LOCAL struct Inflater* s, const struct Source* source, const uint first,
-                    struct Walk* walk) {
-  const uint begin = first + (uint)ITEM * $piece, upto = begin + $piece;
+                    const uint piece, struct Walk* walk) {
+  const uint begin = first + (uint)ITEM * piece, upto = begin + piece;
   uint start = begin - first < $lead ? first : begin - $lead;
   int changed = 1, changes = 1;
   while (changes) {
     walk->at = changed ? start : walk->at;
     while (changed) {
       const int leads = start < begin ? 1 : 0;
-      walk_codes(s, source, walk, leads ? begin : upto, 0, 0, 0u, 0u);
+      walk_codes(s, source, walk, leads ? begin : upto, TO_COUNT, 0, 0, 0u, 0u);
       if (leads && walk->stop != GOES_ON && walk->at < begin) ++walk->at;
       changed = leads;
       if (leads) start = walk->at;
@@ -484,36 +522,41 @@ FUNCTION uint agree(IN_LOCAL struct Inflater* s, const struct Source* source, co
   }
   return start;
 }
-// A step of a block, from bit *at and byte *made on, which are both led on. Returns 1 where the
-// block ends, 2 or more where it is wrong (2 and a fault).
+// A step of a block, from bit *at and byte *made on, which are both led on, in pieces of so many
+// bits; $piece to bytes. Returns 1 where the block ends, 2 and a fault where it is wrong.
 FUNCTION uint inflate_step(IN_LOCAL struct Inflater* s, const struct Source* source, uint* at,
-                           uint* made, const uint room, GLOBAL uchar* out) {
+                           uint* made, const uint room, const uint piece, const int mode,
+                           GLOBAL uchar* out, GLOBAL uint* origins) {
   struct Walk walk;
   walk.is_far = 0;
-  const uint item = (uint)ITEM, start = agree(s, source, *at, &walk);
+  const uint item = (uint)ITEM, start = agree(s, source, *at, piece, &walk);
   const uint stopper =
       least_of_items(s->sums, walk.stop != GOES_ON ? item : $items, $items);
-  uint copies, bytes;
-  const uint listed = sum_before_item(s->sums, item <= stopper ? walk.copies : 0u, $items, &copies);
-  // The first whose copies have no room in the list: the next step begins with it.
-  const uint cut = least_of_items(
-      s->sums, item <= stopper && listed + walk.copies > $copies ? item : $items, $items);
+  uint copies = 0u, bytes, listed = 0u, cut = $items;
+  if (mode == TO_BYTES) {
+    listed = sum_before_item(s->sums, item <= stopper ? walk.copies : 0u, $items, &copies);
+    // The first whose copies have no room in the list: the next step begins with it.
+    cut = least_of_items(
+        s->sums, item <= stopper && listed + walk.copies > $copies ? item : $items, $items);
+    if (item == cut) s->ends[0] = listed;
+  }
+  if (ITEM == 0) s->listed = 0u;
   const int is_in = item <= stopper && item < cut ? 1 : 0;
-  if (item == cut) s->ends[0] = listed;
   const uint before = sum_before_item(s->sums, is_in ? walk.bytes : 0u, $items, &bytes);
   if (cut < $items) copies = s->ends[0];
   const int fits = bytes <= room - *made ? 1 : 0;
   const int stop = is_in ? walk.stop : GOES_ON;
   const uint end = walk.at;
-  if (is_in && fits) {
+  if (mode != TO_COUNT && is_in && fits) {
     walk.at = start;
-    walk_codes(s, source, &walk, end, 1, out, *made + before, listed);
+    walk_codes(s, source, &walk, end, mode, out, origins, *made + before, listed);
   }
   const int is_wrong = any_of_items(s->sums, stop == AT_FAULT || walk.is_far ? 1 : 0);
   const int is_done = any_of_items(s->sums, stop == AT_END ? 1 : 0);
   const int is_last = item == stopper || item + 1u == cut || item == $items - 1 ? 1 : 0;
   *at = least_of_items(s->sums, is_in && is_last ? end : 0xffffffffu, $items);
-  make_copies(s, out, is_wrong || !fits ? 0u : copies);
+  if (mode == TO_BYTES) make_copies(s, out, is_wrong || !fits ? 0u : copies);
+  if (mode == TO_ORIGINS) make_origins(s, origins);
   *made += fits ? bytes : 0u;
   return !fits ? 2u + FAULT_LENGTH : is_wrong ? 2u + FAULT_CODES : is_done ? 1u : 0u;
 }
@@ -545,8 +588,8 @@ FUNCTION uint adler_of(IN_LOCAL uint* shared, GLOBAL const uchar* from, const ui
   return (uint)(high << 16 | low);
 }
 
-// -- part: inflate
-// A chunk a group. status: of a picture, 0 or why it is left to the host's decoder.
+// -- part: chunk
+// A chunk by a group.
 FUNCTION int is_zlib_header(const struct Source* source, const uint at) {
   const uint first = byte_at(source, at), second = byte_at(source, at + 8u);
   return (first & 15u) == 8u && first >> 4 <= 7u && (second & 32u) == 0u &&
@@ -584,12 +627,9 @@ FUNCTION uint copy_chunk(const struct Source* source, const uint at, const uint 
   for (uint i = (uint)ITEM; i < room; i += $items) out[i] = (uchar)byte_at(source, at + 8u * i);
   return 0u;
 }
-KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpacked,
-                                   GLOBAL uint* status, PARAMETERS) {
-  LOCAL struct Inflater inflater;
-  IN_LOCAL struct Inflater* s = &inflater;
-  GLOBAL const uint* chunk = data + (long)GROUP_X * CHUNK_HEAD;
-  GLOBAL uchar* out = unpacked + (long)GROUP_X * all_parameters.step;
+// Returns 0 or why the picture is left to the host's decoder.
+FUNCTION uint inflate_chunk(IN_LOCAL struct Inflater* s, GLOBAL const uint* data,
+                            GLOBAL const uint* chunk, GLOBAL uchar* out) {
   const struct Source source = source_of(data, chunk);
   const uint room = chunk[CHUNK_ROOM], flags = chunk[CHUNK_FLAGS];
   const int is_packed = (flags & (IS_STORED | IS_LEFT)) == 0u ? 1 : 0;
@@ -606,7 +646,7 @@ KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpack
     if (kind == 0u) fault = copy_stored(&source, &at, &made, room, out);
     int steps = kind == 1u || kind == 2u ? 1 : 0;
     while (steps) {
-      const uint result = inflate_step(s, &source, &at, &made, room, out);
+      const uint result = inflate_step(s, &source, &at, &made, room, $piece, TO_BYTES, out, 0);
       if (result >= 2u) fault = result - 2u;
       steps = result == 0u ? 1 : 0;
       GLOBAL_BARRIER;
@@ -616,6 +656,433 @@ KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpack
   }
   const int is_whole = is_packed && fault == 0u ? 1 : 0;
   const uint wrong = fault_at_end(s->sums, &source, at, is_whole ? made : 0u, room, out);
-  if (is_whole) fault = wrong;
-  if (ITEM == 0 && fault != 0u) MAX_GLOBAL(&status[GROUP_X / all_parameters.chunks], fault);
+  return is_whole ? wrong : fault;
+}
+
+// -- part: streams
+// Long streams, one a picture, whose blocks are found first: a dynamic block's head is hardly ever
+// seen where there is none, and blocks that do not follow the one before them are left out. Then
+// all blocks are gone through at once, and bytes follow their origins. A stream that has other
+// blocks is inflated as a chunk is.
+//
+// `streams`: of each stream its first group of the search and its first candidate; at the end how
+// many there are of both. `found`: pairs of a stream and a bit. `state`: of each stream 0 where its
+// blocks are all known, then, for each, a fault that its bytes' origins have.
+#define STREAM_GROUP 0
+#define STREAM_CANDIDATE 1
+#define STREAM_HEAD 2
+#define FOUND_ROOM(streams, count) (64u * streams[STREAM_HEAD * (count) + STREAM_CANDIDATE])
+// Counters: of `found`, of blocks, of turns taken to count and to write; whether there are bytes
+// left whose origin is no value, before each pass. Behind them each stream's candidates.
+#define COUNT_FOUND 0
+#define COUNT_BLOCKS 1
+#define TURN_TO_COUNT 2
+#define TURN_TO_WRITE 3
+#define COUNT_OPEN 4
+#define COUNT_CANDIDATES 16
+// A block: its stream, where it begins and ends, its bytes and where they begin in the stream,
+// whether it is the last, why it is none.
+#define BLOCK_STREAM 0
+#define BLOCK_BEGIN 1
+#define BLOCK_END 2
+#define BLOCK_BYTES 3
+#define BLOCK_PLACE 4
+#define BLOCK_LAST 5
+#define BLOCK_FAULT 6
+#define BLOCK_HEAD 8
+#define NO_PLACE 0xffffffffu
+FUNCTION int is_known(GLOBAL const uint* state, const int stream, const int streams) {
+  return state[stream] == 0u && state[streams + stream] == 0u;
+}
+FUNCTION int take_turn(GLOBAL uint* counter, IN_LOCAL uint* shared) {
+  BARRIER;
+  if (ITEM == 0) *shared = ADD_GLOBAL(counter, 1u);
+  BARRIER;
+  return (int)*shared;
+}
+
+// -- part: find
+// The bits at which a dynamic block may begin: by its kind, the numbers of its codes and the sum of
+// the lengths' own code, which one in a thousand has. A word a work-item.
+KERNEL(256) void find_heads(GLOBAL const uint* data, GLOBAL const uint* streams,
+                            GLOBAL uint* found, GLOBAL uint* counters, PARAMETERS) {
+  int low = 0, high = all_parameters.pictures;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (streams[STREAM_HEAD * middle + STREAM_GROUP] <= (uint)GROUP_X) low = middle;
+    else high = middle;
+  }
+  const struct Source source = source_of(data, data + (long)low * CHUNK_HEAD);
+  const uint most = FOUND_ROOM(streams, all_parameters.pictures);
+  const uint i = ((uint)GROUP_X - streams[STREAM_HEAD * low + STREAM_GROUP]) * 256u + (uint)ITEM;
+  const ulong a = word_of_source(&source, i) | (ulong)word_of_source(&source, i + 1u) << 32;
+  const ulong b = word_of_source(&source, i + 2u) | (ulong)word_of_source(&source, i + 3u) << 32;
+  // Where four bits are ones there are more codes than there may be.
+  const ulong two = a & a >> 1, four = two & two >> 2;
+  uint maybe = (uint)(~(a >> 1) & a >> 2 & ~(four >> 4) & ~(four >> 9));
+  while (maybe != 0u) {
+    const uint lowest = maybe & (0u - maybe);
+    const int shift = 31 - LEADING_ZEROS(lowest);
+    maybe ^= lowest;
+    const uint firsts = ((uint)(a >> (shift + 13)) & 15u) + 4u;
+    ulong lengths = (shift + 17 < 64 ? a >> (shift + 17) : 0ul) | b << (47 - shift);
+    lengths &= (1ul << 3u * firsts) - 1ul;
+    uint sum = 0u;
+    for (int k = 0; k < 19; ++k) {
+      const uint length = (uint)(lengths >> (3 * k)) & 7u;
+      sum += length != 0u ? 128u >> length : 0u;
+    }
+    if (sum == 128u) {
+      const uint at = ADD_GLOBAL(&counters[COUNT_FOUND], 1u);
+      if (at < most) {
+        found[2u * at] = (uint)low;
+        found[2u * at + 1u] = 32u * i + (uint)shift;
+      }
+    }
+  }
+}
+
+// -- part: check
+// Which of them are whole heads: with complete codes and an end of the block.
+//
+// What is to be known of a code's lengths.
+struct Kraft {
+  uint literals, distances;  // how much of a code they take, of 2^15
+  uint literal_count, distance_count;
+  int has_end;
+};
+FUNCTION void add_lengths(struct Kraft* all, const int from, const int times, const uint length,
+                          const int literals) {
+  const int first = smaller(times, larger(literals - from, 0));
+  all->literals += (uint)first * (32768u >> length);
+  all->literal_count += (uint)first;
+  all->distances += (uint)(times - first) * (32768u >> length);
+  all->distance_count += (uint)(times - first);
+  if (from <= 256 && from + times > 256) all->has_end = 1;
+}
+// The code of lengths as numbers: symbols in the order of their codes, five bits each, and how many
+// there are of each length, eight bits each.
+struct Packed {
+  ulong first, second, counts;  // 12 symbols, the others
+};
+FUNCTION struct Packed packed_code(const ulong lengths) {
+  struct Packed code;
+  code.first = code.second = code.counts = 0ul;
+  int n = 0;
+  for (uint l = 1u; l < 8u; ++l) {
+    for (int k = 0; k < 19; ++k) {
+      const int place = k >= 16 ? k - 16 : k == 0 ? 3 : k >= 8 ? 4 + 2 * (k - 8) : 5 + 2 * (7 - k);
+      if (((uint)(lengths >> (3 * place)) & 7u) != l) continue;
+      if (n < 12) code.first |= (ulong)k << (5 * n);
+      else code.second |= (ulong)k << (5 * (n - 12));
+      ++n;
+      code.counts += 1ul << (8u * l);
+    }
+  }
+  return code;
+}
+// The symbol at the beginning of `word`, and its bits; 0 bits: none.
+FUNCTION int packed_symbol(const struct Packed* all, uint word, uint* bits) {
+  uint code = 0u, first = 0u, index = 0u;
+  *bits = 0u;
+  for (uint l = 1u; l < 8u; ++l) {
+    code |= word & 1u;
+    word >>= 1;
+    const uint count = (uint)(all->counts >> (8u * l)) & 255u;
+    if (code - first < count) {
+      const uint k = index + code - first;
+      *bits = l;
+      return (int)((k < 12u ? all->first >> (5u * k) : all->second >> (5u * (k - 12u))) & 31ul);
+    }
+    index += count;
+    first = (first + count) << 1;
+    code <<= 1;
+  }
+  return 0;
+}
+FUNCTION int is_whole_head(const struct Source* source, const uint at) {
+  struct Bits bits;
+  begin_bits(&bits, source, at);
+  const uint word = next_bits(&bits);
+  const int literals = (int)(word >> 3 & 31u) + 257, all = literals + (int)(word >> 8 & 31u) + 1;
+  const int firsts = (int)(word >> 13 & 15u) + 4;
+  skip_bits(&bits, source, 17u);
+  ulong lengths = 0ul;
+  for (int i = 0; i < firsts; ++i) {
+    lengths |= (ulong)(next_bits(&bits) & 7u) << (3 * i);
+    skip_bits(&bits, source, 3u);
+  }
+  const struct Packed code = packed_code(lengths);
+  struct Kraft kraft = {0u, 0u, 0u, 0u, 0};
+  uint before = 0u;
+  int i = 0, good = 1;
+  while (good && i < all) {
+    const uint next = next_bits(&bits);
+    uint length, more = 0u;
+    const int symbol = packed_symbol(&code, next, &length);
+    const uint behind = next >> length;
+    int times = 1;
+    uint value = (uint)symbol;
+    if (symbol == 16) more = 2u, times = 3 + (int)(behind & 3u), value = before;
+    if (symbol == 17) more = 3u, times = 3 + (int)(behind & 7u), value = 0u;
+    if (symbol == 18) more = 7u, times = 11 + (int)(behind & 127u), value = 0u;
+    good = length != 0u && i + times <= all && (symbol != 16 || i > 0) ? 1 : 0;
+    skip_bits(&bits, source, length + more);
+    if (good && value != 0u) add_lengths(&kraft, i, times, value, literals);
+    before = value;
+    i += times;
+    if (kraft.literals > 32768u || kraft.distances > 32768u) good = 0;
+  }
+  return good && kraft.has_end && (kraft.literals == 32768u || kraft.literal_count == 1u) &&
+         (kraft.distances == 32768u || kraft.distance_count <= 1u);
+}
+KERNEL(128) void check_heads(GLOBAL const uint* data, GLOBAL const uint* streams,
+                             GLOBAL const uint* found, GLOBAL uint* candidates,
+                             GLOBAL uint* counters, PARAMETERS) {
+  const uint most = FOUND_ROOM(streams, all_parameters.pictures);
+  const uint all = counters[COUNT_FOUND] < most ? counters[COUNT_FOUND] : most;
+  for (uint i = (uint)(GROUP_X * 128 + ITEM); i < all; i += (uint)GROUPS_X * 128u) {
+    const uint stream = found[2u * i], at = found[2u * i + 1u];
+    const struct Source source = source_of(data, data + (long)stream * CHUNK_HEAD);
+    if (!is_whole_head(&source, at)) continue;
+    const uint first = streams[STREAM_HEAD * stream + STREAM_CANDIDATE];
+    const uint room = streams[STREAM_HEAD * (stream + 1u) + STREAM_CANDIDATE] - first;
+    const uint slot = ADD_GLOBAL(&counters[COUNT_CANDIDATES + stream], 1u);
+    if (slot < room) candidates[first + slot] = at;
+  }
+}
+
+// -- part: order
+// Candidates as blocks, in their order, those of a stream behind those of the one before it. Groups
+// of a stream.
+FUNCTION uint candidates_of(GLOBAL const uint* streams, GLOBAL const uint* counters,
+                            const int stream) {
+  const uint room = streams[STREAM_HEAD * (stream + 1) + STREAM_CANDIDATE] -
+                    streams[STREAM_HEAD * stream + STREAM_CANDIDATE];
+  const uint count = counters[COUNT_CANDIDATES + stream];
+  return count < room ? count : room;
+}
+KERNEL(256) void order_blocks(GLOBAL const uint* streams, GLOBAL const uint* candidates,
+                              GLOBAL uint* blocks, GLOBAL uint* counters, GLOBAL uint* firsts,
+                              PARAMETERS) {
+  LOCAL uint shared[256];
+  const int stream = (int)GROUP_Y;
+  uint part = 0u, before;
+  for (int i = ITEM; i < stream; i += 256) part += candidates_of(streams, counters, i);
+  sum_before_item(shared, part, 256, &before);
+  const uint count = candidates_of(streams, counters, stream);
+  GLOBAL const uint* own = candidates + streams[STREAM_HEAD * stream + STREAM_CANDIDATE];
+  if (ITEM == 0 && GROUP_X == 0) {
+    firsts[stream] = before;
+    if (stream + 1 == all_parameters.pictures) {
+      firsts[stream + 1] = before + count;
+      counters[COUNT_BLOCKS] = before + count;
+    }
+  }
+  for (uint i = (uint)(GROUP_X * 256 + ITEM); i < count; i += (uint)GROUPS_X * 256u) {
+    uint rank = before;
+    for (uint k = 0u; k < count; ++k) rank += own[k] < own[i] ? 1u : 0u;
+    GLOBAL uint* block = blocks + (long)rank * BLOCK_HEAD;
+    block[BLOCK_STREAM] = (uint)stream;
+    block[BLOCK_BEGIN] = own[i];
+    block[BLOCK_PLACE] = NO_PLACE;
+  }
+}
+
+// -- part: blocks
+// Each block by a group: how long it is; and once it is known where its bytes begin, their origins.
+//
+// Bits of a piece, so that a block of the length takes few steps.
+FUNCTION uint piece_of_block(const uint begin, const uint end) {
+  const uint each = end > begin ? (end - begin + $items - 1) / $items : 0u;
+  return each < $piece ? $piece : each > 8192u ? 8192u : each;
+}
+KERNEL($items) void count_blocks(GLOBAL const uint* data, GLOBAL uint* blocks,
+                                 GLOBAL uint* counters, PARAMETERS) {
+  LOCAL struct Inflater inflater;
+  IN_LOCAL struct Inflater* s = &inflater;
+  const int all = (int)counters[COUNT_BLOCKS];
+  int turn = take_turn(&counters[TURN_TO_COUNT], s->sums);
+  while (turn < all) {
+    GLOBAL uint* block = blocks + (long)turn * BLOCK_HEAD;
+    GLOBAL const uint* chunk = data + (long)block[BLOCK_STREAM] * CHUNK_HEAD;
+    const struct Source source = source_of(data, chunk);
+    const int has_next =
+        turn + 1 < all && block[BLOCK_HEAD + BLOCK_STREAM] == block[BLOCK_STREAM] ? 1 : 0;
+    read_head(s, &source, block[BLOCK_BEGIN]);
+    uint at = s->place, made = 0u, fault = s->kind == 2u ? 0u : FAULT_HEADER;
+    const uint piece =
+        piece_of_block(at, has_next ? block[BLOCK_HEAD + BLOCK_BEGIN] : source.end);
+    int steps = fault == 0u ? 1 : 0;
+    while (steps) {
+      const uint result =
+          inflate_step(s, &source, &at, &made, chunk[CHUNK_ROOM], piece, TO_COUNT, 0, 0);
+      if (result >= 2u) fault = result - 2u;
+      steps = result == 0u ? 1 : 0;
+      BARRIER;
+    }
+    if (ITEM == 0) {
+      block[BLOCK_END] = at;
+      block[BLOCK_BYTES] = made;
+      block[BLOCK_LAST] = s->is_last;
+      block[BLOCK_FAULT] = fault;
+    }
+    turn = take_turn(&counters[TURN_TO_COUNT], s->sums);
+  }
+}
+KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const uint* blocks,
+                                 GLOBAL uint* counters, GLOBAL uint* state, GLOBAL uint* origins,
+                                 PARAMETERS) {
+  LOCAL struct Inflater inflater;
+  IN_LOCAL struct Inflater* s = &inflater;
+  const int all = (int)counters[COUNT_BLOCKS];
+  int turn = take_turn(&counters[TURN_TO_WRITE], s->sums);
+  while (turn < all) {
+    GLOBAL const uint* block = blocks + (long)turn * BLOCK_HEAD;
+    const uint stream = block[BLOCK_STREAM];
+    GLOBAL const uint* chunk = data + (long)stream * CHUNK_HEAD;
+    const struct Source source = source_of(data, chunk);
+    int is_wanted = block[BLOCK_PLACE] != NO_PLACE && state[stream] == 0u ? 1 : 0;
+    uint fault = 0u;
+    while (is_wanted) {
+      read_head(s, &source, block[BLOCK_BEGIN]);
+      uint at = s->place, made = block[BLOCK_PLACE];
+      const uint piece = piece_of_block(at, block[BLOCK_END]);
+      int steps = 1;
+      while (steps) {
+        const uint result =
+            inflate_step(s, &source, &at, &made, chunk[CHUNK_ROOM], piece, TO_ORIGINS, 0,
+                         origins + (long)stream * all_parameters.step);
+        if (result >= 2u) fault = result - 2u;
+        steps = result == 0u ? 1 : 0;
+        BARRIER;
+      }
+      is_wanted = 0;
+      BARRIER;
+    }
+    // Others still ask for the stream's state whether to begin.
+    if (ITEM == 0 && fault != 0u) state[all_parameters.pictures + stream] = fault;
+    turn = take_turn(&counters[TURN_TO_WRITE], s->sums);
+  }
+}
+
+// -- part: chain
+// Which of a stream's blocks follow each other, from its first to its last one. A stream a
+// work-item.
+KERNEL(64) void chain_blocks(GLOBAL const uint* data, GLOBAL uint* blocks,
+                             GLOBAL const uint* firsts, GLOBAL uint* state, PARAMETERS) {
+  const int stream = GROUP_X * 64 + ITEM;
+  if (stream >= all_parameters.pictures) return;
+  GLOBAL const uint* chunk = data + (long)stream * CHUNK_HEAD;
+  const struct Source source = source_of(data, chunk);
+  const uint flags = chunk[CHUNK_FLAGS], room = chunk[CHUNK_ROOM];
+  uint at = 8u * (flags & 3u), place = 0u;
+  const int is_zlib = is_zlib_header(&source, at);
+  at += 16u;
+  int is_whole = 0, goes_on = is_zlib && (flags & (IS_STORED | IS_LEFT)) == 0u ? 1 : 0;
+  for (uint k = firsts[stream]; goes_on && k < firsts[stream + 1]; ++k) {
+    GLOBAL uint* block = blocks + (long)k * BLOCK_HEAD;
+    if (block[BLOCK_BEGIN] >= at) {
+      goes_on = block[BLOCK_BEGIN] == at && block[BLOCK_FAULT] == 0u &&
+                block[BLOCK_BYTES] <= room - place;
+      if (goes_on) {
+        block[BLOCK_PLACE] = place;
+        place += block[BLOCK_BYTES];
+        at = block[BLOCK_END];
+        is_whole = block[BLOCK_LAST] != 0u ? 1 : 0;
+        goes_on = !is_whole;
+      }
+    }
+  }
+  const uint end = (at + 7u) & ~7u;
+  state[stream] = is_whole && place == room && end + 32u == source.end ? 0u : 1u;
+}
+
+// -- part: origins
+// Bytes follow their origins, which lie before them: some at a time, as long as there are any whose
+// origin is no value.
+#define HOPS 16
+KERNEL(256) void follow_origins(GLOBAL const uint* data, GLOBAL const uint* state,
+                                GLOBAL uint* counters, GLOBAL uint* origins, PARAMETERS) {
+  const int stream = (int)GROUP_Y;
+  if (all_parameters.pass > 0 && counters[COUNT_OPEN + all_parameters.pass] == 0u) return;
+  if (!is_known(state, stream, all_parameters.pictures)) return;
+  const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
+  GLOBAL uint* own = origins + (long)stream * all_parameters.step;
+  int is_open = 0;
+  for (uint i = (uint)(GROUP_X * 256 + ITEM); i < count; i += (uint)GROUPS_X * 256u) {
+    uint from = own[i];
+    if (from >> 31 != 0u) continue;
+    for (int k = 0; k < HOPS && from >> 31 == 0u; ++k) from = own[from];
+    own[i] = from;
+    if (from >> 31 == 0u) is_open = 1;
+  }
+  if (is_open) counters[COUNT_OPEN + all_parameters.pass + 1] = 1u;
+}
+KERNEL(256) void values_of(GLOBAL const uint* data, GLOBAL const uint* state,
+                           GLOBAL const uint* origins, GLOBAL uchar* unpacked, PARAMETERS) {
+  const int stream = (int)GROUP_Y;
+  if (!is_known(state, stream, all_parameters.pictures)) return;
+  const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
+  GLOBAL const uint* own = origins + (long)stream * all_parameters.step;
+  GLOBAL uint* to = (GLOBAL uint*)(unpacked + (long)stream * all_parameters.step);
+  for (uint i = (uint)(GROUP_X * 256 + ITEM); 4u * i < count; i += (uint)GROUPS_X * 256u) {
+    uint word = 0u;
+    for (uint k = 0u; k < 4u; ++k) {
+      uint from = 4u * i + k < count ? own[4u * i + k] : 0x80000000u;
+      while (from >> 31 == 0u) from = own[from];
+      word |= (from & 255u) << (8u * k);
+    }
+    to[i] = word;
+  }
+}
+
+// -- part: sums
+// The Adler-32 of parts of a stream, a group each; then that of the whole.
+#define ADLER_PART 65536u
+KERNEL($items) void add_parts(GLOBAL const uint* data, GLOBAL const uint* state,
+                              GLOBAL const uchar* unpacked, GLOBAL uint* parts, PARAMETERS) {
+  LOCAL uint shared[$items];
+  const int stream = (int)GROUP_Y;
+  const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
+  const uint from = (uint)GROUP_X * ADLER_PART, left = count - from;
+  const uint sum = adler_of(shared, unpacked + (long)stream * all_parameters.step + from,
+                            left < ADLER_PART ? left : ADLER_PART);
+  if (ITEM == 0) parts[stream * GROUPS_X + GROUP_X] = sum;
+}
+KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,
+                             GLOBAL const uint* parts, GLOBAL uint* status, PARAMETERS) {
+  const int stream = GROUP_X * 64 + ITEM;
+  if (stream >= all_parameters.pictures) return;
+  if (!is_known(state, stream, all_parameters.pictures)) return;
+  const struct Source source = source_of(data, data + (long)stream * CHUNK_HEAD);
+  const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
+  const uint all = (count + ADLER_PART - 1u) / ADLER_PART;
+  uint low = 1u, high = 0u;
+  for (uint k = 0u; k < all; ++k) {
+    const uint part = parts[(uint)stream * all + k];
+    const uint bytes = count - k * ADLER_PART < ADLER_PART ? count - k * ADLER_PART : ADLER_PART;
+    // What was before counts once for each byte of the part.
+    high = (high + (part >> 16) + (bytes % ADLER_MODULUS) * (ulong)(low + ADLER_MODULUS - 1u) %
+                                      ADLER_MODULUS) % ADLER_MODULUS;
+    low = (low + (part & 0xffffu) + ADLER_MODULUS - 1u) % ADLER_MODULUS;
+  }
+  const uint at = source.end - 32u;
+  const uint wanted = byte_at(&source, at) << 24 | byte_at(&source, at + 8u) << 16 |
+                      byte_at(&source, at + 16u) << 8 | byte_at(&source, at + 24u);
+  if ((high << 16 | low) != wanted) status[stream] = FAULT_SUM;
+}
+
+// -- part: inflate
+// A chunk a group, but for streams whose blocks were found. status: of a picture, 0 or why it is
+// left to the host's decoder.
+KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpacked,
+                                   GLOBAL uint* status, GLOBAL const uint* state, PARAMETERS) {
+  LOCAL struct Inflater inflater;
+  const int picture = GROUP_X / all_parameters.chunks;
+  if (all_parameters.has_streams && is_known(state, picture, all_parameters.pictures)) return;
+  GLOBAL const uint* chunk = data + (long)GROUP_X * CHUNK_HEAD;
+  const uint fault = inflate_chunk(&inflater, data, chunk,
+                                   unpacked + (long)GROUP_X * all_parameters.step);
+  if (ITEM == 0 && fault != 0u) MAX_GLOBAL(&status[picture], fault);
 }

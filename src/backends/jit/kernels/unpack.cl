@@ -12,7 +12,7 @@
 #define FAULT_FILTER 6u
 
 // -- part: parameters
-// Of all kernels. Filters, orders and samples in the numbers of PackedForm.
+// Of all kernels. Packings, filters, orders and samples in the numbers of PackedForm.
 struct Parameters {
   int pictures;
   int chunks;  // of a picture
@@ -21,11 +21,13 @@ struct Parameters {
   int chunk_width, chunk_height;
   int across, down;  // chunks of a picture, or of a channel where each has its own
   int padded;        // chunks at the borders are as large as the others
-  int filter, order, sample, bits;
+  int packing, filter, order, sample, bits;
   int big_endian, inverted;
   int channels;
   int pixel_bytes;   // of the image
   int fully, scale;  // the largest pixel, and what the smallest step of a sample is
+  int has_streams;   // of which blocks were looked for
+  int pass;          // of those that follow origins
   int stride;        // of the image: bytes from row to row
   long plane;        // from plane to plane
   ulong channel_of;  // four bits for each sample of a pixel
@@ -187,7 +189,7 @@ FUNCTION int next_band(GLOBAL uint* progress, IN_LOCAL uint* shared) {
 }
 
 // -- part: unfilter_by
-// Of pixels of $pixel_step bytes.
+// The kernel of pixels that have so many bytes.
 #undef TILE_WORDS
 #define TILE_WORDS (TILE_STEPS * $step_words)
 // A step of a row. before, above: the pixel to the left, and the one above that.
