@@ -11,7 +11,6 @@
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/object_text.hpp"
 #include "io/formats/npy/npy.hpp"
-#include "io/unread_formats.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -60,7 +60,7 @@ void PictureJob::check_results(const std::vector<Size>& sizes) const {
                        type.channels == info.type.channels;
     io::check_encodable(type, sizes[static_cast<size_t>(id)], named, output.format, output.cls,
                         settings.encode);
-    if (alpha && !io::traits(output.format).alpha) check_losses({"alpha"}, true);
+    if (alpha && !io::traits(output.format).can[io::Can::alpha]) check_losses({"alpha"}, true);
   };
   try {
     for (size_t i = 0; picture.saves && i < plan.saves.size(); ++i) {

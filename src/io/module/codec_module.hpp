@@ -34,8 +34,7 @@ class CodecModule {
     return nullptr;
   }
   // The image is of a class that the format holds, its white that of the class (or none).
-  virtual Bytes encode(const HostImage& image, Format format,
-                       const EncodeOptions& options) const = 0;
+  virtual Bytes encode(const HostImage&, Format, const EncodeOptions&) const { return {}; }
   // What probe says of a format whose headers its library reads, and what there is of EXIF, ICC
   // and XMP of a page, each as it is in the file, beside what the library knows to be left out.
   virtual ImageInfo probe(std::span<const std::byte>, int) const { return {}; }

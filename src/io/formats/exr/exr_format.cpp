@@ -10,11 +10,11 @@ namespace impipe::io {
 namespace {
 
 // The picture of out.info, from an EXR that may have other parts.
-void decode(const DecodeInput& input, Decoded& out) {
+HostImage decode(const DecodeInput& input, Decoded& out) {
   std::shared_ptr<const Bytes> part;
   if (out.info.pages > 1) part = std::make_shared<const Bytes>(exr_part(input.file, out.info.page));
   const std::span<const std::byte> bytes = part ? std::span<const std::byte>(*part) : input.file;
-  decode_by_module({.file = bytes, .options = input.options}, out);
+  HostImage image = decode_by_module({.file = bytes, .options = input.options}, out);
   ExrStorage storage = exr_layout(ByteSource(bytes), 0, out.info.named).storage;
   if (!input.options.metadata) storage.attributes.clear();
   MetadataRead read;
@@ -25,8 +25,9 @@ void decode(const DecodeInput& input, Decoded& out) {
   if (!storage.carried.empty()) {
     storage.carried.file = part ? part : std::make_shared<const Bytes>(bytes.begin(), bytes.end());
   }
-  if (out.image.type.alpha) storage.glows = unassociate_alpha(out.image);
+  if (image.type.alpha) storage.glows = unassociate_alpha(image);
   out.metadata.exr = std::move(storage);
+  return image;
 }
 
 void name_header_losses(bool place, const std::string& attributes, Lost& lost) {
@@ -34,7 +35,7 @@ void name_header_losses(bool place, const std::string& attributes, Lost& lost) {
   if (!attributes.empty()) lost.push_back("EXR attributes (" + attributes + ")");
 }
 
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   const std::optional<ExrStorage>& exr = input.metadata.exr;
   const PixelChange& change = input.metadata.change;
   const ExrFloats floats = input.options.exr_floats;
@@ -44,11 +45,12 @@ void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   stored.exr = exr_storage_for(image, input.original.type.cls, exr, change, floats);
   const bool was_whole = exr && exr->type == ExrType::whole && floats == ExrFloats::as_input;
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
-  out.bytes = encoded_by_module(image, Format::exr, stored);
-  if (!exr) return;
+  Bytes file = encode_with_options(image, input, stored);
+  if (!exr) return file;
   const bool place = has_place(*exr) && !has_place(stored.exr) && !fills_display(*exr, change) &&
                      !windows_follow(*exr, change);
   name_header_losses(place, attributes_lost(*exr, stored.exr), out.lost);
+  return file;
 }
 
 void name_storage(const Metadata& metadata, Lost& lost) {
@@ -68,11 +70,8 @@ const FormatTraits exr_format{
     .extensions = "exr",
     .module = "impipe_codec_exr",
     .library = "OpenEXR",
-    .floats = true,
-    .alpha = true,
-    .metadata = true,
+    .can = {Can::floats, Can::alpha, Can::metadata, Can::write_pages},
     .pages = Pages::frames,
-    .writes_pages = true,
     .sniff = [](std::string_view head) { return head.starts_with("\x76\x2f\x31\x01"); },
     .header =
         [](const HeaderInput& input) {
