@@ -145,19 +145,15 @@ bool PictureJob::writes_pixels() const {
 void PictureJob::check_losses(const std::vector<std::string>& lost, bool alpha) const {
   if (lost.empty() || (!settings.in_place && !settings.strict)) return;
   const std::string names = fmt::format("{}", fmt::join(lost, ", "));
-  if (settings.strict) {
-    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
-  }
-  throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
-                  (alpha ? "" : ", or --strip"),
-              ExitCode::file_failed);
+  if (settings.strict) io::fail("--strict: the result would be without ", names);
+  io::fail("--in-place would lose what the file has beside its picture: ", names, "; give -o",
+           alpha ? "" : ", or --strip");
 }
 
 void PictureJob::check_inexact(const io::Inexact& inexact, const std::string& of) const {
   if (inexact.count == 0 || (!settings.in_place && !settings.strict)) return;
-  throw Error((settings.strict ? "--strict: " : "--in-place: ") + of + inexact.text() +
-                  (settings.strict ? "" : "; give -o"),
-              ExitCode::file_failed);
+  io::fail(settings.strict ? "--strict: " : "--in-place: ", of, inexact.text(),
+           settings.strict ? "" : "; give -o");
 }
 
 }  // namespace impipe::engine

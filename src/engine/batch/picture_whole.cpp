@@ -207,19 +207,16 @@ void WholePicture::encode_result() {
   const Size size = result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size();
   tell_parts(job_.is_apart());
   tell_change(*picture_.info, plan.result, size, job_.is_apart());
-  io::Encoded encoded = result_.encoded_on_device
-                            ? io::encode_coded(outcome_.coded, outcome_.image.type,
-                                               outcome_.coded_size, metadata_, settings_.encode)
-                            : io::encode(outcome_.image, metadata_, picture_.output_format,
-                                         picture_.output_class, settings_.encode);
+  io::Encoded encoded = noted(
+      result_.encoded_on_device ? io::encode_coded(outcome_.coded, outcome_.image.type,
+                                                   outcome_.coded_size, metadata_, settings_.encode)
+                                : io::encode(outcome_.image, metadata_, picture_.output_format,
+                                             picture_.output_class, settings_.encode));
   outcome_.image = {};
   outcome_.coded = {};
   outcome_.coded_plane.reset();
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;
-  result_.clipped += encoded.clipped;
-  tell_losses(encoded);
-  note_widened(encoded);
   write(picture_.output,
         with_parts(picture_.output_format, std::move(encoded.bytes), job_.is_apart()));
 }
