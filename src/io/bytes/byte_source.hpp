@@ -91,7 +91,9 @@ template <class... Parts>
 std::string message(const Parts&... parts) {
   std::string out;
   const auto add = [&]<class Part>(const Part& part) {
-    if constexpr (std::is_arithmetic_v<Part> && !std::is_same_v<Part, char>) {
+    if constexpr (std::is_enum_v<Part>) {  // which would be taken for a character
+      out += std::to_string(static_cast<int>(part));
+    } else if constexpr (std::is_arithmetic_v<Part> && !std::is_same_v<Part, char>) {
       out += std::to_string(part);
     } else {
       out += part;

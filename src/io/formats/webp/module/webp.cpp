@@ -101,7 +101,7 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
     fail("truncated WebP: it ends at byte ", bytes.size());
   }
-  if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status ", int{status});
+  if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status ", status);
   RowSplitter splitter(image);
   for (size_t y = 0; y < height; ++y) {
     splitter.put(joined.data() + pixel * width * y, static_cast<std::int64_t>(y));
@@ -152,7 +152,7 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   const int imported = image.type.alpha ? WebPPictureImportRGBA(&picture, joined.data(), stride)
                                         : WebPPictureImportRGB(&picture, joined.data(), stride);
   if (imported == 0 || WebPEncode(&config, &picture) == 0) {
-    fail("WebP encoder error ", int{picture.error_code});
+    fail("WebP encoder error ", picture.error_code);
   }
   return out;
 }
