@@ -92,10 +92,6 @@ def room_of(rooms, folder):
     return "/".join(parts), name
 
 
-# The one format that another may include: both are files of ISO's base media format.
-SHARED_FORMATS = {("avif", "heif")}
-
-
 def crosses_rooms(rooms, relative, header):
     """Whether a file in a room includes one that its room may not."""
     room, name = room_of(rooms, os.path.dirname(relative))
@@ -103,7 +99,7 @@ def crosses_rooms(rooms, relative, header):
     if room not in rooms or included.split("/")[0] != room.split("/")[0]:
         return False
     if name is not None and its_name is not None and name != its_name:
-        return (name, its_name) not in SHARED_FORMATS
+        return True
     return included not in [room, *rooms[room]]
 
 
@@ -257,7 +253,7 @@ def self_test(root):
         ("io/formats/png/a.cpp", '#include "io/formats/png/module/a.hpp"', "of another room"),
         ("io/formats/png/module/a.cpp", '#include "io/formats/a.hpp"', "of another room"),
         ("io/formats/png/module/a.cpp", '#include "io/formats/png/a.hpp"', None),
-        ("io/formats/avif/a.cpp", '#include "io/formats/heif/a.hpp"', None),
+        ("io/formats/avif/a.cpp", '#include "io/formats/heif/a.hpp"', "of another room"),
         ("io/a.cpp", '#include "io/files/a.hpp"', "of another room"),
         ("io/files/a.cpp", '#include "io/codec.hpp"', None),
         ("engine/program/a.cpp", '#include "engine/device/a.hpp"', "of another room"),

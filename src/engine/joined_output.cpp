@@ -26,9 +26,8 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
     if (picture.output_format == io::Format::raw) note_ = note_of_raw(common_);
     if (picture.output != "-") file_ = std::make_unique<io::GrowingFile>(picture.output);
   } else if (result.common != common_) {
-    throw Error("the result is " + result.common + ", and those before it in '" + *output_ +
-                    "' are " + common_,
-                ExitCode::file_failed);
+    io::fail("the result is ", result.common, ", and those before it in '", *output_, "' are ",
+             common_);
   } else {
     rest = bytes.subspan(result.head);
   }

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "engine/batch/object_text.hpp"
+#include "engine/run_settings.hpp"
 #include "engine/sandbox.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/result_bounds.hpp"
@@ -118,9 +119,8 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
 
 // Several pictures follow each other on stdout only in formats whose readers go on after the first.
 void check_stdout(const std::vector<Picture>& pictures) {
-  const bool streams = std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
-    return picture.stream != nullptr;
-  });
+  const bool streams = std::ranges::any_of(
+      pictures, [](const Picture& picture) { return picture.stream != nullptr; });
   if (pictures.size() < 2 && !streams) return;
   for (const Picture& picture : pictures) {
     const io::Format format = picture.output_format;
@@ -280,12 +280,8 @@ class Guard {
     for (const RunOptions::OtherFile& file : task_.options.other_files) {
       if (!file.written) look_at(file.path, "'" + file.path + "' of " + file.option);
     }
-    for (const pipeline::BoundStage& stage : task_.pipeline.stages) {
-      if (!stage.call) continue;
-      for (const Parameter& parameter : stage.call->op().parameters) {
-        const std::string& path = stage.call->value(parameter.name).path;
-        if (!path.empty()) look_at(path, "'" + path + "', which the pipeline reads");
-      }
+    for (const std::string& path : parameter_files(task_.pipeline)) {
+      look_at(path, "'" + path + "', which the pipeline reads");
     }
     for (size_t i = 0; i < pictures_.size(); ++i) look_at_what_is_read(i);
   }
@@ -328,11 +324,9 @@ class Guard {
     if (index_of(one) == index_of(two)) return "; give them different names";
     if (path == "-") return "; save to a file, such as '{stem}.png'";
     const Picture& picture = pictures_[index_of(what_of(two) == What::save ? two : one)];
-    const auto save = std::find_if(
-        picture.saves->begin(), picture.saves->end(), [&](const Picture::Save& written) {
-          const std::vector<fs::path>& files = written.files;
-          return std::find(files.begin(), files.end(), path) != files.end();
-        });
+    const auto save = std::ranges::find_if(*picture.saves, [&](const Picture::Save& written) {
+      return std::ranges::find(written.files, path) != written.files.end();
+    });
     if (save == picture.saves->end()) return "";
     const auto number = static_cast<size_t>(save - picture.saves->begin());
     std::string text = picture.program->plan.saves[number].name_template;
@@ -447,8 +441,7 @@ void refuse_unreplaceable(std::vector<Picture>& pictures) {
 // The target where frames are inputs: in out.####.png each has its number.
 std::optional<io::OutputTarget> target_of_frames(std::span<const io::Input> inputs,
                                                  const io::OutputTarget* target) {
-  const bool are_frames =
-      std::all_of(inputs.begin(), inputs.end(), [](const io::Input& in) { return in.frame; });
+  const bool are_frames = std::ranges::all_of(inputs, [](const io::Input& in) { return in.frame; });
   if (target == nullptr || !target->name || !are_frames) return {};
   std::optional<io::OutputTarget> out(*target);
   out->name = io::NameTemplate::parse(io::with_frame_field(target->name->text()));

@@ -3,9 +3,8 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
-
 #include "backends/registry.hpp"
+#include "engine/run_state.hpp"
 #include "pipeline/explain.hpp"
 
 namespace impipe::engine {
@@ -49,9 +48,7 @@ Profile make_profile(const BatchEnd& batch, const PictureSettings& settings,
   profile.files = batch.done;
   profile.failed = batch.failed;
   profile.skipped = batch.skipped;
-  const auto planned = std::find_if(pictures.begin(), pictures.end(),
-                                    [](const Picture& p) { return p.program != nullptr; });
-  if (planned != pictures.end()) {
+  if (const Picture* planned = first_planned(pictures)) {
     const Program& program = *planned->program;
     profile.plan = pipeline::explain(settings.lanes->pipeline(), program.plan, program.lowered);
     profile.type = program.plan.values[0].type;

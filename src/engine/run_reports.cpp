@@ -24,16 +24,13 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   report.input = picture.path;
   report.output = picture.output;
   report.tries = end.tries;
-  switch (end.state) {
-    case FileEnd::State::done: break;
-    case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
-    case FileEnd::State::failed:
-      report.state = FileReport::State::failed;
-      report.stage = stage_of(picture, end);
-      report.message = end.message;
-      if (picture.failure) report.tries = picture.failure->tries;
-      return report;
+  report.state = end.state;
+  if (end.state == FileState::failed) {
+    report.stage = stage_of(picture, end);
+    report.message = end.message;
+    if (picture.failure) report.tries = picture.failure->tries;
   }
+  if (end.state != FileState::done) return report;
   report.rows = result.rows;
   report.bytes = result.bytes;
   report.clipped = result.clipped;
@@ -41,12 +38,6 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   report.notes = result.notes;
   if (result.inexact.count > 0) report.notes.push_back(result.inexact.text());
   return report;
-}
-
-FileReport::State state_of(const FileEnd& end) {
-  return end.state == FileEnd::State::done      ? FileReport::State::done
-         : end.state == FileEnd::State::skipped ? FileReport::State::skipped
-                                                : FileReport::State::failed;
 }
 
 }  // namespace
@@ -243,15 +234,13 @@ bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file
   const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
   FileReport report = report_of(before_ + index, picture, result, file_end);
   if (file != nullptr) join(report, picture, result);
-  if (report.state != state_of(file_end)) ++untold_;
+  if (report.state != file_end.state) ++untold_;
   retries_ += file_end.tries - 1;
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;
-  if (report.state == FileReport::State::done) ++shrunk_[result.shrink];
-  if (report.state == FileReport::State::done && result.widened != io::SampleType::of_class) {
-    ++widened_[result.widened];
-  }
-  if (report.state == FileReport::State::done) {
+  if (report.state == FileState::done) {
+    ++shrunk_[result.shrink];
+    if (result.widened != io::SampleType::of_class) ++widened_[result.widened];
     ++(result.decoded_on_device ? decoded_there_ : decoded_here_);
     if (result.encoded_on_device) ++encoded_there_;
   }

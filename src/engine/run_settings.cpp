@@ -10,8 +10,8 @@
 #include "core/fnv.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/object_text.hpp"
+#include "io/formats.hpp"
 #include "io/formats/npy/npy.hpp"
-#include "io/unread_formats.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -42,19 +42,6 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   return fmt::format("{:016x}", fnv1a(text));
 }
 
-// The files that parameters are read from.
-std::vector<std::filesystem::path> files_of(const pipeline::Pipeline& pipeline) {
-  std::vector<std::filesystem::path> files;
-  for (const pipeline::BoundStage& stage : pipeline.stages) {
-    if (!stage.call) continue;
-    for (const Parameter& parameter : stage.call->op().parameters) {
-      const std::string& path = stage.call->value(parameter.name).path;
-      if (!path.empty()) files.emplace_back(path);
-    }
-  }
-  return files;
-}
-
 io::YcbcrMatrix matrix_of(const RunOptions& options) {
   return options.matrix == 601   ? io::YcbcrMatrix::bt601
          : options.matrix == 709 ? io::YcbcrMatrix::bt709
@@ -74,6 +61,18 @@ bool is_one_file(const RunOptions& options) {
 }
 
 }  // namespace
+
+std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline) {
+  std::vector<std::string> files;
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    if (!stage.call) continue;
+    for (const Parameter& parameter : stage.call->op().parameters) {
+      const std::string& path = stage.call->value(parameter.name).path;
+      if (!path.empty()) files.emplace_back(path);
+    }
+  }
+  return files;
+}
 
 std::int64_t max_files(const RunOptions& options) {
   constexpr std::int64_t at_a_glance = 2000;
@@ -186,9 +185,9 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.update = options.update;
   if (options.sync) settings.disks = std::make_unique<io::UnsyncedDisks>();
   settings.maker = maker_of(options, pipeline);
-  settings.pipeline_files = files_of(pipeline);
-  for (const auto& file : settings.pipeline_files) {
-    settings.pipeline_stamps.push_back(io::stamp_of(file));
+  for (const std::string& file : parameter_files(pipeline)) {
+    settings.pipeline_files.emplace_back(file);
+    settings.pipeline_stamps.push_back(io::stamp_of(settings.pipeline_files.back()));
   }
   settings.no_clobber = options.no_clobber;
   settings.strict = options.session.strict;

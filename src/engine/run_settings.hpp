@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/batch/picture.hpp"
 #include "engine/run_options.hpp"
@@ -24,6 +25,9 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
 // Throws Error (usage) where what the plan makes can't go to the target, which may be null.
 void check_target(const io::OutputTarget* target, const Plan& plan,
                   const pipeline::Pipeline& pipeline, const RunOptions& options);
+
+// The files that parameters are read from.
+std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline);
 
 // The operator that ends the pipeline, for messages.
 std::string last_operator(const pipeline::Pipeline& pipeline);

@@ -13,8 +13,8 @@
 namespace impipe::engine {
 
 const Picture* first_planned(const std::vector<Picture>& pictures) {
-  const auto found = std::find_if(pictures.begin(), pictures.end(),
-                                  [](const Picture& p) { return p.program != nullptr; });
+  const auto found =
+      std::ranges::find_if(pictures, [](const Picture& p) { return p.program != nullptr; });
   return found == pictures.end() ? nullptr : &*found;
 }
 
@@ -193,13 +193,7 @@ void add_batch(BatchEnd& sum, const BatchEnd& batch) {
   sum.stopped = batch.stopped;
   sum.hung += batch.hung;
   sum.threads = batch.threads;
-  sum.times.wall += batch.times.wall;
-  sum.times.prepare += batch.times.prepare;
-  sum.times.decode += batch.times.decode;
-  sum.times.compute += batch.times.compute;
-  sum.times.encode += batch.times.encode;
-  sum.times.help += batch.times.help;
-  sum.times.wait += batch.times.wait;
+  sum.times += batch.times;
 }
 
 // Pictures [begin, end), none of which is a stream.

@@ -67,8 +67,9 @@ void check_files(const pipeline::Pipeline& pipeline, const Sandbox& sandbox) {
       std::error_code error;
       const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
       const bool allowed =
-          !error && std::any_of(sandbox.folders.begin(), sandbox.folders.end(),
-                                [&](const fs::path& folder) { return is_below(real, folder); });
+          !error && std::ranges::any_of(sandbox.folders, [&](const fs::path& folder) {
+            return is_below(real, folder);
+          });
       if (!allowed) {
         stage.call->fail(p.name, "@" + path +
                                      " may not be read in a sandbox: it lies in no folder that "
@@ -95,8 +96,8 @@ void check_save(const pipeline::Pipeline& pipeline, int stage, const fs::path& p
                              ? fs::path(path.string().substr(prefix.size())).relative_path()
                              : absolute.lexically_normal().lexically_relative(root);
   const fs::path& checked = begins_alike ? below : absolute;
-  const bool goes_up = std::any_of(checked.begin(), checked.end(),
-                                   [](const fs::path& part) { return part == ".."; });
+  const bool goes_up =
+      std::ranges::any_of(checked, [](const fs::path& part) { return part == ".."; });
   if (goes_up || (!begins_alike && !is_below(absolute.lexically_normal(), root))) {
     fail("'" + path.string() + "' may not be written in a sandbox: it does not lie below '" +
          folder->string() + "', the folder of -o");

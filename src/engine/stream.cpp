@@ -45,14 +45,14 @@ void FrameFeed::stop() {
 }
 
 bool FrameFeed::is_wanted(std::int64_t frame) const {
-  return pages_.empty() || std::any_of(pages_.begin(), pages_.end(), [&](const PageRange& range) {
+  return pages_.empty() || std::ranges::any_of(pages_, [&](const PageRange& range) {
            return frame >= range.first && frame <= range.last;
          });
 }
 
 bool FrameFeed::is_behind_last(std::int64_t frame) const {
-  return !pages_.empty() && std::all_of(pages_.begin(), pages_.end(),
-                                        [&](const PageRange& range) { return frame > range.last; });
+  return !pages_.empty() &&
+         std::ranges::all_of(pages_, [&](const PageRange& range) { return frame > range.last; });
 }
 
 void FrameFeed::read() {

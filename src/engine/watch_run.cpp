@@ -113,9 +113,7 @@ class WatchRun {
     work = {};
     hung_ += batch.hung;
     first_lane_ += options_.threads + batch.hung;
-    if (hung_ > max_hung) {
-      throw Error("more than " + std::to_string(max_hung) + " files hang", ExitCode::file_failed);
-    }
+    if (hung_ > max_hung) io::fail("more than ", max_hung, " files hang");
   }
 
   void settle_names(WatchedNames& names) {

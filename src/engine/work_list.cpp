@@ -65,13 +65,13 @@ void make_pictures(WorkList& work) {
 std::vector<int> parts_named(const io::ImageInfo& info, const std::vector<std::string>& names) {
   std::vector<int> out;
   for (const std::string& name : names) {
-    const auto found = std::find(info.page_names.begin(), info.page_names.end(), name);
+    const auto found = std::ranges::find(info.page_names, name);
     if (found == info.page_names.end()) {
       const std::string has =
           info.page_names.empty()
               ? "it has no parts"
               : fmt::format("it has no part {}, but {}", name, fmt::join(info.page_names, ", "));
-      throw Error("--parts: " + has + did_you_mean(name, info.page_names), ExitCode::file_failed);
+      io::fail("--parts: ", has, did_you_mean(name, info.page_names));
     }
     out.push_back(static_cast<int>(found - info.page_names.begin()));
   }
@@ -88,18 +88,16 @@ void choose_pages(Picture& picture, const RunOptions& options, const io::Reading
       options.parts.empty() ? picture.info->pictures : parts_named(*picture.info, options.parts);
   const bool keeps_others = wanted.empty() && !chosen.empty();
   const auto is_wanted = [&](int page) {
-    if (keeps_others) return std::find(chosen.begin(), chosen.end(), page) != chosen.end();
-    return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const PageRange& range) {
+    if (keeps_others) return std::ranges::find(chosen, page) != chosen.end();
+    return wanted.empty() || std::ranges::any_of(wanted, [&](const PageRange& range) {
              return page + 1 >= range.first && page + 1 <= range.last;
            });
   };
   std::vector<int> pages, others;
   for (int page = 0; page < count; ++page) (is_wanted(page) ? pages : others).push_back(page);
   if (pages.empty()) {
-    throw Error(count == 1
-                    ? "it has one page, which --pages does not ask for"
-                    : "it has " + std::to_string(count) + " pages, none of which --pages asks for",
-                ExitCode::file_failed);
+    if (count == 1) io::fail("it has one page, which --pages does not ask for");
+    io::fail("it has ", count, " pages, none of which --pages asks for");
   }
   if (count == 1 || !io::reads_pages(picture.info->format)) return;
   if (pages.front() != picture.info->page) {
@@ -130,10 +128,8 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
     if (picture.info->format == io::Format::y4m) {
       if (picture.info->stored.pixels() > settings.decode.max_pixels) {
-        throw Error("too many pixels: " + to_string(picture.info->stored) +
-                        " is more than the limit of " + std::to_string(settings.decode.max_pixels) +
-                        " (--max-pixels)",
-                    ExitCode::file_failed);
+        io::fail("too many pixels: ", to_string(picture.info->stored),
+                 " is more than the limit of ", settings.decode.max_pixels, " (--max-pixels)");
       }
       picture.stream = std::make_unique<Picture::Stream>();
       picture.stream->reader = std::move(frames);
@@ -170,10 +166,6 @@ class Probing : public FileWork {
     probe_(probed_, input_);
     return {};
   }
-  void decode() override {}
-  void compute(int) override {}
-  void encode() override {}
-  void release() override {}
   bool may_repeat() const override { return !probed_.is_stdin; }
   // Once, of a work that has ended.
   Picture take() const { return std::move(probed_); }
@@ -186,8 +178,8 @@ class Probing : public FileWork {
 
 // Frames that are missing look like the first one there is, and are black.
 void give_missing_frames_a_size(std::vector<Picture>& pictures) {
-  const auto model = std::find_if(pictures.begin(), pictures.end(),
-                                  [](const Picture& p) { return !p.missing_frame && !p.failure; });
+  const auto model = std::ranges::find_if(
+      pictures, [](const Picture& p) { return !p.missing_frame && !p.failure; });
   for (Picture& picture : pictures) {
     if (!picture.missing_frame || picture.failure) continue;
     if (model == pictures.end()) {
@@ -219,7 +211,7 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
   const auto name = [&](size_t i) {
     return std::tie(inputs[i].relative.native(), inputs[i].path.native());
   };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return name(a) < name(b); });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return name(a) < name(b); });
   if (by == ShardBy::order) {
     for (size_t k = 0; k < order.size(); ++k) {
       shards[order[k]] = static_cast<int>(k % static_cast<size_t>(count)) + 1;
@@ -229,8 +221,7 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
   // The largest file first, each to the part that has the fewest bytes, of equals the fewest files.
   std::vector<std::uintmax_t> bytes;
   for (const io::Input& input : inputs) bytes.push_back(file_bytes(input));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
   using Load = std::tuple<std::uintmax_t, std::size_t, int>;  // bytes, files, shard
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int shard = 1; shard <= count; ++shard) loads.emplace(0, 0, shard);
@@ -242,10 +233,6 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
   }
   return shards;
 }
-
-}  // namespace
-
-namespace {
 
 // Leaves those that `is_kept` says of; returns how many went. Takes no memory: with none, names
 // would get lost on the way.
@@ -522,7 +509,7 @@ void number_frames(WorkList& work, const RunOptions& options, Progress& progress
 bool names_are_apart(const WorkList& work, const io::OutputTarget* target,
                      const pipeline::Pipeline& pipeline) {
   const auto saves = [](const pipeline::BoundStage& stage) { return !stage.save_template.empty(); };
-  if (std::any_of(pipeline.stages.begin(), pipeline.stages.end(), saves)) return false;
+  if (std::ranges::any_of(pipeline.stages, saves)) return false;
   if (target == nullptr) return true;
   if (target->kind != io::OutputTarget::Kind::folder) return false;
   std::vector<std::string> names;
@@ -530,7 +517,7 @@ bool names_are_apart(const WorkList& work, const io::OutputTarget* target,
   for (const io::Input& input : work.inputs) {
     names.push_back(std::filesystem::path(input.relative).replace_extension().string());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 

@@ -33,39 +33,38 @@ bool is_dicom(std::string_view head) { return head.size() >= 132 && head.substr(
 [[noreturn]] void fail_dicom() { fail("DICOM is not read; dcmj2pnm of DCMTK writes it as TIFF"); }
 
 // What the header says by the row of its format. Errors say what is truncated.
-ImageInfo read_header(Format format, const HeaderInput& input, std::string_view head) {
+ImageInfo read_header(const HeaderInput& input, std::string_view head) {
   try {
-    return traits(format).header(input);
+    ImageInfo info = traits(input.format).header(input);
+    info.format = input.format;
+    return info;
   } catch (const Error& error) {
     if (is_dicom(head)) fail_dicom();
     const std::string_view what = error.what();
     if (!what.starts_with("truncated: ")) throw;
-    fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
+    fail("truncated ", name_of(input.format), what.substr(9));
   }
 }
 
-ImageInfo probe_source(const HeaderInput& input) {
+ImageInfo probe_source(HeaderInput input) {
   const std::string head = input.source.read_some(0, sniffed_bytes);
   const Format sniffed = sniff_or_fail(std::as_bytes(std::span(head)));
   const bool is_raw = sniffed == Format::tiff && is_camera_raw(input.source);
-  const Format format = is_raw ? Format::camera : sniffed;
+  const Format format = input.format = is_raw ? Format::camera : sniffed;
   const std::string name(name_of(format));
-  ImageInfo info = read_header(format, input, head);
+  ImageInfo info = read_header(input, head);
   if (!input.reading.channels.empty() && format != Format::exr) {
-    fail("--channels names channels of an EXR, and this is " + name);
+    fail("--channels names channels of an EXR, and this is ", name);
   }
   const int page = input.page.value_or(info.page);
-  if (page >= info.pages || (page > 0 && !reads_pages(format))) {
-    fail("it has no page " + std::to_string(page + 1));
-  }
+  if (page >= info.pages || (page > 0 && !reads_pages(format))) fail("it has no page ", page + 1);
   info.page = page;
   if (info.stored.width <= 0 || info.stored.height <= 0) {
     if (is_dicom(head)) fail_dicom();
-    fail(name + " without pixels (" + to_string(info.stored) + ")");
+    fail(name, " without pixels (", to_string(info.stored), ")");
   }
   if (info.stored.width > max_side || info.stored.height > max_side) {
-    fail("too large: a side of " + to_string(info.stored) + " exceeds " + std::to_string(max_side) +
-         " pixels");
+    fail("too large: a side of ", to_string(info.stored), " exceeds ", max_side, " pixels");
   }
   return info;
 }
@@ -74,10 +73,7 @@ ImageInfo probe_source(const HeaderInput& input) {
 HostImage with_alpha_of(HostImage image, PixelClass cls) {
   if (!image.type.alpha || image.alpha.cls() == cls) return image;
   HostImage alpha;
-  alpha.type = {.cls = image.alpha.cls(),
-                .channels = 1,
-                .alpha = false,
-                .white = class_max(image.alpha.cls())};
+  alpha.type = type_of(image.alpha.cls(), 1, false);
   alpha.planes = {image.alpha};
   image.alpha = convert(alpha, cls).planes.front();
   return image;
@@ -89,27 +85,25 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
   const bool one = info.pages == 1 || info.pictures.size() == 1;
   if (!one && (!any_page || !reads_pages(info.format))) {
     const std::string count = "it has " + std::to_string(info.pages);
-    if (reads_pages(info.format)) fail(count + " pages, and one is wanted here");
-    fail(count + " pictures, and a " + std::string(name_of(info.format)) + " of one is read");
+    if (reads_pages(info.format)) fail(count, " pages, and one is wanted here");
+    fail(count, " pictures, and a ", name_of(info.format), " of one is read");
   }
   const bool tile_counts = info.tile.pixels() > info.stored.pixels();
   const Size size = tile_counts ? info.tile : info.stored;
   const std::string what = (tile_counts ? "a tile of " : "") + to_string(size);
   if (size.pixels() > max_pixels) {
-    fail("too many pixels: " + what + " is more than the limit of " + std::to_string(max_pixels) +
-         " (--max-pixels)");
+    fail("too many pixels: ", what, " is more than the limit of ", max_pixels, " (--max-pixels)");
   }
   // They may take what the four channels of the largest picture take.
   if (static_cast<double>(info.carried) * static_cast<double>(size.pixels()) >
       4.0 * static_cast<double>(max_pixels)) {
-    fail("too many pixels: " + std::to_string(info.carried) + " further channels of " + what +
-         " are more than 4 times the limit of " + std::to_string(max_pixels) + " (--max-pixels)");
+    fail("too many pixels: ", info.carried, " further channels of ", what,
+         " are more than 4 times the limit of ", max_pixels, " (--max-pixels)");
   }
   if (file_bytes < info.min_bytes) {
-    fail("truncated " + std::string(name_of(info.format)) + ": " + what + " needs at least " +
-         std::to_string(info.min_bytes) + " bytes" +
-         (info.min_why.empty() ? "" : " (" + info.min_why + ")") + ", and the file has " +
-         std::to_string(file_bytes));
+    fail("truncated ", name_of(info.format), ": ", what, " needs at least ", info.min_bytes,
+         " bytes", info.min_why.empty() ? "" : " (" + info.min_why + ")", ", and the file has ",
+         file_bytes);
   }
 }
 
@@ -122,11 +116,11 @@ ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& opti
     return *pages->frame;
   }
   const ByteSource source(bytes);
-  ImageInfo info = probe_source({source, bytes, options.page, options.reading, &pages->tiff});
+  ImageInfo info = probe_source({{}, source, bytes, options.page, options.reading, &pages->tiff});
   info.tiff_pages = pages->tiff;
   const FormatTraits& format = traits(info.format);
   // Parts of an EXR differ, and frames of a Y4M are found by counting.
-  if (format.pages == Pages::frames && format.headers_alike) pages->frame = info;
+  if (format.pages == Pages::like_frames) pages->frame = info;
   return info;
 }
 
@@ -134,14 +128,14 @@ ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& opti
 void check_decoded(const Decoded& out) {
   const Size wanted = shrunk(out.info.stored, out.info.shrink);
   if (out.image.type == out.info.type && out.image.size() == wanted) return;
-  fail("damaged " + std::string(name_of(out.info.format)) + ": its header says " +
-       to_string(out.info.stored) + ", " + to_string(out.info.type) + ", its pixels are " +
-       to_string(out.image.size()) + ", " + to_string(out.image.type));
+  fail("damaged ", name_of(out.info.format), ": its header says ", to_string(out.info.stored), ", ",
+       to_string(out.info.type), ", its pixels are ", to_string(out.image.size()), ", ",
+       to_string(out.image.type));
 }
 
 // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
 bool is_raw(const ImageType& type, Format format, PixelClass cls) {
-  return traits(format).numbers && cls == type.cls;
+  return traits(format).can[Can::numbers] && cls == type.cls;
 }
 bool is_counted(const ImageType& type, Format format, PixelClass cls) {
   return type.white == 0 && cls != PixelClass::single && !is_raw(type, format, cls);
@@ -153,14 +147,14 @@ HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encod
                                                     : convert(image, cls, &out.clipped);
   if (is_counted(image.type, format, cls)) {
     if (out.clipped > 0) {
-      fail(std::to_string(out.clipped) +
+      fail(out.clipped,
            " values of an image without white (distances, labels, other "
-           "numbers) do not fit " +
-           std::string(name_of(cls)) + "; add `mat2gray`, or write .npy, .tif or .pfm");
+           "numbers) do not fit ",
+           name_of(cls), "; add `mat2gray`, or write .npy, .tif or .pfm");
     }
     ready.type.white = class_max(cls);  // that of the file
   }
-  if (ready.type.alpha && !traits(format).alpha) {
+  if (ready.type.alpha && !traits(format).can[Can::alpha]) {
     ready.type.alpha = false;
     ready.alpha = Plane();
     out.alpha_dropped = true;
@@ -168,7 +162,7 @@ HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encod
   }
   // No format has 1-bit pixels beside an alpha or of several channels.
   if ((ready.type.alpha || image.type.channels > 1) && cls == PixelClass::logical &&
-      !traits(format).numbers) {
+      !traits(format).can[Can::numbers]) {
     ready = convert(ready, PixelClass::uint8);
   }
   return ready;
@@ -180,16 +174,16 @@ Format sniff_or_fail(std::span<const std::byte> head) {
   if (head.empty()) fail("empty file");
   const auto format = sniff(head);
   if (!format && is_dicom({reinterpret_cast<const char*>(head.data()), head.size()})) fail_dicom();
-  if (!format) fail("not an image (starts with '" + shown(head) + "')");
+  if (!format) fail("not an image (starts with '", shown(head), "')");
   return *format;
 }
 
 ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page, const Reading& reading) {
-  return probe_source({ByteSource(bytes), bytes, page, reading});
+  return probe_source({{}, ByteSource(bytes), bytes, page, reading});
 }
 
 ImageInfo probe(const ByteSource& source, std::optional<int> page, const Reading& reading) {
-  return probe_source({source, {}, page, reading});
+  return probe_source({{}, source, {}, page, reading});
 }
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
@@ -199,7 +193,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
                options.page.has_value());
   out.info.inexact = std::make_shared<Inexact>();
   const FormatTraits& format = traits(out.info.format);
-  format.decode({bytes, options}, out);
+  out.image = format.decode({bytes, options}, out);
   if (!out.coded && !out.packed) {
     check_decoded(out);
     out.image = orient(std::move(out.image), out.info.orientation);
@@ -217,36 +211,32 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& info,
                            std::span<const int> pages_together) {
   const FormatTraits& format = traits(info.format);
-  MetadataRead out = format.read_metadata(file, info, pages_together);
+  MetadataRead out = format.read_metadata({file, info, pages_together});
   if (info.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
-  if (format.pages == Pages::frames && info.pages > 1) {
-    out.lost.emplace_back("the times of its frames");
-  }
+  if (format.has_frames() && info.pages > 1) out.lost.emplace_back("the times of its frames");
   return out;
 }
 
 void check_encodable(const ImageType& type, Size size, bool named, Format format, PixelClass cls,
                      const EncodeOptions& options) {
   const std::string name(name_of(format));
-  if (nearest_class(format, cls) != cls) {
-    fail(name + " cannot hold " + std::string(name_of(cls)) + " pixels");
-  }
+  if (nearest_class(format, cls) != cls) fail(name, " cannot hold ", name_of(cls), " pixels");
   if (options.lossless && traits(format).lossy) {
-    fail(name + " is always written with loss; --lossless needs another");
+    fail(name, " is always written with loss; --lossless needs another");
   }
-  if (type.channels != 1 && type.channels != 3 && !traits(format).any_channels && !named) {
-    fail(name + " cannot hold " + std::to_string(type.channels) + " channels; write .tif or .npy");
+  if (type.channels != 1 && type.channels != 3 && !traits(format).can[Can::any_channels] &&
+      !named) {
+    fail(name, " cannot hold ", type.channels, " channels; write .tif or .npy");
   }
   const std::int64_t longest = traits(format).longest_side;
   if (longest > 0 && std::max(size.width, size.height) > longest) {
-    fail(name + " cannot hold " + to_string(size) + " (at most " + std::to_string(longest) +
-         " pixels a side)");
+    fail(name, " cannot hold ", to_string(size), " (at most ", longest, " pixels a side)");
   }
   const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
   if (is_counted(type, format, cls) && !(whole && options.as_asked)) {
-    fail("cannot write " + name + " of class " + std::string(name_of(cls)) +
+    fail("cannot write ", name, " of class ", name_of(cls),
          ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
          "fit, or write .npy, .tif or .pfm");
   }
@@ -262,7 +252,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   check_encodable(image.type, image.size(), named, format, cls, options);
   Encoded out;
   HostImage ready = ready_for(image, format, cls, out);
-  traits(format).encode(ready, {image, metadata, format, cls, options}, out);
+  out.bytes = traits(format).encode(ready, {image, metadata, format, cls, options}, out);
   finish_encoded(out, format, metadata, {ready.size(), ready});
   return out;
 }

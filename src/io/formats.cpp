@@ -2,6 +2,7 @@
 #include "io/formats.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace impipe::io {
@@ -12,6 +13,18 @@ constexpr std::reference_wrapper<const FormatTraits> table[] = {
 #include "io/picture/format_list.inc"
 };
 #undef IMPIPE_FORMAT
+
+// Foreign picture formats, by their extensions.
+constexpr std::string_view unread[] = {
+    "cin", "psd",  "psb", "xcf", "ico", "cur", "svg",  "pcx", "sgi", "rgb", "xpm", "xbm",  "dds",
+    "ktx", "ktx2", "dcm", "crw", "nrw", "sr2", "x3f",  "3fr", "iiq", "mng", "jng", "apng", "jxr",
+    "wdp", "hdp",  "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls", "nii", "mrc"};
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
 
 }  // namespace
 
@@ -39,9 +52,7 @@ std::optional<Format> written_format(std::string_view name) {
 std::optional<Format> format_of_extension(std::string_view name) {
   if (const size_t slash = name.rfind('/'); slash != name.npos) name.remove_prefix(slash + 1);
   if (const size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string lower = lowered(name);
   for (const FormatTraits& row : table) {
     for (std::string_view rest = row.extensions; !rest.empty();) {
       const size_t end = std::min(rest.find(' '), rest.size());
@@ -52,6 +63,23 @@ std::optional<Format> format_of_extension(std::string_view name) {
   return {};
 }
 
+std::string unread_extension(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == name.npos || format_of_extension(name)) return {};
+  const std::string lower = lowered(name.substr(dot + 1));
+  return std::ranges::find(unread, lower) != std::end(unread) ? lower : std::string();
+}
+
+std::string written_extensions() {
+  std::string out;
+  for (const FormatTraits& format : all_formats()) {
+    if (!format.writes()) continue;
+    if (!out.empty()) out += ", ";
+    out += format.extensions.substr(0, format.extensions.find(' '));
+  }
+  return out;
+}
+
 std::string_view extension_for(Format format, PixelClass cls, int channels) {
   if (format == Format::pnm)
     return channels > 1 ? "ppm" : cls == PixelClass::logical ? "pbm" : "pgm";
@@ -60,18 +88,18 @@ std::string_view extension_for(Format format, PixelClass cls, int channels) {
 }
 
 PixelClass nearest_class(Format format, PixelClass wanted) {
-  const FormatTraits& t = traits(format);
+  const Abilities& can = traits(format).can;
   switch (wanted) {
     case PixelClass::logical:
-      if (t.one_bit) return PixelClass::logical;
-      return t.eight ? PixelClass::uint8 : PixelClass::single;
-    case PixelClass::uint8: return t.eight ? PixelClass::uint8 : PixelClass::single;
+      if (can[Can::one_bit]) return PixelClass::logical;
+      return can[Can::eight] ? PixelClass::uint8 : PixelClass::single;
+    case PixelClass::uint8: return can[Can::eight] ? PixelClass::uint8 : PixelClass::single;
     case PixelClass::uint16:
-      if (t.sixteen) return PixelClass::uint16;
-      return t.floats ? PixelClass::single : PixelClass::uint8;
+      if (can[Can::sixteen]) return PixelClass::uint16;
+      return can[Can::floats] ? PixelClass::single : PixelClass::uint8;
     case PixelClass::single:
-      if (t.floats) return PixelClass::single;
-      return t.sixteen ? PixelClass::uint16 : PixelClass::uint8;
+      if (can[Can::floats]) return PixelClass::single;
+      return can[Can::sixteen] ? PixelClass::uint16 : PixelClass::uint8;
   }
   return wanted;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/image.hpp"
@@ -23,6 +24,14 @@ std::optional<Format> read_format(std::string_view name);
 std::optional<Format> written_format(std::string_view name);
 // The extension that says what was written: "jpg"; "pbm", "pgm" or "ppm" by what an image holds.
 std::string_view extension_for(Format format, PixelClass cls, int channels);
+
+// Of picture formats that nothing here reads or writes: what names them is no folder, and a folder
+// that holds them says so.
+// The extension in small letters, "heic" for "a.HEIC"; empty for what is no such picture.
+std::string unread_extension(std::string_view name);
+
+// "png, jpg, tif, …": the usual extension of each format that is written.
+std::string written_extensions();
 
 // The class among those that the format holds that is nearest to the wanted one.
 PixelClass nearest_class(Format format, PixelClass wanted);

@@ -7,7 +7,6 @@
 
 #include "core/kept_bytes.hpp"
 #include "io/formats/jpeg/jpeg_scan.hpp"
-#include "io/formats/jpeg/jpeg_storage.hpp"
 
 namespace impipe::io {
 namespace {

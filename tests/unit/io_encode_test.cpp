@@ -100,7 +100,7 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
           for (const Size size : {Size{1, 1}, Size{1, 9}, Size{8, 1}, Size{31, 17}}) {
             if (!format.writes() || !format.reads() || format.lossy) continue;
             if (nearest_class(format.format, cls) != cls) continue;
-            if (alpha && !format.alpha) continue;
+            if (alpha && !format.can[Can::alpha]) continue;
             // Frames of Y4M have luma and chroma; only gray goes through as it is.
             if (format.format == Format::y4m && (alpha || channels != 1)) continue;
             const ImageType type{

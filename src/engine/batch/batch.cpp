@@ -87,14 +87,12 @@ Clock::duration clock_time(double seconds) {
 
 class Batch {
  public:
-  Batch(std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
-        const BatchOptions& options, ThreadPool& pool)
+  Batch(std::int64_t count, const OpenWork& open, const BatchOptions& options, ThreadPool& pool)
       : count_(count), open_(open), options_(options), pool_(pool), free_(1) {
     jobs_.reserve(static_cast<std::size_t>(std::max(1, options.threads)) + max_hung);
   }
 
-  BatchEnd run(const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
-               const std::function<void()>& tick) {
+  BatchEnd run(const ReportWork& report, const std::function<void()>& tick) {
     const auto start = start_ = Clock::now();
     pool_.set_wake([this] {
       std::lock_guard lock(mutex_);
@@ -136,6 +134,7 @@ class Batch {
  private:
   // What a thread does next.
   struct Job {
+    // The first ones are those of Part.
     enum class Kind { prepare, decode, compute, encode, nothing, leave } kind = Kind::nothing;
     FileWork::Within within;
     Files files;  // one, or several that are computed together
@@ -145,10 +144,7 @@ class Batch {
   };
 
   static Part part_of(Job::Kind kind) {
-    return kind == Job::Kind::prepare   ? Part::prepare
-           : kind == Job::Kind::decode  ? Part::decode
-           : kind == Job::Kind::compute ? Part::compute
-                                        : Part::encode;
+    return kind <= Job::Kind::encode ? static_cast<Part>(kind) : Part::encode;
   }
 
   void stop() {
@@ -164,9 +160,7 @@ class Batch {
   }
 
   // alone: there are no threads, and the calling one does the work between the reports.
-  void report_in_order(
-      const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
-      const std::function<void()>& tick, bool alone) {
+  void report_in_order(const ReportWork& report, const std::function<void()>& tick, bool alone) {
     BatchTimes times;
     const auto begin = Clock::now();
     for (std::int64_t next = 0; next < count_;) {
@@ -245,8 +239,7 @@ class Batch {
       if (stack.at_once > 0 && limited_ >= stack.at_once) continue;
       const auto alike = [&](const File& f) { return f.stack.key == stack.key; };
       const bool alone = stack.most <= 1;
-      if (full && !alone &&
-          std::count_if(to_compute_.begin(), to_compute_.end(), alike) < stack.most) {
+      if (full && !alone && std::ranges::count_if(to_compute_, alike) < stack.most) {
         continue;
       }
       job.kind = Job::Kind::compute;
@@ -295,8 +288,8 @@ class Batch {
   // A file whose pause after a failure is over.
   bool take_due(Job& job) {
     const auto now = Clock::now();
-    const auto due = std::find_if(to_retry_.begin(), to_retry_.end(),
-                                  [&](const File& file) { return closing_ || file.due <= now; });
+    const auto due = std::ranges::find_if(
+        to_retry_, [&](const File& file) { return closing_ || file.due <= now; });
     if (due == to_retry_.end()) return false;
     job.files.splice(job.files.end(), to_retry_, due);
     return true;
@@ -343,10 +336,10 @@ class Batch {
     jobs_.push_back(&job);
     lock.unlock();
     const std::int64_t index = job.files.front().index;
-    double* spent = job.kind == Job::Kind::prepare   ? &times.prepare
-                    : job.kind == Job::Kind::decode  ? &times.decode
-                    : job.kind == Job::Kind::compute ? &times.compute
-                                                     : &times.encode;
+    double* const spent[] = {&times.prepare, &times.decode, &times.compute, &times.encode};
+    constexpr Slice::Kind kinds[] = {Slice::Kind::headers, Slice::Kind::decode,
+                                     Slice::Kind::compute, Slice::Kind::encode};
+    const auto part = static_cast<size_t>(job.kind);
     run_part(job, lane);
     lock.lock();
     if (job.given_up) {
@@ -355,24 +348,17 @@ class Batch {
       lock.lock();
       return Job::Kind::leave;
     }
-    *spent += tell(slice_kind(job.kind), lane, index, start);
+    *spent[part] += tell(kinds[part], lane, index, start);
     // What was decoded and encoded in between is no computing.
     times.decode += job.within.decode;
     times.encode += job.within.encode;
     times.compute -= job.within.decode + job.within.encode;
-    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    jobs_.erase(std::ranges::find(jobs_, &job));
     --running_;
     if (job.kind == Job::Kind::decode) --decoding_;
     if (job.is_limited) --limited_;
     wake();
     return job.kind;
-  }
-
-  static Slice::Kind slice_kind(Job::Kind kind) {
-    return kind == Job::Kind::prepare   ? Slice::Kind::headers
-           : kind == Job::Kind::decode  ? Slice::Kind::decode
-           : kind == Job::Kind::compute ? Slice::Kind::compute
-                                        : Slice::Kind::encode;
   }
 
   // Of the timeline.
@@ -505,12 +491,7 @@ class Batch {
 
   // What one thread has done.
   void add(const BatchTimes& times, double seconds) {
-    end_.times.prepare += times.prepare;
-    end_.times.decode += times.decode;
-    end_.times.compute += times.compute;
-    end_.times.encode += times.encode;
-    end_.times.help += times.help;
-    end_.times.wait += times.wait;
+    end_.times += times;
     served_ += seconds;
   }
 
@@ -612,7 +593,7 @@ class Batch {
     Files done;
     for (auto file = job.files.begin(); file != job.files.end();) {
       const auto which = file++;
-      const bool is_left = std::find(left.begin(), left.end(), which->work.get()) != left.end();
+      const bool is_left = std::ranges::find(left, which->work.get()) != left.end();
       if (!is_left) done.splice(done.end(), job.files, which);
     }
     while (!done.empty()) move_first(done, to_encode_);
@@ -666,7 +647,7 @@ class Batch {
 
   std::int64_t count_;  // changed by the calling thread alone
   // Copies: a thread that hangs may come back when the caller has gone.
-  const std::function<std::unique_ptr<FileWork>(std::int64_t)> open_;
+  const OpenWork open_;
   const BatchOptions options_;
   ThreadPool& pool_;
 
@@ -709,11 +690,8 @@ std::string_view name_of(Part part) {
   return "?";
 }
 
-BatchEnd run_batch(std::int64_t count,
-                   const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
-                   const BatchOptions& options, ThreadPool& pool,
-                   const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
-                   const std::function<void()>& tick) {
+BatchEnd run_batch(std::int64_t count, const OpenWork& open, const BatchOptions& options,
+                   ThreadPool& pool, const ReportWork& report, const std::function<void()>& tick) {
   const auto destroy = [](Batch* batch) {
     static Batch* kept = nullptr;  // the last one, which knows the one before
     if (!batch->hangs()) {

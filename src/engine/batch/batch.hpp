@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "core/thread_pool.hpp"
+#include "engine/batch/file_report.hpp"
 #include "engine/batch/timeline.hpp"
 
 namespace impipe::engine {
@@ -43,11 +44,11 @@ class FileWork {
   // Looks at the file's header. Returns the bytes that the parts hold at most at the same time;
   // nothing when the file is to be skipped. May throw, as the other parts may.
   virtual std::optional<std::int64_t> prepare() = 0;
-  virtual void decode() = 0;
+  virtual void decode() {}
   // lane: of the thread, in [0, threads), or with a timeout [0, threads + max_hung), behind
   // BatchOptions::first_lane; no two parts run on one lane at the same time.
-  virtual void compute(int lane) = 0;
-  virtual void encode() = 0;
+  virtual void compute(int /*lane*/) {}
+  virtual void encode() {}
   // Seconds of `compute` in which it decoded and encoded itself.
   struct Within {
     double decode = 0, encode = 0;
@@ -75,14 +76,14 @@ class FileWork {
   // Whether another FileWork of the same index may do it once more, after an error that may pass.
   virtual bool may_repeat() const { return true; }
   // Lets go of everything but what a report needs. Called once, after the last part or an error.
-  virtual void release() = 0;
+  virtual void release() {}
 
  private:
   std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::time_point::max();
 };
 
 struct FileEnd {
-  enum class State { done, skipped, failed };
+  using State = FileState;
   State state = State::done;
   Part part = Part::encode;  // that failed
   std::string message;       // why
@@ -139,6 +140,14 @@ struct BatchOptions {
 // help: tiles of images that another thread computes.
 struct BatchTimes {
   double wall = 0, prepare = 0, decode = 0, compute = 0, encode = 0, help = 0, wait = 0;
+  BatchTimes& operator+=(const BatchTimes& other) {
+    for (double BatchTimes::*one :
+         {&BatchTimes::wall, &BatchTimes::prepare, &BatchTimes::decode, &BatchTimes::compute,
+          &BatchTimes::encode, &BatchTimes::help, &BatchTimes::wait}) {
+      this->*one += other.*one;
+    }
+    return *this;
+  }
 };
 
 struct BatchEnd {
@@ -161,10 +170,10 @@ constexpr int max_hung = 64;
 // and then, both on the calling thread; a report that returns false stops the batch. When stopped
 // nothing new starts, parts that run come to their end, and files that are not done are not
 // reported. When no thread can be started the calling thread does all the work.
+using OpenWork = std::function<std::unique_ptr<FileWork>(std::int64_t index)>;
+using ReportWork = std::function<bool(std::int64_t index, const FileWork*, const FileEnd&)>;
 BatchEnd run_batch(
-    std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
-    const BatchOptions& options, ThreadPool& pool,
-    const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
-    const std::function<void()>& tick = [] {});
+    std::int64_t count, const OpenWork& open, const BatchOptions& options, ThreadPool& pool,
+    const ReportWork& report, const std::function<void()>& tick = [] {});
 
 }  // namespace impipe::engine

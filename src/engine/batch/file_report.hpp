@@ -10,9 +10,11 @@
 
 namespace impipe::engine {
 
+enum class FileState { done, skipped, failed };
+
 // How a file ended.
 struct FileReport {
-  enum class State { done, skipped, failed };
+  using State = FileState;
   State state = State::done;
   std::int64_t index = 0;        // from 0, in the order of the inputs
   std::filesystem::path input;   // as opened; a source's name when there is no input

@@ -34,9 +34,8 @@ fs::path Operand::partner(const fs::path& relative) const {
       rest.remove_prefix(std::min(space + 1, rest.size()));
     }
   }
-  throw Error("--with " + name_ + ": there is no partner " + same.string() +
-                  ", nor one with another known extension",
-              ExitCode::file_failed);
+  io::fail("--with ", name_, ": there is no partner ", same.string(),
+           ", nor one with another known extension");
 }
 
 namespace {
@@ -93,7 +92,7 @@ std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string
       throw Error("--with: '" + text + "' is not NAME=PATH");
     }
     const std::string name = text.substr(0, equals);
-    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) {
+    if (std::ranges::find(wanted, name) == wanted.end()) {
       throw Error("--with " + name + ": the pipeline reads no image ':" + name + "'" +
                   (is_expression_word(name)
                        ? "; in an expression '" + name + "' is no image: give another name"
@@ -105,8 +104,8 @@ std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string
     operands.push_back(std::make_unique<Operand>(name, text.substr(equals + 1)));
   }
   for (const std::string& name : wanted) {
-    if (std::none_of(operands.begin(), operands.end(),
-                     [&](const auto& operand) { return operand->name() == name; })) {
+    if (std::ranges::none_of(operands,
+                             [&](const auto& operand) { return operand->name() == name; })) {
       throw Error("the pipeline reads an image ':" + name + "': give --with " + name +
                   "=PATH, or keep one with `as " + name + "`");
     }

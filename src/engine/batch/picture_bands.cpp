@@ -238,10 +238,7 @@ std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
 void BandedPicture::finish_bands(BandTarget& target) {
   if (target.tiff) return target.tiff->commit(settings_.maker, settings_.disks.get());
   if (!target.jpeg) return;
-  io::Encoded encoded = target.jpeg->finish();
-  result_.clipped += encoded.clipped;
-  tell_losses(encoded);
-  write(picture_.output, std::move(encoded.bytes));
+  write(picture_.output, noted(target.jpeg->finish()).bytes);
 }
 
 void BandedPicture::compute(int lane) {

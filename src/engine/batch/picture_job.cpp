@@ -61,7 +61,7 @@ void PictureJob::check_results(const std::vector<Size>& sizes) const {
                        type.channels == info.type.channels;
     io::check_encodable(type, sizes[static_cast<size_t>(id)], named, output.format, output.cls,
                         settings.encode);
-    if (alpha && !io::traits(output.format).alpha) check_losses({"alpha"}, true);
+    if (alpha && !io::traits(output.format).can[io::Can::alpha]) check_losses({"alpha"}, true);
   };
   try {
     for (size_t i = 0; picture.saves && i < plan.saves.size(); ++i) {
@@ -171,19 +171,15 @@ bool PictureJob::writes_pixels() const {
 void PictureJob::check_losses(const std::vector<std::string>& lost, bool alpha) const {
   if (lost.empty() || (!settings.in_place && !settings.strict)) return;
   const std::string names = fmt::format("{}", fmt::join(lost, ", "));
-  if (settings.strict) {
-    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
-  }
-  throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
-                  (alpha ? "" : ", or --strip"),
-              ExitCode::file_failed);
+  if (settings.strict) io::fail("--strict: the result would be without ", names);
+  io::fail("--in-place would lose what the file has beside its picture: ", names, "; give -o",
+           alpha ? "" : ", or --strip");
 }
 
 void PictureJob::check_inexact(const io::Inexact& inexact, const std::string& of) const {
   if (inexact.count == 0 || (!settings.in_place && !settings.strict)) return;
-  throw Error((settings.strict ? "--strict: " : "--in-place: ") + of + inexact.text() +
-                  (settings.strict ? "" : "; give -o"),
-              ExitCode::file_failed);
+  io::fail(settings.strict ? "--strict: " : "--in-place: ", of, inexact.text(),
+           settings.strict ? "" : "; give -o");
 }
 
 }  // namespace impipe::engine

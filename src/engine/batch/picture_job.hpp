@@ -30,8 +30,7 @@ struct PictureJob {
   bool may_write(const std::filesystem::path& path) const;
   template <class Paths>
   bool may_write_any(const Paths& paths) const {
-    return std::any_of(paths.begin(), paths.end(),
-                       [this](const auto& path) { return may_write(path); });
+    return std::ranges::any_of(paths, [this](const auto& path) { return may_write(path); });
   }
   // What a result is made of: files that the pipeline reads, partners, the input.
   std::vector<std::filesystem::path> sources() const;

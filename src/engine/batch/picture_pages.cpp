@@ -65,9 +65,7 @@ void PagedPicture::append_page(io::Encoded encoded, EncodedPages& pages) {
     pages.head = encoded.head;
     pages.files.push_back(std::move(encoded.bytes));
   } else if (encoded.common != pages.common) {
-    throw Error(
-        fmt::format("it is {}, and the pages before it are {}", encoded.common, pages.common),
-        ExitCode::file_failed);
+    io::fail("it is ", encoded.common, ", and the pages before it are ", pages.common);
   } else {
     io::Bytes& all = pages.files.front();
     const auto begin = encoded.bytes.begin() + static_cast<std::ptrdiff_t>(encoded.head);

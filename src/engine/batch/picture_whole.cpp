@@ -236,15 +236,12 @@ void WholePicture::encode_result() {
   const Size size = result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size();
   tell_parts(job_.is_apart());
   tell_change(*picture_.info, plan.result, size, job_.is_apart());
-  io::Encoded encoded = encoded_result();
+  io::Encoded encoded = noted(encoded_result());
   outcome_.image = {};
   outcome_.coded.clear();
   outcome_.coded_plane.reset();
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;
-  result_.clipped += encoded.clipped;
-  tell_losses(encoded);
-  note_widened(encoded);
   write(picture_.output,
         with_parts(picture_.output_format, std::move(encoded.bytes), job_.is_apart()));
 }

@@ -39,9 +39,8 @@ std::optional<std::int64_t> PictureWork::prepare() {
       bands = plan_bands(job_, std::min<std::int64_t>(settings.memory / 2, 384 << 20));
     } else if (all.on_device > settings.max_memory) {
       constexpr double giga = 1 << 30;
-      throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}; {}",
-                              all.on_device / giga, settings.max_memory / giga, why_not),
-                  ExitCode::file_failed);
+      io::fail(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}; {}",
+                           all.on_device / giga, settings.max_memory / giga, why_not));
     }
   }
   if (!bands && prefers_bands(job_, estimate)) bands = plan_small_bands(job_);

@@ -42,9 +42,9 @@ double clock_error(const std::vector<Activity>& activity, double begin) {
 bool moves_canvas_along(const pipeline::Pipeline& pipeline) {
   constexpr std::string_view names[] = {"imcrop", "impad",  "padarray",  "imresize",
                                         "fliplr", "flipud", "transpose", "rot90"};
-  return std::all_of(pipeline.stages.begin(), pipeline.stages.end(), [&](const auto& stage) {
+  return std::ranges::all_of(pipeline.stages, [&](const auto& stage) {
     return !stage.call || stage.call->op().category != "geometry" ||
-           std::find(std::begin(names), std::end(names), stage.call->op().name) != std::end(names);
+           std::ranges::find(names, stage.call->op().name) != std::end(names);
   });
 }
 
@@ -104,7 +104,7 @@ void PictureWorker::take(io::Decoded decoded) {
   job_.check_inexact(*decoded.info.inexact);
   result_.inexact.add(*decoded.info.inexact);
   for (std::string& one : decoded.lost) {
-    if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
+    if (std::ranges::find(lost_, one) == lost_.end()) lost_.push_back(std::move(one));
   }
 }
 
@@ -170,8 +170,7 @@ void PictureWorker::tell_times(const ComputedAt& turn, const StepTimes::Places& 
     slices.push_back({Kind::kernel_wait, -1, turn.lane, -1, file, a.begin, a.end});
   }
   if (slices.empty()) return;
-  std::sort(slices.begin(), slices.end(),
-            [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+  std::ranges::sort(slices, [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
   // What is left is the host's part.
   double done = turn.begin;
   slices.push_back({.begin = steady_seconds(), .end = 0});  // the end
@@ -203,9 +202,8 @@ void PictureWorker::add_row(int page) {
       add_objects(*kind++, numbers);
       continue;
     }
-    const auto array = std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) {
-      return one.name == plan.measurements[i].name;
-    });
+    const auto array = std::ranges::find_if(
+        arrays, [&](const auto& one) { return one.name == plan.measurements[i].name; });
     if (array != arrays.end()) array->numbers = std::move(numbers);
   }
   if (result_.rows.size() == first) {  // no table, or no object in any
@@ -272,14 +270,17 @@ void PictureWorker::tell_losses(const io::Encoded& encoded) {
   std::vector<std::string>& lost = result_.lost;
   for (const std::vector<std::string>* some : {&std::as_const(lost_), &encoded.lost}) {
     for (const std::string& one : *some) {
-      if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+      if (std::ranges::find(lost, one) == lost.end()) lost.push_back(one);
     }
   }
   job_.check_losses(lost, encoded.alpha_dropped);
 }
 
-void PictureWorker::note_widened(const io::Encoded& encoded) {
+io::Encoded PictureWorker::noted(io::Encoded encoded) {
+  result_.clipped += encoded.clipped;
+  tell_losses(encoded);
   if (encoded.widened != io::SampleType::of_class) result_.widened = encoded.widened;
+  return encoded;
 }
 
 PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, Size size,
@@ -318,7 +319,7 @@ void PictureWorker::tell_parts(bool apart) {
   }
   if (apart && !names.empty()) {
     const std::string lost = fmt::format("parts ({})", fmt::join(names, ", "));
-    if (std::find(lost_.begin(), lost_.end(), lost) == lost_.end()) lost_.push_back(lost);
+    if (std::ranges::find(lost_, lost) == lost_.end()) lost_.push_back(lost);
     names.clear();
   }
   metadata_.exr->other_parts = std::move(names);
@@ -327,11 +328,7 @@ void PictureWorker::tell_parts(bool apart) {
 io::Encoded PictureWorker::encode_image(const HostImage& image, const PlanImage& of) {
   tell_parts(of.apart);
   tell_change(of.input, of.value, of.size, of.apart);
-  io::Encoded encoded = io::encode(image, metadata_, of.type.format, of.type.cls, settings_.encode);
-  result_.clipped += encoded.clipped;
-  tell_losses(encoded);
-  note_widened(encoded);
-  return encoded;
+  return noted(io::encode(image, metadata_, of.type.format, of.type.cls, settings_.encode));
 }
 
 io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apart) const {
@@ -349,10 +346,10 @@ io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pa
   const Picture::Pages& of = *picture_.pages;
   std::vector<int> numbers = of.numbers;
   if (job_.has_other_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   std::vector<io::ExrPartSource> parts;
   for (const int number : numbers) {
-    const auto page = std::find(of.numbers.begin(), of.numbers.end(), number);
+    const auto page = std::ranges::find(of.numbers, number);
     if (page == of.numbers.end()) {
       parts.push_back({file_, number, "", settings_.decode.metadata});
     } else {

@@ -74,7 +74,8 @@ class PictureWorker {
   void write(const std::filesystem::path& path, io::Bytes bytes);
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
-  void note_widened(const io::Encoded& encoded);
+  // Adds to the result what encoding did, as tell_losses does, and hands the file on.
+  io::Encoded noted(io::Encoded encoded);
 
   const PictureJob& job_;
   Picture& picture_;

@@ -30,9 +30,8 @@ class Moment {
 
   // It lasted so long.
   void last(double seconds) {
-    const bool computes = std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
-      return device.second.running_kernels() > 0;
-    });
+    const bool computes = std::ranges::any_of(
+        devices_, [](const auto& device) { return device.second.running_kernels() > 0; });
     for (size_t kind = 0; kind < running_.size(); ++kind) {
       if (running_[kind] == 0 || (kind == static_cast<size_t>(Kind::kernel) && !computes)) continue;
       sums_.wall[kind] += seconds;
@@ -132,8 +131,7 @@ void Timeline::fold(double until) {
     changes.push_back({end, i, -1});
     sums_.sum[static_cast<size_t>(slice.kind)] += end - slice.begin;
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.time < b.time; });
+  std::ranges::sort(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
   Moment moment(sums_);
   for (size_t i = 0; i < changes.size(); ++i) {
     moment.change(waiting_[changes[i].slice], changes[i].by);

@@ -33,14 +33,17 @@ T stored(double value) {
   }
 }
 
-// Calls body.template operator()<T>(image) with T the type of its pixels.
+// Calls body.template operator()<T>(image, material) with T the type of the image's pixels.
 template <class Body>
-Outcome with_pixels(const Material& material, const Body& body) {
-  switch (material.image.type.cls) {
-    case PixelClass::uint8: return body.template operator()<std::uint8_t>(material.image);
-    case PixelClass::single: return body.template operator()<float>(material.image);
-    default: throw Error("--naive: its loops know uint8 and single images");
-  }
+Loop loop_of(Body body) {
+  return [body](const Material& material) -> Outcome {
+    switch (material.image.type.cls) {
+      case PixelClass::uint8:
+        return body.template operator()<std::uint8_t>(material.image, material);
+      case PixelClass::single: return body.template operator()<float>(material.image, material);
+      default: throw Error("--naive: its loops know uint8 and single images");
+    }
+  };
 }
 
 // out(x, y) = value(x, y), whose class is `type`'s.

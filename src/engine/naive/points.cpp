@@ -30,47 +30,39 @@ Loop table(const std::string& operand) {
 }
 
 Loop adjust(double low, double high) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      const double white = image.type.white;
-      return per_pixel<T>(image, [=](T v) {
-        return (std::clamp(v / white, low, high) - low) / (high - low) * white;
-      });
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    const double white = image.type.white;
+    return per_pixel<T>(image, [=](T v) {
+      return (std::clamp(v / white, low, high) - low) / (high - low) * white;
     });
-  };
+  });
 }
 
 Loop weighted_sum(double first, double second, const std::string& with) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      const Plane &a = image.planes[0], &b = material.operands.at(with).planes[0];
-      return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
-        return stored<T>(first * a.row_as<T>(y)[x] + second * b.row_as<T>(y)[x]);
-      });
+  return loop_of([=]<class T>(const HostImage& image, const Material& material) {
+    const Plane &a = image.planes[0], &b = material.operands.at(with).planes[0];
+    return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
+      return stored<T>(first * a.row_as<T>(y)[x] + second * b.row_as<T>(y)[x]);
     });
-  };
+  });
 }
 
 Loop threshold(double level) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      const double limit = level * image.type.white;
-      const ImageType type{.cls = PixelClass::logical, .channels = 1, .alpha = false, .white = 1};
-      return each_pixel<std::uint8_t>(image.size(), type, [&](std::int64_t x, std::int64_t y) {
-        return image.planes[0].row_as<const T>(y)[x] > limit ? 1 : 0;
-      });
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    const double limit = level * image.type.white;
+    const ImageType type{.cls = PixelClass::logical, .channels = 1, .alpha = false, .white = 1};
+    return each_pixel<std::uint8_t>(image.size(), type, [&](std::int64_t x, std::int64_t y) {
+      return image.planes[0].row_as<const T>(y)[x] > limit ? 1 : 0;
     });
-  };
+  });
 }
 
 Loop sum() {
-  return [](const Material& material) {
-    return with_pixels(material, []<class T>(const HostImage& image) {
-      double total = 0;
-      for_pixels<T>(image, [&](T v) { total += v; });
-      return outcome_of(std::vector<double>{total});
-    });
-  };
+  return loop_of([]<class T>(const HostImage& image, const Material&) {
+    double total = 0;
+    for_pixels<T>(image, [&](T v) { total += v; });
+    return outcome_of(std::vector<double>{total});
+  });
 }
 
 Loop mean() {
@@ -82,13 +74,11 @@ Loop mean() {
 }
 
 Loop most() {
-  return [](const Material& material) {
-    return with_pixels(material, []<class T>(const HostImage& image) {
-      T largest = image.planes[0].row_as<const T>(0)[0];
-      for_pixels<T>(image, [&](T v) { largest = std::max(largest, v); });
-      return outcome_of(std::vector<double>{static_cast<double>(largest)});
-    });
-  };
+  return loop_of([]<class T>(const HostImage& image, const Material&) {
+    T largest = image.planes[0].row_as<const T>(0)[0];
+    for_pixels<T>(image, [&](T v) { largest = std::max(largest, v); });
+    return outcome_of(std::vector<double>{static_cast<double>(largest)});
+  });
 }
 
 Loop histogram() {

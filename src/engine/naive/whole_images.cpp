@@ -114,40 +114,38 @@ Loop regional_maxima() {
 }
 
 Loop projections(const std::vector<double>& degrees) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      const std::int64_t columns = image.size().width, rows = image.size().height;
-      const double x_centre = static_cast<double>((rows + 1) / 2);
-      const double y_centre = static_cast<double>((columns + 1) / 2);
-      const double half = std::hypot(static_cast<double>(rows), static_cast<double>(columns)) / 2;
-      const auto b = static_cast<std::int64_t>(std::ceil(half + 1));
-      const ImageType type{.cls = PixelClass::single, .channels = 1, .alpha = false, .white = 0};
-      HostImage out(type, {static_cast<std::int64_t>(degrees.size()), 2 * b + 1});
-      std::vector<double> bins(static_cast<std::size_t>(2 * b + 2));
-      for (std::size_t angle = 0; angle < degrees.size(); ++angle) {
-        const double s = std::sin(degrees[angle] * std::numbers::pi / 180);
-        const double c = std::cos(degrees[angle] * std::numbers::pi / 180);
-        std::fill(bins.begin(), bins.end(), 0.0);
-        for (std::int64_t i = 0; i < 2 * rows; ++i) {
-          const T* row = image.planes[0].row_as<const T>(i / 2);
-          const double x = 0.75 - x_centre + static_cast<double>(i) / 2;
-          for (std::int64_t j = 0; j < 2 * columns; ++j) {
-            const double y = 0.75 - y_centre + static_cast<double>(j) / 2;
-            const double place = -s * x + c * y + static_cast<double>(b);
-            const auto bin = static_cast<std::size_t>(place);
-            const double share = place - static_cast<double>(bin), weight = row[j / 2] / 4.0;
-            bins[bin] += (1 - share) * weight;
-            bins[bin + 1] += share * weight;
-          }
-        }
-        for (std::int64_t r = 0; r < 2 * b + 1; ++r) {
-          out.planes[0].row_as<float>(r)[angle] =
-              static_cast<float>(bins[static_cast<std::size_t>(r)]);
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    const std::int64_t columns = image.size().width, rows = image.size().height;
+    const double x_centre = static_cast<double>((rows + 1) / 2);
+    const double y_centre = static_cast<double>((columns + 1) / 2);
+    const double half = std::hypot(static_cast<double>(rows), static_cast<double>(columns)) / 2;
+    const auto b = static_cast<std::int64_t>(std::ceil(half + 1));
+    const ImageType type{.cls = PixelClass::single, .channels = 1, .alpha = false, .white = 0};
+    HostImage out(type, {static_cast<std::int64_t>(degrees.size()), 2 * b + 1});
+    std::vector<double> bins(static_cast<std::size_t>(2 * b + 2));
+    for (std::size_t angle = 0; angle < degrees.size(); ++angle) {
+      const double s = std::sin(degrees[angle] * std::numbers::pi / 180);
+      const double c = std::cos(degrees[angle] * std::numbers::pi / 180);
+      std::ranges::fill(bins, 0.0);
+      for (std::int64_t i = 0; i < 2 * rows; ++i) {
+        const T* row = image.planes[0].row_as<const T>(i / 2);
+        const double x = 0.75 - x_centre + static_cast<double>(i) / 2;
+        for (std::int64_t j = 0; j < 2 * columns; ++j) {
+          const double y = 0.75 - y_centre + static_cast<double>(j) / 2;
+          const double place = -s * x + c * y + static_cast<double>(b);
+          const auto bin = static_cast<std::size_t>(place);
+          const double share = place - static_cast<double>(bin), weight = row[j / 2] / 4.0;
+          bins[bin] += (1 - share) * weight;
+          bins[bin + 1] += share * weight;
         }
       }
-      return outcome_of(std::move(out));
-    });
-  };
+      for (std::int64_t r = 0; r < 2 * b + 1; ++r) {
+        out.planes[0].row_as<float>(r)[angle] =
+            static_cast<float>(bins[static_cast<std::size_t>(r)]);
+      }
+    }
+    return outcome_of(std::move(out));
+  });
 }
 
 // Floyd and Steinberg's weights, from left to right in every row.
@@ -161,7 +159,7 @@ Loop diffuse() {
     for (std::int64_t y = 0; y < height; ++y) {
       const auto* row = image.planes[0].row_as<const std::uint8_t>(y);
       auto* to = out.planes[0].row_as<std::uint8_t>(y);
-      std::fill(below.begin(), below.end(), 0.0);
+      std::ranges::fill(below, 0.0);
       for (std::int64_t x = 0; x < width; ++x) {
         const auto k = static_cast<std::size_t>(x + 1);
         const double v = row[x] / 255.0 + here[k];

@@ -31,7 +31,7 @@ float correlation(const Plane& plane, std::int64_t x, std::int64_t y, const Wind
 }
 
 Window turned(Window window) {
-  std::reverse(window.weights.begin(), window.weights.end());
+  std::ranges::reverse(window.weights);
   return window;
 }
 
@@ -44,75 +44,64 @@ bool before(T a, T b) {
 }  // namespace
 
 Loop correlate(const Window& window) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
-        return stored<T>(correlation<T>(image.planes[0], x, y, window));
-      });
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
+      return stored<T>(correlation<T>(image.planes[0], x, y, window));
     });
-  };
+  });
 }
 
 // Windows have odd sides: their centre is a cell, and stays one when they are turned.
 Loop convolve_to_single(const Window& w) {
-  return [window = turned(w)](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      ImageType type = image.type;
-      type.cls = PixelClass::single;
-      return each_pixel<float>(image.size(), type, [&](std::int64_t x, std::int64_t y) {
-        return correlation<T>(image.planes[0], x, y, window);
-      });
+  return loop_of([window = turned(w)]<class T>(const HostImage& image, const Material&) {
+    ImageType type = image.type;
+    type.cls = PixelClass::single;
+    return each_pixel<float>(image.size(), type, [&](std::int64_t x, std::int64_t y) {
+      return correlation<T>(image.planes[0], x, y, window);
     });
-  };
+  });
 }
 
 Loop separable(const std::vector<float>& weights) {
   const int side = static_cast<int>(weights.size());
-  return [=](const Material& material) {
-    const Window row{.rows = 1, .columns = side, .weights = weights};
-    const Window column{.rows = side, .columns = 1, .weights = weights};
-    Material between = material;
-    between.image = convolve_to_single(row)(material).image;
-    const Plane& rows = between.image.planes[0];
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
-        return stored<T>(correlation<float>(rows, x, y, column));
-      });
+  const Window row{.rows = 1, .columns = side, .weights = weights};
+  const Window column{.rows = side, .columns = 1, .weights = weights};
+  return loop_of([=]<class T>(const HostImage& image, const Material& material) {
+    const HostImage between = convolve_to_single(row)(material).image;
+    const Plane& rows = between.planes[0];
+    return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
+      return stored<T>(correlation<float>(rows, x, y, column));
     });
-  };
+  });
 }
 
 Loop extremum(const Window& cells, Extreme which) {
-  return [=](const Material& material) {
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
-        T least = image.planes[0].row_as<const T>(y)[x], most = least;
-        for_window<T>(image.planes[0], x, y, cells, [&](int, T v) {
-          least = std::min(least, v);
-          most = std::max(most, v);
-        });
-        return which == Extreme::least  ? least
-               : which == Extreme::most ? most
-                                        : static_cast<T>(most - least);
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
+      T least = image.planes[0].row_as<const T>(y)[x], most = least;
+      for_window<T>(image.planes[0], x, y, cells, [&](int, T v) {
+        least = std::min(least, v);
+        most = std::max(most, v);
       });
+      return which == Extreme::least  ? least
+             : which == Extreme::most ? most
+                                      : static_cast<T>(most - least);
     });
-  };
+  });
 }
 
 Loop rank(int side, int nth) {
-  return [=](const Material& material) {
-    const Window window{.rows = side, .columns = side, .weights = {}};
-    return with_pixels(material, [&]<class T>(const HostImage& image) {
-      std::vector<T> values(static_cast<std::size_t>(side) * side);
-      return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
-        std::fill(values.begin(), values.end(), T(0));
-        for_window<T>(image.planes[0], x, y, window,
-                      [&](int cell, T v) { values[static_cast<std::size_t>(cell)] = v; });
-        std::nth_element(values.begin(), values.begin() + nth - 1, values.end(), before<T>);
-        return values[static_cast<std::size_t>(nth - 1)];
-      });
+  const Window window{.rows = side, .columns = side, .weights = {}};
+  return loop_of([=]<class T>(const HostImage& image, const Material&) {
+    std::vector<T> values(static_cast<std::size_t>(side) * side);
+    return each_pixel<T>(image.size(), image.type, [&](std::int64_t x, std::int64_t y) {
+      std::ranges::fill(values, T(0));
+      for_window<T>(image.planes[0], x, y, window,
+                    [&](int cell, T v) { values[static_cast<std::size_t>(cell)] = v; });
+      std::nth_element(values.begin(), values.begin() + nth - 1, values.end(), before<T>);
+      return values[static_cast<std::size_t>(nth - 1)];
     });
-  };
+  });
 }
 
 // Squared strengths in whole numbers, 8 times as large each as the unit scale has them.

@@ -39,7 +39,7 @@ struct IsLocal {
 
 bool is_local(const Node& node) {
   return std::visit(IsLocal{}, node.primitive) &&
-         std::all_of(node.arguments.begin(), node.arguments.end(), [](const Argument& argument) {
+         std::ranges::all_of(node.arguments, [](const Argument& argument) {
            return argument.source == Argument::Source::constant;
          });
 }

@@ -84,7 +84,7 @@ std::vector<SizedArgument> take_sized_arguments(const Plan& plan, const Step& st
     if (!std::holds_alternative<Scalar>(node.primitive)) continue;
     // Measurements are always stored: the node is an output of its step.
     const auto& outputs = kernel.spec.outputs;
-    const auto output = std::find(outputs.begin(), outputs.end(), static_cast<int>(n));
+    const auto output = std::ranges::find(outputs, static_cast<int>(n));
     const auto place = static_cast<size_t>(output - outputs.begin());
     const ValueId made = step.outputs[static_cast<size_t>(kernel.outputs[place])];
     for (size_t a = 0; a < node.arguments.size(); ++a) {
@@ -104,8 +104,8 @@ std::vector<SizedArgument> take_sized_arguments(const Plan& plan, const Step& st
 std::string named_origin(const Program& program, ValueId id) {
   const std::vector<Step>& steps = program.plan.steps;
   while (program.value_names[id].empty()) {
-    const auto maker = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
-      return std::find(step.outputs.begin(), step.outputs.end(), id) != step.outputs.end();
+    const auto maker = std::ranges::find_if(steps, [&](const Step& step) {
+      return std::ranges::find(step.outputs, id) != step.outputs.end();
     });
     if (maker == steps.end()) break;
     std::set<ValueId> images;

@@ -9,16 +9,16 @@ namespace impipe::engine {
 namespace {
 
 bool reads_input(const Step& step) {
-  return std::find(step.inputs.begin(), step.inputs.end(), 0) != step.inputs.end();
+  return std::ranges::find(step.inputs, 0) != step.inputs.end();
 }
 
 // The resize that alone reads the input, of a lowered plan; or null.
 const Node* first_resize(const Plan& plan) {
   const std::vector<ValueId> written = written_images(plan), objects = object_images(plan);
   for (const auto& ids : {written, objects}) {
-    if (std::find(ids.begin(), ids.end(), 0) != ids.end()) return nullptr;
+    if (std::ranges::find(ids, 0) != ids.end()) return nullptr;
   }
-  const auto first = std::find_if(plan.steps.begin(), plan.steps.end(), reads_input);
+  const auto first = std::ranges::find_if(plan.steps, reads_input);
   if (first == plan.steps.end() || plan.input_alpha) return nullptr;
   if (std::any_of(first + 1, plan.steps.end(), reads_input)) return nullptr;
   const Node& node = first->kernel.nodes.front();

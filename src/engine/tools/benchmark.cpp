@@ -28,7 +28,7 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 double median_of(std::vector<double>& sorted) {
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const size_t half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }

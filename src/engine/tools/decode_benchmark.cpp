@@ -55,13 +55,9 @@ std::vector<double> times_of(Run run) {
     run();
     times.push_back(seconds_since(start));
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times;
 }
-
-}  // namespace
-
-namespace {
 
 // JPEGs that a queue decodes again and again.
 class DeviceDecoding {
@@ -98,7 +94,7 @@ class DeviceDecoding {
     for (std::size_t i = 0; i < work.size(); ++i) {
       times[std::min(i / a_run, runs - 1)] += work[i].end - work[i].begin;
     }
-    std::sort(times.begin(), times.end());
+    std::ranges::sort(times);
     return times;
   }
 

@@ -186,9 +186,7 @@ HostImage decode_file(const std::filesystem::path& path, const std::string& axes
   try {
     io::Decoded decoded = io::decode(
         io::read_picture(path), {.metadata = false, .reading = {.channels = {}, .axes = axes}});
-    if (decoded.info.inexact->count > 0) {
-      throw Error(decoded.info.inexact->text(), ExitCode::file_failed);
-    }
+    if (decoded.info.inexact->count > 0) io::fail(decoded.info.inexact->text());
     return std::move(decoded.image);
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what(), ExitCode::file_failed);

@@ -13,9 +13,8 @@ WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
   DeviceChoice choice = options.device;
   if (is_automatic(choice)) {
     const std::vector<DeviceInfo> devices = all_devices();
-    const auto gpu = std::find_if(devices.begin(), devices.end(), [](const DeviceInfo& info) {
-      return info.usable && info.is_gpu;
-    });
+    const auto gpu = std::ranges::find_if(
+        devices, [](const DeviceInfo& info) { return info.usable && info.is_gpu; });
     if (gpu == devices.end()) {
       throw Error("cache warm: there is no GPU that can be used; see impipe devices",
                   ExitCode::backend);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "core/error.hpp"
 
@@ -56,7 +58,7 @@ class ByteSource {
 };
 
 // An unsigned number of up to 8 bytes at `at`; 0 when the text is too short for it.
-inline std::uint64_t number_at(const std::string& text, size_t at, int bytes, bool big_endian) {
+inline std::uint64_t number_at(std::string_view text, size_t at, int bytes, bool big_endian) {
   if (at + static_cast<size_t>(bytes) > text.size()) return 0;
   std::uint64_t value = 0;
   for (int i = 0; i < bytes; ++i) {
@@ -65,15 +67,45 @@ inline std::uint64_t number_at(const std::string& text, size_t at, int bytes, bo
   }
   return value;
 }
-inline std::uint64_t big_at(const std::string& t, size_t at, int n) {
+inline std::uint64_t big_at(std::string_view t, size_t at, int n) {
   return number_at(t, at, n, true);
 }
-inline std::uint64_t little_at(const std::string& t, size_t at, int n) {
+inline std::uint64_t little_at(std::string_view t, size_t at, int n) {
   return number_at(t, at, n, false);
 }
+// Such a number as text, of 1 to 8 bytes.
+inline std::string number_text(std::uint64_t value, int bytes, bool big_endian) {
+  std::string out;
+  for (int i = 0; i < bytes; ++i) {
+    out += static_cast<char>(value >> (8 * (big_endian ? bytes - 1 - i : i)));
+  }
+  return out;
+}
+inline std::string big(std::uint64_t value, int bytes) { return number_text(value, bytes, true); }
+inline std::string little(std::uint64_t value, int bytes) {
+  return number_text(value, bytes, false);
+}
 
-[[noreturn]] inline void fail(const std::string& reason) {
-  throw Error(reason, ExitCode::file_failed);
+// Texts and numbers, one behind the other.
+template <class... Parts>
+std::string message(const Parts&... parts) {
+  std::string out;
+  const auto add = [&]<class Part>(const Part& part) {
+    if constexpr (std::is_enum_v<Part>) {  // which would be taken for a character
+      out += std::to_string(static_cast<int>(part));
+    } else if constexpr (std::is_arithmetic_v<Part> && !std::is_same_v<Part, char>) {
+      out += std::to_string(part);
+    } else {
+      out += part;
+    }
+  };
+  (add(parts), ...);
+  return out;
+}
+// Throws what a file fails for, in such parts.
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  throw Error(message(parts...), ExitCode::file_failed);
 }
 
 }  // namespace impipe::io

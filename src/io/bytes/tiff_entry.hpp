@@ -64,9 +64,7 @@ class TiffDirectories {
     const std::int64_t begin = next_;
     const int count_bytes = big_tiff_ ? 8 : 2;
     const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
-    if (count > 4096) {
-      fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
-    }
+    if (count > 4096) fail("damaged TIFF: its directory claims ", count, " entries");
     const int entry_bytes = big_tiff_ ? 20 : 12;
     const std::string entries =
         source_.read(begin + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);

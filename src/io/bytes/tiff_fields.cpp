@@ -28,7 +28,7 @@ class FieldReader {
     const int count_bytes = order_.big_tiff ? 8 : 2, entry_bytes = order_.big_tiff ? 20 : 12;
     const auto begin = static_cast<std::int64_t>(at);
     const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
-    if (count > max_fields) fail("a directory that claims " + std::to_string(count) + " fields");
+    if (count > max_fields) fail("a directory that claims ", count, " fields");
     const auto entries_bytes = static_cast<std::int64_t>(count) * entry_bytes;
     const std::string entries = source_.read(begin + count_bytes, entries_bytes);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -37,8 +37,8 @@ class FieldReader {
     const int offset_bytes = order_.big_tiff ? 8 : 4;
     const std::string next = source_.read_some(begin + count_bytes + entries_bytes, offset_bytes);
     out.next = number(next, 0, offset_bytes);
-    std::stable_sort(out.fields.begin(), out.fields.end(),
-                     [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
+    std::ranges::stable_sort(out.fields,
+                             [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
     return out;
   }
 
@@ -56,7 +56,7 @@ class FieldReader {
     if (depth == 0 && !wanted_(field.tag)) return;
     const size_t value_at = at + (order_.big_tiff ? 12 : 8);
     const std::uint64_t inside = order_.big_tiff ? 8 : 4;
-    const auto item = static_cast<std::uint64_t>(bytes_of_tiff_type(field.type));
+    const auto item = static_cast<std::uint64_t>(tiff_type_bytes(field.type));
     // No two values share their bytes in a sound file, so all are no longer than it.
     if (item == 0 || field.count > static_cast<std::uint64_t>(left_) / item) {
       out.damaged = true;
@@ -102,11 +102,6 @@ class FieldReader {
   std::int64_t room_;  // and that may still be read
 };
 
-void append_number(std::string& out, std::uint64_t value, int bytes, bool big_endian) {
-  out.resize(out.size() + static_cast<size_t>(bytes));
-  put_number(out, out.size() - static_cast<size_t>(bytes), value, bytes, big_endian);
-}
-
 // BigTIFF's types of 8 bytes are unknown elsewhere: the same numbers in 4. False when they do not
 // fit.
 bool made_classic(TiffField& field, bool big_endian) {
@@ -122,18 +117,13 @@ bool made_classic(TiffField& field, bool big_endian) {
     const bool fits =
         field.type == 17 ? as_signed == static_cast<std::int32_t>(as_signed) : number <= 0xffffffff;
     if (!fits) return false;
-    append_number(narrow.value, number & 0xffffffff, 4, big_endian);
+    narrow.value += number_text(number & 0xffffffff, 4, big_endian);
   }
   field = std::move(narrow);
   return true;
 }
 
 }  // namespace
-
-int bytes_of_tiff_type(std::uint64_t type) {
-  constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-  return type < std::size(sizes) ? sizes[type] : 0;
-}
 
 TiffOrder tiff_order(const ByteSource& source) {
   const std::string head = source.read(0, 8);
@@ -149,8 +139,8 @@ TiffOrder tiff_order(const ByteSource& source) {
 }
 
 const TiffField* field_of(const TiffFields& fields, std::uint16_t tag) {
-  const auto found = std::find_if(fields.begin(), fields.end(),
-                                  [&](const TiffField& field) { return field.tag == tag; });
+  const auto found =
+      std::ranges::find_if(fields, [&](const TiffField& field) { return field.tag == tag; });
   return found == fields.end() ? nullptr : &*found;
 }
 
@@ -159,7 +149,7 @@ TiffField* field_of(TiffFields& fields, std::uint16_t tag) {
 }
 
 std::uint64_t number_of(const TiffField& field, const TiffOrder& order, std::uint64_t index) {
-  const int bytes = bytes_of_tiff_type(field.type);
+  const int bytes = tiff_type_bytes(field.type);
   if (index >= field.count || bytes == 0) return 0;
   return number_at(field.value, index * static_cast<size_t>(bytes), bytes, order.big_endian);
 }
@@ -178,10 +168,7 @@ TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std:
 
 void put_number(std::string& structure, size_t at, std::uint64_t value, int bytes,
                 bool big_endian) {
-  for (int i = 0; i < bytes; ++i) {
-    structure[at + static_cast<size_t>(i)] =
-        static_cast<char>(value >> (8 * (big_endian ? bytes - 1 - i : i)));
-  }
+  structure.replace(at, static_cast<size_t>(bytes), number_text(value, bytes, big_endian));
 }
 
 TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
@@ -189,16 +176,21 @@ TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
   TiffField field{.tag = tag, .type = type, .count = numbers.size(), .value = {}, .children = {}};
   const bool rational = type == 5;  // pairs
   if (rational) field.count /= 2;
-  const int bytes = rational ? 4 : bytes_of_tiff_type(type);
-  for (const std::uint64_t number : numbers) append_number(field.value, number, bytes, big_endian);
+  const int bytes = rational ? 4 : tiff_type_bytes(type);
+  for (const std::uint64_t number : numbers) field.value += number_text(number, bytes, big_endian);
   return field;
 }
 
 std::string tiff_head(bool big_endian) {
-  std::string head = big_endian ? "MM" : "II";
-  append_number(head, 42, 2, big_endian);
-  append_number(head, 0, 4, big_endian);
-  return head;
+  return (big_endian ? "MM" : "II") + number_text(42, 2, big_endian) +
+         number_text(0, 4, big_endian);
+}
+
+std::string tiff_block(bool big_endian, TiffFields fields) {
+  std::string block = tiff_head(big_endian);
+  const std::uint64_t at = append_directory(block, {.big_endian = big_endian}, std::move(fields));
+  put_number(block, 4, at, 4, big_endian);
+  return block;
 }
 
 std::uint64_t append_directory(std::string& structure, const TiffOrder& order, TiffFields fields,
@@ -213,28 +205,28 @@ std::uint64_t append_directory(std::string& structure, const TiffOrder& order, T
     const std::uint64_t at = append_directory(structure, order, std::move(field.children), 0, base);
     field = numbers_field(field.tag, order.big_tiff ? long8_type : long_type, {at}, big);
   }
-  std::stable_sort(fields.begin(), fields.end(),
-                   [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
+  std::ranges::stable_sort(fields,
+                           [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
   std::string entries;
-  append_number(entries, fields.size(), order.big_tiff ? 8 : 2, big);
+  entries += number_text(fields.size(), order.big_tiff ? 8 : 2, big);
   const auto even = [&] {
     if (structure.size() % 2 != 0) structure += '\0';
   };
   for (const TiffField& field : fields) {
-    append_number(entries, field.tag, 2, big);
-    append_number(entries, field.type, 2, big);
-    append_number(entries, field.count, offset_bytes, big);
+    entries += number_text(field.tag, 2, big);
+    entries += number_text(field.type, 2, big);
+    entries += number_text(field.count, offset_bytes, big);
     std::string inside = field.value;
     if (inside.size() > static_cast<size_t>(offset_bytes)) {
       even();
       inside.clear();
-      append_number(inside, base + structure.size(), offset_bytes, big);
+      inside += number_text(base + structure.size(), offset_bytes, big);
       structure += field.value;
     }
     inside.resize(static_cast<size_t>(offset_bytes));
     entries += inside;
   }
-  append_number(entries, next, offset_bytes, big);
+  entries += number_text(next, offset_bytes, big);
   even();
   const std::uint64_t begin = base + structure.size();
   if (!order.big_tiff && begin + entries.size() > 0xffffffff) {

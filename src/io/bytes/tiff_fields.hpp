@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
+#include "io/bytes/tiff_entry.hpp"
 
 namespace impipe::io {
 
@@ -20,8 +21,6 @@ struct TiffField {
   std::vector<TiffField> children;
 };
 using TiffFields = std::vector<TiffField>;
-
-int bytes_of_tiff_type(std::uint64_t type);  // 0 for an unknown one
 
 // The header of a structure.
 struct TiffOrder {
@@ -61,5 +60,7 @@ TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
                         const std::vector<std::uint64_t>& numbers, bool big_endian);
 // The header of a classic structure whose first directory is still to be set.
 std::string tiff_head(bool big_endian);
+// A classic structure of one directory, as EXIF blocks are.
+std::string tiff_block(bool big_endian, TiffFields fields);
 
 }  // namespace impipe::io

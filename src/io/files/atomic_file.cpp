@@ -113,21 +113,6 @@ bool is_there(const fs::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// A descriptor and its end.
-class OpenFile {
- public:
-  explicit OpenFile(int file) : file_(file) {}
-  ~OpenFile() {
-    if (file_ >= 0) close(file_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
-
 // The number of a descriptor that is written as a path, /dev/stdout say, or -1.
 int descriptor_named(std::string_view name) {
   if (name == "/dev/stdout") return STDOUT_FILENO;
@@ -271,18 +256,15 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes, std::s
 GrowingFile::GrowingFile(fs::path target) : target_(std::move(target)) {
   if (!is_written_into(target_)) {
     file_ = std::make_unique<AtomicFile>(target_);
-  } else if (into_ = open_to_write_into(target_); into_ < 0) {
+  } else if (into_ = OpenFile(open_to_write_into(target_)); into_.get() < 0) {
     fail_write(target_.string(), errno);
   }
 }
 
-GrowingFile::~GrowingFile() {
-  if (into_ >= 0) close(into_);
-}
-
 void GrowingFile::write(std::span<const std::byte> bytes) {
   if (file_) return file_->write(bytes);
-  if (const int error = write_all(into_, bytes); error != 0) fail_write(target_.string(), error);
+  if (const int error = write_all(into_.get(), bytes); error != 0)
+    fail_write(target_.string(), error);
 }
 
 void GrowingFile::commit(std::string_view maker, UnsyncedDisks* disks) {
@@ -330,7 +312,7 @@ bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
     // The maker alone: results of many files, one after the other. Times tell of those.
     if (note != note_of(wanted, made.size) && note != note_of(maker, made.size)) return false;
   }
-  return std::none_of(sources.begin(), sources.end(), [&](const FileStamp& source) {
+  return std::ranges::none_of(sources, [&](const FileStamp& source) {
     return std::pair(source.seconds, source.nanoseconds) >
            std::pair(made.seconds, made.nanoseconds);
   });

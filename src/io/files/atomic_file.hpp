@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "io/bytes/open_file.hpp"
+
 namespace impipe::io {
 
 class UnsyncedDisks;
@@ -58,9 +60,6 @@ void write_file(const std::filesystem::path& target, std::span<const std::byte> 
 class GrowingFile {
  public:
   explicit GrowingFile(std::filesystem::path target);
-  ~GrowingFile();
-  GrowingFile(const GrowingFile&) = delete;
-  GrowingFile& operator=(const GrowingFile&) = delete;
 
   const std::filesystem::path& target() const { return target_; }
   void write(std::span<const std::byte> bytes);
@@ -70,7 +69,7 @@ class GrowingFile {
  private:
   std::filesystem::path target_;
   std::unique_ptr<AtomicFile> file_;
-  int into_ = -1;  // of what is written into
+  OpenFile into_;  // of what is written into
 };
 // The attribute that says what made a file.
 inline constexpr const char* maker_attribute = "user.impipe.made";

@@ -17,7 +17,7 @@
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "io/files/read_picture.hpp"
-#include "io/unread_formats.hpp"
+#include "io/formats.hpp"
 
 namespace impipe::io {
 namespace {
@@ -52,8 +52,8 @@ class Collector {
     const size_t unreadable_before = list_.unreadable.size();
     std::set<FolderId> above;
     walk(root, {}, above, found);
-    std::sort(found.begin(), found.end(),
-              [](const Input& a, const Input& b) { return a.relative < b.relative; });
+    std::ranges::sort(found,
+                      [](const Input& a, const Input& b) { return a.relative < b.relative; });
     if (found.empty() && list_.unreadable.size() == unreadable_before) {
       const std::int64_t skipped = list_.skipped - skipped_before;
       list_.unmatched.push_back(
@@ -126,7 +126,7 @@ void add_glob(Collector& collector, InputList& list, const std::string& pattern)
     names.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   }
   globfree(&matches);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   if (names.empty()) {
     list.unmatched.push_back({pattern, "no file matches '" + pattern + "'"});
     return;
@@ -166,7 +166,7 @@ std::vector<std::int64_t> frames_on_disk(const FrameRange& pattern) {
       frames.push_back(list->frames.front());
     }
   }
-  std::sort(frames.begin(), frames.end());
+  std::ranges::sort(frames);
   return frames;
 }
 
@@ -197,7 +197,7 @@ void add_frames(Collector& collector, InputList& list, const std::string& text, 
     const std::vector<std::int64_t> gaps = gaps_of(range.frames);
     if (options.fill_gaps) {
       range.frames.insert(range.frames.end(), gaps.begin(), gaps.end());
-      std::sort(range.frames.begin(), range.frames.end());
+      std::ranges::sort(range.frames);
     } else if (!gaps.empty()) {
       list.gaps.push_back(text_of_gaps(text, gaps));
     }

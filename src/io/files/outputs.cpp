@@ -16,7 +16,7 @@
 #include "core/text.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/written_names.hpp"
-#include "io/unread_formats.hpp"
+#include "io/formats.hpp"
 
 namespace impipe::io {
 namespace {
@@ -122,7 +122,7 @@ void name_by_template(std::span<const Input> inputs, std::span<const std::string
 // the name already, else the first by name. By their names, whatever the order of the inputs.
 std::vector<size_t> renamed(std::vector<size_t> group, std::span<const Input> inputs,
                             const fs::path& name) {
-  std::sort(group.begin(), group.end(), [&](size_t a, size_t b) {
+  std::ranges::sort(group, [&](size_t a, size_t b) {
     return std::pair(inputs[a].relative != name, inputs[a].relative) <
            std::pair(inputs[b].relative != name, inputs[b].relative);
   });
@@ -170,8 +170,8 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
     const std::vector<size_t> some = renamed(group, inputs, name);
     all.insert(all.end(), some.begin(), some.end());
   }
-  std::sort(all.begin(), all.end(),
-            [&](size_t a, size_t b) { return inputs[a].relative < inputs[b].relative; });
+  std::ranges::sort(all,
+                    [&](size_t a, size_t b) { return inputs[a].relative < inputs[b].relative; });
   const std::string plain = out.paths[all.front()].string();
   for (const size_t i : all) {
     out.paths[i] = name_with_old_extension(target.folder, inputs[i].relative, extensions[i], names,
@@ -193,7 +193,7 @@ bool is_like_an_extension(std::string_view extension) {
   };
   const bool version = word[0] == 'v' && word.find_first_not_of(digits, 1) == word.npos;
   return word.size() >= 2 && word.size() <= 5 && digits.find(word[0]) == digits.npos && !version &&
-         std::all_of(word.begin(), word.end(), is_plain);
+         std::ranges::all_of(word, is_plain);
 }
 
 [[noreturn]] void fail_unwritten(const std::string& output, const std::string& extension) {
@@ -246,7 +246,7 @@ NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin)
     const std::string_view inside = text.substr(at + 1, close - at - 1);
     const size_t colon = std::min(inside.find(':'), inside.size());
     const std::string name(inside.substr(0, colon));
-    const auto known = std::find(names.begin(), names.end(), name);
+    const auto known = std::ranges::find(names, name);
     if (known == names.end()) {
       const std::string hint = did_you_mean(name, names);
       throw error(
@@ -331,8 +331,7 @@ bool NameTemplate::has_fields() const {
 }
 
 bool NameTemplate::has_page() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return part.field == Field::page; });
+  return std::ranges::any_of(parts_, [](const Part& part) { return part.field == Field::page; });
 }
 
 OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format) {

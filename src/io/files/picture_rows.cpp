@@ -12,8 +12,9 @@
 #include <utility>
 
 #include "io/bytes/byte_source.hpp"
+#include "io/bytes/open_file.hpp"
 #include "io/files/atomic_file.hpp"
-#include "io/formats/jpeg/jpeg_storage.hpp"
+#include "io/formats/jpeg/jpeg_metadata.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/thumbnail.hpp"
@@ -25,60 +26,29 @@
 namespace impipe::io {
 namespace {
 
-// A file to read, and its end.
-class InputFile {
- public:
+// A file to read, and how many bytes it has.
+struct InputFile {
   explicit InputFile(const std::filesystem::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : file(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status = {};
-    if (file_ < 0 || fstat(file_, &status) != 0) {
-      const int error = errno;
-      if (file_ >= 0) close(file_);
-      throw system_error(error);
-    }
-    size_ = status.st_size;
+    if (file.get() < 0 || fstat(file.get(), &status) != 0) throw system_error(errno);
+    size = status.st_size;
   }
-  ~InputFile() { close(file_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  int get() const { return file_; }
-  std::int64_t size() const { return size_; }
-
- private:
-  int file_;
-  std::int64_t size_ = 0;
+  OpenFile file;
+  std::int64_t size = 0;
 };
 
-// The module's reader with the file that it reads.
-class OpenRows final : public PictureRows {
+// The module's reader, with the file that it reads, if that is not in memory.
+class ModuleRows final : public PictureRows {
  public:
-  explicit OpenRows(const std::filesystem::path& path) : file_(path) {}
-  bool open(const ImageInfo& info) {
-    const auto make = [](const ImageType& type, Size size) { return HostImage(type, size); };
-    rows_ = codec_module(main_module).open_rows(file_.get(), file_.size(), info, make);
-    return rows_ != nullptr;
-  }
+  explicit ModuleRows(std::unique_ptr<PictureRows> rows, OpenFile file = OpenFile())
+      : file_(std::move(file)), rows_(std::move(rows)) {}
   HostImage read(std::int64_t y, std::int64_t y_end) override {
     return from_module([&] { return rows_->read(y, y_end); });
   }
 
  private:
-  InputFile file_;
-  std::unique_ptr<PictureRows> rows_;
-};
-
-// The rows of a file in memory.
-class JpegRowsInMemory final : public PictureRows {
- public:
-  JpegRowsInMemory(std::span<const std::byte> file, const ImageInfo& info) {
-    const auto make = [](const ImageType& type, Size size) { return HostImage(type, size); };
-    rows_ = from_module([&] { return codec_module(main_module).open_rows(file, info, make); });
-  }
-  HostImage read(std::int64_t y, std::int64_t y_end) override {
-    return from_module([&] { return rows_->read(y, y_end); });
-  }
-
- private:
+  OpenFile file_;
   std::unique_ptr<PictureRows> rows_;
 };
 
@@ -92,20 +62,21 @@ PixelClass stored_class(const ImageType& type, PixelClass cls) {
 
 std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info) {
   if (info.format != Format::tiff || info.orientation != 1) return nullptr;
-  auto rows = std::make_unique<OpenRows>(path);
-  if (!rows->open(info)) return nullptr;
-  return rows;
+  InputFile input(path);
+  auto rows = codec_module(main_module).open_rows(input.file.get(), input.size, info, make_image);
+  return rows ? std::make_unique<ModuleRows>(std::move(rows), std::move(input.file)) : nullptr;
 }
 
 std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info) {
-  return std::make_unique<JpegRowsInMemory>(file, info);
+  return std::make_unique<ModuleRows>(
+      from_module([&] { return codec_module(main_module).open_rows(file, info, make_image); }));
 }
 
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info) {
-  const InputFile file(path);
-  const auto size = static_cast<size_t>(file.size());
+  const InputFile input(path);
+  const auto size = static_cast<size_t>(input.size);
   // Mapped: what is not looked at takes no memory.
-  void* bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.file.get(), 0);
   if (bytes == MAP_FAILED) throw system_error(errno);
   const std::unique_ptr<void, std::function<void(void*)>> owner(
       bytes, [size](void* mapped) { munmap(mapped, size); });
@@ -205,8 +176,7 @@ void RowsFile::State::add_metadata() {
   const std::uint64_t begin = append_directory(tail, order, std::move(fields), 0, base);
   file.write(std::as_bytes(std::span(tail)));
   const int offset_bytes = order.big_tiff ? 8 : 4;
-  std::string offset(static_cast<size_t>(offset_bytes), '\0');
-  put_number(offset, 0, begin, offset_bytes, order.big_endian);
+  const std::string offset = number_text(begin, offset_bytes, order.big_endian);
   if (pwrite(descriptor, offset.data(), offset.size(), offset_bytes) != offset_bytes) {
     throw system_error(errno);
   }

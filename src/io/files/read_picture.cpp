@@ -12,29 +12,20 @@
 #include <thread>
 
 #include "core/kept_bytes.hpp"
+#include "io/bytes/open_file.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 
 namespace impipe::io {
 namespace {
 
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_ >= 0) return;
-    const int error = errno;
-    if (error == ENOENT) fail("no such file");
-    if (error == EACCES) fail("permission denied");
-    throw system_error(error);
-  }
-  ~OpenFile() { close(file_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
+OpenFile opened(const std::filesystem::path& path) {
+  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() >= 0) return file;
+  const int error = errno;
+  if (error == ENOENT) fail("no such file");
+  if (error == EACCES) fail("permission denied");
+  throw system_error(error);
+}
 
 // Reads until `out` is full or the file ends; returns the number of bytes.
 size_t read_fully(int file, std::byte* out, size_t count) {
@@ -84,7 +75,7 @@ Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const 
   constexpr int max_reads = 5;
   for (int reads = 1;; ++reads) {
     // Opened each time: another file may have taken the name.
-    const OpenFile file(path);
+    const OpenFile file = opened(path);
     stamp = stamp_before_reading(file.get());
     if (stamp == FileStamp{}) return read_irregular(file.get());
     const auto is_changed = [&] { return stamp_of(file.get()) != stamp; };
@@ -126,17 +117,15 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget, std::shared_ptr<Fram
 }
 
 bool is_picture(const std::filesystem::path& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return false;
+  const OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::byte head[sniffed_bytes];
-  const ssize_t got = read(file, head, sizeof head);
-  close(file);
+  const ssize_t got = file.get() < 0 ? 0 : read(file.get(), head, sizeof head);
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
                 const Reading& reading) {
-  const OpenFile file(path);
+  const OpenFile file = opened(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISREG(status.st_mode)) {
@@ -149,7 +138,7 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
 
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
                 const Reading& reading, std::shared_ptr<FrameReader>* frames) {
-  const OpenFile file(path);
+  const OpenFile file = opened(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISDIR(status.st_mode)) fail("is a directory");

@@ -28,7 +28,7 @@ std::string why_folder_outside(const fs::path& folder, const fs::path& root) {
 
 std::string ResultBounds::why_outside(const std::string& path, const std::string& root) {
   const fs::path below(path.substr(root.size()));
-  if (std::any_of(below.begin(), below.end(), [](const fs::path& part) { return part == ".."; })) {
+  if (std::ranges::any_of(below, [](const fs::path& part) { return part == ".."; })) {
     return "it goes up by '..'";
   }
   if (!below.has_parent_path()) return {};

@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "io/bytes/open_file.hpp"
 #include "io/formats.hpp"
-#include "io/unread_formats.hpp"
 
 namespace impipe::io {
 namespace {
@@ -55,17 +55,16 @@ bool is_local(const fs::path& folder) {
   };
   struct statfs info = {};
   if (statfs(folder.c_str(), &info) != 0) return false;
-  return std::find(local.begin(), local.end(), static_cast<std::uint32_t>(info.f_type)) !=
-         local.end();
+  return std::ranges::find(local, static_cast<std::uint32_t>(info.f_type)) != local.end();
 }
 
 // Names that programs give to files which are not whole, in front of any look at what they hold.
 bool is_temporary(const std::string& name) {
   constexpr std::array<std::string_view, 9> endings = {
       "~", ".tmp", ".temp", ".part", ".partial", ".filepart", ".download", ".crdownload", ".swp"};
-  return name.starts_with('.') ||
-         std::any_of(endings.begin(), endings.end(),
-                     [&](std::string_view ending) { return name.ends_with(ending); });
+  return name.starts_with('.') || std::ranges::any_of(endings, [&](std::string_view ending) {
+           return name.ends_with(ending);
+         });
 }
 
 std::optional<std::pair<dev_t, ino_t>> folder_id(const fs::path& path) {
@@ -109,18 +108,14 @@ Watch::Watch(fs::path folder, const InputOptions& options)
   if (!options_.output_folder.empty()) {
     canonical_output_ = fs::weakly_canonical(options_.output_folder, error);
   }
-  inotify_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  tells_all_ = inotify_ >= 0 && is_local(root_);
-  if (inotify_ < 0) {
+  inotify_ = OpenFile(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  tells_all_ = inotify_.get() >= 0 && is_local(root_);
+  if (inotify_.get() < 0) {
     notes_.push_back("the system does not tell what comes into folders (" +
                      std::string(std::strerror(errno)) + "): '" + root_.string() +
                      "' is looked at every few seconds");
   }
   scan_all(Found::at_start);
-}
-
-Watch::~Watch() {
-  if (inotify_ >= 0) close(inotify_);
 }
 
 fs::path Watch::full(const std::string& name) const { return name.empty() ? root_ : root_ / name; }
@@ -129,12 +124,10 @@ fs::path Watch::full(const std::string& name) const { return name.empty() ? root
 std::optional<Watch::Stamp> Watch::stamp_of(const fs::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (file >= 0) {
-    const bool seen = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    close(file);
-    if (!seen) return {};
-  }
+  const OpenFile file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const bool lost =
+      file.get() >= 0 && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode));
+  if (lost) return {};
   return Stamp{status.st_ino, status.st_size, status.st_mtim};
 }
 
@@ -147,8 +140,8 @@ bool Watch::is_output(const fs::path& folder) const {
 }
 
 void Watch::add_watch(const std::string& folder) {
-  if (inotify_ < 0) return;
-  const int watch = inotify_add_watch(inotify_, full(folder).c_str(), wanted_events);
+  if (inotify_.get() < 0) return;
+  const int watch = inotify_add_watch(inotify_.get(), full(folder).c_str(), wanted_events);
   if (watch >= 0) {
     folders_[watch].insert(folder);
   } else if (errno == ENOSPC || errno == ENOMEM) {
@@ -217,10 +210,10 @@ void Watch::meet(const std::string& name, Found found) {
 }
 
 void Watch::look() {
-  if (inotify_ < 0) return;
+  if (inotify_.get() < 0) return;
   alignas(inotify_event) std::array<char, 1 << 16> buffer;
   while (true) {
-    const ssize_t length = read(inotify_, buffer.data(), buffer.size());
+    const ssize_t length = read(inotify_.get(), buffer.data(), buffer.size());
     if (length <= 0) return;
     for (ssize_t at = 0; at < length;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
@@ -302,14 +295,14 @@ void Watch::forget_folder(const std::string& folder) {
       ++at;
       continue;
     }
-    inotify_rm_watch(inotify_, at->first);
+    inotify_rm_watch(inotify_.get(), at->first);
     at = folders_.erase(at);
   }
 }
 
 void Watch::wait(std::chrono::milliseconds most) const {
-  pollfd told = {.fd = inotify_, .events = POLLIN, .revents = 0};
-  if (inotify_ < 0) {
+  pollfd told = {.fd = inotify_.get(), .events = POLLIN, .revents = 0};
+  if (inotify_.get() < 0) {
     std::this_thread::sleep_for(most);
   } else {
     poll(&told, 1, static_cast<int>(most.count()));
@@ -352,8 +345,9 @@ std::vector<Arrival> Watch::take() {
     if (auto arrival = taken(at->first, at->second)) arrivals.push_back(std::move(*arrival));
     at = candidates_.erase(at);
   }
-  std::sort(arrivals.begin(), arrivals.end(),
-            [](const Arrival& a, const Arrival& b) { return a.input.relative < b.input.relative; });
+  std::ranges::sort(arrivals, [](const Arrival& a, const Arrival& b) {
+    return a.input.relative < b.input.relative;
+  });
   return arrivals;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/bytes/open_file.hpp"
 #include "io/files/inputs.hpp"
 
 namespace impipe::io {
@@ -31,9 +32,6 @@ class Watch {
  public:
   // Throws Error (usage) when `folder` is none, or cannot be read.
   Watch(std::filesystem::path folder, const InputOptions& options);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
 
   // Hears what the system has told. To be called often: it keeps only so much.
   void look();
@@ -99,7 +97,7 @@ class Watch {
   const InputOptions options_;
   std::filesystem::path canonical_root_, canonical_output_;
   std::optional<FolderId> id_, output_id_;
-  int inotify_ = -1;
+  OpenFile inotify_;
   bool tells_all_ = true;    // else the folder is looked at now and then
   bool wants_scan_ = false;  // what was told is not all
   bool scan_failed_ = false;

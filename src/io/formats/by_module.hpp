@@ -7,19 +7,16 @@
 namespace impipe::io {
 
 // What the library says of a header that it alone reads.
-ImageInfo header_by_module(Format format, const HeaderInput& input);
-void decode_by_module(const DecodeInput& input, Decoded& out);
-// An image as the module of the format encodes it.
-Bytes encoded_by_module(const HostImage& image, Format format, const EncodeOptions& options);
-// Of a module that puts the metadata into the file itself.
-void encode_with_metadata(HostImage& image, const EncodeInput& input, Encoded& out);
+ImageInfo header_by_module(const HeaderInput& input);
+HostImage decode_by_module(const DecodeInput& input, Decoded& out);
+Bytes encode_by_module(HostImage& image, const EncodeInput& input, Encoded& out);
+// The same with other options than those of the input.
+Bytes encode_with_options(const HostImage& image, const EncodeInput& input,
+                          const EncodeOptions& options);
+// Of a module that puts the metadata into the file itself: these are the input's as they are true
+// of the image.
+Bytes encode_with_metadata(HostImage& image, const EncodeInput& input, Encoded& out);
 // What the library found, made to fit an image whose orientation is already applied.
-MetadataRead metadata_by_module(std::span<const std::byte> file, const ImageInfo& info,
-                                std::span<const int> pages_together);
-
-// How integers of 16 bits are stored in AVIF and HEIF: as 12 bits, or 10 where the input had 10.
-// Names the bits that are lost; throws Error where none may be.
-void set_wide_bits(EncodeOptions& stored, const HostImage& image, const EncodeInput& input,
-                   std::vector<std::string>& lost);
+MetadataRead metadata_by_module(const MetadataInput& input);
 
 }  // namespace impipe::io

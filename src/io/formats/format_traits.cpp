@@ -8,13 +8,11 @@ bool FormatTraits::writes() const { return !encode.is(not_encoded); }
 
 bool has_no_signature(std::string_view) { return false; }
 ImageInfo header_not_read(const HeaderInput&) { fail("this format is not read"); }
-void not_decoded(const DecodeInput&, Decoded&) { fail("this format is not read"); }
-void not_encoded(HostImage&, const EncodeInput& input, Encoded&) {
-  fail(std::string(name_of(input.format)) + " is not written");
+HostImage not_decoded(const DecodeInput&, Decoded&) { fail("this format is not read"); }
+Bytes not_encoded(HostImage&, const EncodeInput& input, Encoded&) {
+  fail(name_of(input.format), " is not written");
 }
-MetadataRead no_metadata(std::span<const std::byte>, const ImageInfo&, std::span<const int>) {
-  return {};
-}
+MetadataRead no_metadata(const MetadataInput&) { return {}; }
 Bytes lose_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
   name_losses(metadata, true, lost);
   return file;

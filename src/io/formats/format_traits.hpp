@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,7 @@ class Required<Result(Arguments...)> {
 };
 
 struct HeaderInput {
+  Format format;
   const ByteSource& source;
   std::span<const std::byte> memory;  // the whole file, where it is in memory; else empty
   std::optional<int> page;            // from 0; none: the first that holds a picture
@@ -48,6 +50,12 @@ struct HeaderInput {
 struct DecodeInput {
   std::span<const std::byte> file;
   const DecodeOptions& options;
+};
+
+struct MetadataInput {
+  std::span<const std::byte> file;
+  const ImageInfo& info;
+  std::span<const int> pages_together;  // see DecodeOptions
 };
 
 // An image on its way into a file: `encode` in codec.hpp has brought it into the class of the file.
@@ -67,8 +75,33 @@ struct PackedInput {
   const EncodeOptions& options;
 };
 
-// How many pictures a file holds. frames: of one kind, each of which may need those before it.
-enum class Pages { one, frames, several };
+// What a format can hold, and what else is true of it.
+enum class Can {
+  one_bit,
+  eight,
+  sixteen,
+  floats,
+  any_channels,  // not 1 or 3 alone
+  alpha,
+  metadata,  // carries EXIF, ICC or XMP; EXR, its own attributes
+  numbers,   // has integers without a white: arrays of numbers
+  write_pages,
+  write_stream,  // pictures of one kind one after the other, as many as there may be
+};
+class Abilities {
+ public:
+  constexpr Abilities(std::initializer_list<Can> all) {
+    for (const Can one : all) bits_ |= 1u << static_cast<int>(one);
+  }
+  constexpr bool operator[](Can one) const { return (bits_ >> static_cast<int>(one) & 1) != 0; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+// How many pictures a file holds. frames: of one kind, each of which may need those before it;
+// like_frames: what is known of one holds for all.
+enum class Pages { one, frames, like_frames, several };
 
 struct FormatTraits {
   Format format;
@@ -76,33 +109,22 @@ struct FormatTraits {
   std::string_view extensions;  // separated by spaces, the usual one first: "jpg jpeg"
   std::string_view module;      // that decodes and encodes it; empty: the program itself
   std::string_view library;     // "libpng"; empty for the program itself
-
-  // What it can hold.
-  bool one_bit = false, eight = false, sixteen = false, floats = false;
-  bool any_channels = false;  // not 1 or 3 alone
-  bool alpha = false;
-  bool metadata = false;          // can carry EXIF, ICC or XMP; EXR, its own attributes
-  bool lossy = false;             // JPEG, Radiance HDR; a WebP may be
-  bool numbers = false;           // integers without a white: arrays of numbers
+  Abilities can;
   std::int64_t longest_side = 0;  // pixels; 0: no limit of its own
+  bool lossy = false;             // always written so: JPEG, Radiance HDR
   Pages pages = Pages::one;       // that are read
-  bool headers_alike = false;     // of frames: what is known of one holds for all
-  bool writes_pages = false;
-  bool writes_stream = false;  // pictures of one kind one after the other, as many as there may be
 
   // Whether a file that begins with these bytes (sniffed_bytes, or fewer) is one.
   Required<bool(std::string_view head)> sniff;
   // What probe says. Throws Error.
   Required<ImageInfo(const HeaderInput&)> header;
-  // Makes `image` of out.info, upright or not, and of `metadata` what says how the file stores it.
+  // The image of out.info, upright or not; sets what of out.metadata says how the file stores it.
   // Throws Error.
-  Required<void(const DecodeInput&, Decoded& out)> decode;
-  // Makes out.bytes, and names what is lost but for metadata. Throws Error.
-  Required<void(HostImage& image, const EncodeInput&, Encoded& out)> encode;
-  // What the file says beside its pixels; pages_together: see DecodeOptions.
-  Required<MetadataRead(std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int> pages_together)>
-      read_metadata;
+  Required<HostImage(const DecodeInput&, Decoded& out)> decode;
+  // The file; names in out.lost what is lost but for metadata. Throws Error.
+  Required<Bytes(HostImage& image, const EncodeInput&, Encoded& out)> encode;
+  // What the file says beside its pixels.
+  Required<MetadataRead(const MetadataInput&)> read_metadata;
   // The encoded file with the metadata in it; names in `lost` those that it cannot hold.
   Required<Bytes(Bytes file, const Metadata&, const PictureOfFile&, Lost& lost)> with_metadata;
 
@@ -115,6 +137,7 @@ struct FormatTraits {
   std::optional<PackedForm> (*packed_form)(const PackedInput&, EncodeOptions& stored,
                                            Encoded& out) = nullptr;
 
+  bool has_frames() const { return pages == Pages::frames || pages == Pages::like_frames; }
   bool reads() const;
   bool writes() const;
 };
@@ -126,18 +149,17 @@ const FormatTraits& traits(Format format);
 inline std::string_view name_of(Format format) { return traits(format).name; }
 // Whether each of several pictures in such a file can be read, and written.
 inline bool reads_pages(Format format) { return traits(format).pages != Pages::one; }
-inline bool writes_pages(Format format) { return traits(format).writes_pages; }
+inline bool writes_pages(Format format) { return traits(format).can[Can::write_pages]; }
 // Whether pictures of one kind follow each other in such a file, as many as there may be.
-inline bool writes_stream(Format format) { return traits(format).writes_stream; }
+inline bool writes_stream(Format format) { return traits(format).can[Can::write_stream]; }
 
 // For rows of formats that lack something.
 bool has_no_signature(std::string_view head);
 ImageInfo header_not_read(const HeaderInput& input);
-void not_decoded(const DecodeInput& input, Decoded& out);
-void not_encoded(HostImage& image, const EncodeInput& input, Encoded& out);
+HostImage not_decoded(const DecodeInput& input, Decoded& out);
+Bytes not_encoded(HostImage& image, const EncodeInput& input, Encoded& out);
 // There is none, or `decode` has read it.
-MetadataRead no_metadata(std::span<const std::byte> file, const ImageInfo& info,
-                         std::span<const int> pages_together);
+MetadataRead no_metadata(const MetadataInput& input);
 // Names all of it as lost.
 Bytes lose_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost);
 // `encode` has put it into the file and named what is lost.

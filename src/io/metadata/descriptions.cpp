@@ -45,8 +45,7 @@ bool erase_lines(std::string& text, std::initializer_list<std::string_view> word
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const auto line = std::string_view(text).substr(at, end - at);
-    if (std::any_of(words.begin(), words.end(),
-                    [&](std::string_view word) { return line.starts_with(word); })) {
+    if (std::ranges::any_of(words, [&](std::string_view word) { return line.starts_with(word); })) {
       text.erase(at, end - at);
       any = true;
     } else {

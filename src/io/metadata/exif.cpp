@@ -73,7 +73,7 @@ class Block {
     return bytes == 0 || at < 8 || at > bytes_.size() || bytes > bytes_.size() - at ? 0 : at;
   }
   size_t bytes_of_values(size_t entry) const {
-    return number(entry + 4, 4) * static_cast<size_t>(bytes_of_tiff_type(number(entry + 2, 2)));
+    return number(entry + 4, 4) * static_cast<size_t>(tiff_type_bytes(number(entry + 2, 2)));
   }
   void remove_if(size_t directory, const std::function<bool(std::uint16_t tag)>& is_stale) {
     const size_t begin = directory + 2, end = std::min(next_at(directory) + 4, bytes_.size());
@@ -273,9 +273,8 @@ std::string exif_of_moved(std::string block, const PixelChange& change,
   // TIFF/EP has these fields in the first directory.
   for (const size_t directory : {b.value(b.first(), exif_directory), b.first()}) {
     const auto drop = [&](std::initializer_list<std::uint16_t> tags, const char* name) {
-      b.remove_if(directory, [&](std::uint16_t tag) {
-        return std::find(tags.begin(), tags.end(), tag) != tags.end();
-      });
+      b.remove_if(directory,
+                  [&](std::uint16_t tag) { return std::ranges::find(tags, tag) != tags.end(); });
       lost.emplace_back(name);
     };
     if (!follow_subject(b, directory, subject_area, change))
@@ -387,13 +386,9 @@ std::string exif_of_resolution(const Resolution& resolution) {
   const std::uint64_t unit = resolution.unit == Resolution::Unit::none   ? 1
                              : resolution.unit == Resolution::Unit::inch ? 2
                                                                          : 3;
-  std::string block = tiff_head(big_endian);
-  const std::uint64_t at =
-      append_directory(block, {},
-                       {rational(x_resolution, resolution.x), rational(y_resolution, resolution.y),
-                        numbers_field(resolution_unit, 3, {unit}, big_endian)});
-  put_number(block, 4, at, 4, big_endian);
-  return block;
+  return tiff_block(big_endian,
+                    {rational(x_resolution, resolution.x), rational(y_resolution, resolution.y),
+                     numbers_field(resolution_unit, 3, {unit}, big_endian)});
 }
 
 bool is_structure_tag(std::uint16_t tag) {
@@ -405,7 +400,7 @@ bool is_structure_tag(std::uint16_t tag) {
       327, 328, 330, 332, 333, 334, 336,   337,   338,   339,   340,   341,   342,   347,  400,
       401, 402, 403, 404, 405, 435, 512,   513,   514,   515,   517,   518,   519,   520,  521,
       529, 530, 531, 532, 559, 700, 32995, 32996, 32997, 32998, 33723, 34377, 34675, 50674};
-  return std::find(std::begin(tags), std::end(tags), tag) != std::end(tags);
+  return std::ranges::find(tags, tag) != std::end(tags);
 }
 
 std::string exif_of_photographs(const std::string& block, std::vector<std::string>& lost) {
@@ -414,7 +409,7 @@ std::string exif_of_photographs(const std::string& block, std::vector<std::strin
   const auto is_private = [](std::uint16_t tag) {
     constexpr std::uint16_t known[] = {33432, 34665, 34853, 50341, 59932, 59933};
     return tag >= 32768 && (tag < 40091 || tag > 40095) &&
-           std::find(std::begin(known), std::end(known), tag) == std::end(known);
+           std::ranges::find(known, tag) == std::end(known);
   };
   const ByteSource source(std::as_bytes(std::span(block)));
   try {
@@ -428,11 +423,7 @@ std::string exif_of_photographs(const std::string& block, std::vector<std::strin
     lost.push_back("TIFF tags " + names);
     std::erase_if(all.fields, [&](const TiffField& field) { return is_private(field.tag); });
     if (all.fields.empty()) return {};
-    std::string out = tiff_head(order.big_endian);
-    const std::uint64_t at =
-        append_directory(out, {.big_endian = order.big_endian}, std::move(all.fields));
-    put_number(out, 4, at, 4, order.big_endian);
-    return out;
+    return tiff_block(order.big_endian, std::move(all.fields));
   } catch (const Error&) {
     return block;
   }

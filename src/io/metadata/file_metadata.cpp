@@ -86,7 +86,7 @@ int thumbnail_side(const Metadata& metadata) { return new_thumbnail(old_thumbnai
 
 void name_pieces(const Metadata& metadata, Lost& lost) {
   for (const Piece& piece : metadata.pieces) {
-    const bool known = std::find(lost.begin(), lost.end(), piece.name) != lost.end();
+    const bool known = std::ranges::find(lost, piece.name) != lost.end();
     if (!piece.name.empty() && !known) lost.push_back(piece.name);
   }
 }

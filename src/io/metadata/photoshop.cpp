@@ -13,33 +13,26 @@ constexpr std::uint64_t iptc_id = 1028, old_thumbnail_id = 1033, thumbnail_id = 
 // Calls visit(id, whole block, data); what follows damage is one block of id 0.
 template <class Visit>
 void for_resources(std::string_view resources, Visit visit) {
-  const std::string text(resources);
-  for (size_t at = 0; at < text.size();) {
-    const size_t name_bytes = static_cast<size_t>(big_at(text, at + 6, 1)) + 1;
+  for (size_t at = 0; at < resources.size();) {
+    const size_t name_bytes = static_cast<size_t>(big_at(resources, at + 6, 1)) + 1;
     const size_t size_at = at + 6 + name_bytes + name_bytes % 2;
     const size_t data_at = size_at + 4;
-    const size_t bytes = big_at(text, size_at, 4);
-    const bool sound = text.compare(at, 4, "8BIM") == 0 || text.compare(at, 4, "MeSa") == 0 ||
-                       text.compare(at, 4, "PHUT") == 0;
-    if (!sound || data_at > text.size() || bytes > text.size() - data_at) {
+    const size_t bytes = big_at(resources, size_at, 4);
+    const std::string_view kind = resources.substr(at, 4);
+    const bool sound = kind == "8BIM" || kind == "MeSa" || kind == "PHUT";
+    if (!sound || data_at > resources.size() || bytes > resources.size() - data_at) {
       visit(std::uint64_t{0}, resources.substr(at), std::string_view());
       return;
     }
-    const size_t end = std::min(text.size(), data_at + bytes + bytes % 2);
-    visit(big_at(text, at + 4, 2), resources.substr(at, end - at),
+    const size_t end = std::min(resources.size(), data_at + bytes + bytes % 2);
+    visit(big_at(resources, at + 4, 2), resources.substr(at, end - at),
           resources.substr(data_at, bytes));
     at = end;
   }
 }
 
-std::string big_number(std::uint64_t value, int bytes) {
-  std::string out;
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
-  return out;
-}
-
 std::string resource(std::uint64_t id, std::string_view data) {
-  std::string out = "8BIM" + big_number(id, 2) + std::string(2, '\0') + big_number(data.size(), 4);
+  std::string out = "8BIM" + big(id, 2) + std::string(2, '\0') + big(data.size(), 4);
   out += data;
   if (data.size() % 2 != 0) out += '\0';
   return out;
@@ -50,10 +43,9 @@ std::string thumbnail_resource(std::string_view jpeg) {
   const auto width = static_cast<std::uint64_t>(size.width);
   const auto height = static_cast<std::uint64_t>(size.height);
   const std::uint64_t row_bytes = (width * 24 + 31) / 32 * 4;
-  return resource(thumbnail_id, big_number(1, 4) + big_number(width, 4) + big_number(height, 4) +
-                                    big_number(row_bytes, 4) + big_number(row_bytes * height, 4) +
-                                    big_number(jpeg.size(), 4) + big_number(24, 2) +
-                                    big_number(1, 2) + std::string(jpeg));
+  return resource(thumbnail_id, big(1, 4) + big(width, 4) + big(height, 4) + big(row_bytes, 4) +
+                                    big(row_bytes * height, 4) + big(jpeg.size(), 4) + big(24, 2) +
+                                    big(1, 2) + std::string(jpeg));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "io/metadata/descriptions.hpp"
 #include "io/metadata/exif.hpp"
@@ -28,12 +29,13 @@ enum Bound : unsigned {
 };
 constexpr unsigned grid = places | size;
 
-struct TiffRow {
-  std::uint16_t first, last;  // tags
+// Fields by their numbers: tags, or those of resources.
+struct NumberRow {
+  unsigned first, last;
   const char* name;
   unsigned bound;
 };
-constexpr TiffRow tiff_rows[] = {
+constexpr NumberRow tiff_rows[] = {
     {286, 287, "XPosition and YPosition", grid},
     {290, 291, "a gray response curve", samples | numbers | channels},
     {300, 300, "a colour response unit", samples | channels},
@@ -98,12 +100,7 @@ constexpr XmpRow xmp_rows[] = {
     {"xmpNote:HasExtendedXMP", "extended XMP", frame},
 };
 
-struct ResourceRow {
-  unsigned first, last;
-  const char* name;
-  unsigned bound;
-};
-constexpr ResourceRow resource_rows[] = {
+constexpr NumberRow resource_rows[] = {
     {1006, 1007, "Photoshop's channels", channels}, {1032, 1032, "Photoshop's guides", grid},
     {1045, 1045, "Photoshop's channels", channels}, {1050, 1050, "Photoshop's slices", grid},
     {1053, 1053, "Photoshop's channels", channels}, {1064, 1064, "Photoshop's pixel ratio", scale},
@@ -149,8 +146,8 @@ class Dropper {
     if (changed_ == 0) return;
     if (!m_.exif.empty()) drop_from_exif();
     if (!m_.xmp.empty()) drop_from_xmp();
-    m_.photoshop = bytes_of_text(
-        resources_without(text_of(m_.photoshop), [this](std::uint64_t id) { return is_lost(id); }));
+    m_.photoshop = bytes_of_text(resources_without(
+        text_of(m_.photoshop), [this](std::uint64_t id) { return is_lost(resource_rows, id); }));
     for (const PieceRow& row : piece_rows) {
       const auto is_it = [&](const Piece& piece) { return piece.name == row.piece; };
       if ((row.bound & changed_) != 0 && std::erase_if(m_.pieces, is_it) > 0) lose(row.piece);
@@ -159,18 +156,15 @@ class Dropper {
 
  private:
   void lose(std::string_view name) {
-    if (std::find(lost_.begin(), lost_.end(), name) == lost_.end()) lost_.emplace_back(name);
+    if (std::ranges::find(lost_, name) == lost_.end()) lost_.emplace_back(name);
   }
 
-  template <class Row>
-  bool is_lost_by(const Row& row, std::uint64_t id) {
-    if (id < row.first || id > row.last || (row.bound & changed_) == 0) return false;
-    lose(row.name);
-    return true;
-  }
-  bool is_lost(std::uint64_t resource) {
-    return std::any_of(std::begin(resource_rows), std::end(resource_rows),
-                       [&](const ResourceRow& row) { return is_lost_by(row, resource); });
+  bool is_lost(std::span<const NumberRow> rows, std::uint64_t id) {
+    return std::ranges::any_of(rows, [&](const NumberRow& row) {
+      const bool is_so = id >= row.first && id <= row.last && (row.bound & changed_) != 0;
+      if (is_so) lose(row.name);
+      return is_so;
+    });
   }
 
   void drop_from_exif() {
@@ -184,7 +178,7 @@ class Dropper {
                                            lost);
     // ImageJ's unit is one of the resolution, which tells nothing without it.
     const bool no_scale = (changed_ & scale) != 0 && is_of_imagej(description) &&
-                          (now.empty() || std::count(lost.begin(), lost.end(), "ImageJ's scale"));
+                          (now.empty() || std::ranges::count(lost, "ImageJ's scale"));
     if (no_scale) m_.resolution.reset();
     for (const std::string& name : lost) lose(name);
     if (now != description) block = exif_with_text(std::move(block), description_tag, now);
@@ -197,9 +191,8 @@ class Dropper {
     block = exif_without(std::move(block), [&](std::uint16_t tag) {
       if (tag == description_tag) return now.empty() && !description.empty();
       const auto* end = std::end(resolution_tags);
-      if (no_scale && std::find(std::begin(resolution_tags), end, tag) != end) return true;
-      return std::any_of(std::begin(tiff_rows), std::end(tiff_rows),
-                         [&](const TiffRow& row) { return is_lost_by(row, tag); });
+      if (no_scale && std::ranges::find(resolution_tags, tag) != end) return true;
+      return is_lost(tiff_rows, tag);
     });
     m_.exif = bytes_of_text(block);
   }

@@ -88,7 +88,7 @@ void SmallPicture::end_row() {
           begin_of(x + 1, size_.width, small.width) - begin_of(x, size_.width, small.width);
       to[x] = level_of(sums_[c][static_cast<size_t>(x)], columns * rows, white_);
     }
-    std::fill(sums_[c].begin(), sums_[c].end(), 0.0);
+    std::ranges::fill(sums_[c], 0.0);
   }
   ++small_y_;
 }

@@ -44,7 +44,7 @@ std::optional<Windows> moved_windows(const Windows& before, const PixelChange& c
     const std::array<double, 4> values{data, data + size[k] - 1, sides[k].origin,
                                        sides[k].origin + sides[k].last - sides[k].first};
     constexpr double most = std::numeric_limits<int>::max() / 2;
-    if (std::any_of(values.begin(), values.end(), [](double v) { return std::abs(v) > most; })) {
+    if (std::ranges::any_of(values, [](double v) { return std::abs(v) > most; })) {
       return {};
     }
     out.data[k] = static_cast<int>(values[0]);

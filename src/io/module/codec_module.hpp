@@ -34,8 +34,7 @@ class CodecModule {
     return nullptr;
   }
   // The image is of a class that the format holds, its white that of the class (or none).
-  virtual Bytes encode(const HostImage& image, Format format,
-                       const EncodeOptions& options) const = 0;
+  virtual Bytes encode(const HostImage&, Format, const EncodeOptions&) const { return {}; }
   // The picture as its file packs it, without a copy; nothing where no device unpacks such, or
   // something is wrong with it, which `decode` says.
   virtual std::optional<PackedPicture> scan(std::span<const std::byte>, const ImageInfo&) const {

@@ -14,7 +14,16 @@ inline std::string text_of(Size size) {
 }
 // The library's own idea of the header must be ours: the planes were made from ours.
 inline void check_header(bool agrees, const char* format) {
-  if (!agrees) fail(std::string("damaged ") + format + ": contradictory headers");
+  if (!agrees) fail("damaged ", format, ": contradictory headers");
 }
 
 }  // namespace impipe::io
+
+// The symbol by which a module is opened (OpenCodec), with a class of impipe::io that is the
+// module.
+#define IMPIPE_OPEN_CODEC(Module)                                                      \
+  extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule*     \
+  impipe_open_codec(const char* version) {                                             \
+    static const impipe::io::Module module;                                            \
+    return std::string_view(version) == impipe::io::codec_version ? &module : nullptr; \
+  }

@@ -40,7 +40,7 @@ std::atomic<bool> loader_is_spoilt = false;
 // Each module but the program's own is a package of its own (cmake/Package.cmake).
 std::string package_of(std::string_view file_name) {
   std::string out(file_name.substr(0, file_name.rfind('.')));
-  std::replace(out.begin(), out.end(), '_', '-');
+  std::ranges::replace(out, '_', '-');
   return out == "impipe-codec" ? "impipe" : out;
 }
 

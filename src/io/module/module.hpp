@@ -10,6 +10,9 @@ inline constexpr std::string_view main_module = "impipe_codec";
 // OpenCV's imgcodecs: a second opinion on the pixels of those.
 inline constexpr std::string_view opencv_module = "impipe_codec_opencv";
 
+// What a module of this program makes images by.
+inline HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
+
 // The module of this name. Throws Error naming the places looked at when there is none, or one of
 // another version.
 const CodecModule& codec_module(std::string_view name);

@@ -82,6 +82,10 @@ struct Resolution {
   enum class Unit { none, inch, centimetre, metre };
   double x = 1, y = 1;
   Unit unit = Unit::none;
+  // What turns pixels a unit into pixels a metre; 1 without a unit.
+  double to_metre() const {
+    return unit == Unit::inch ? 1 / 0.0254 : unit == Unit::centimetre ? 100 : 1;
+  }
   bool operator==(const Resolution&) const = default;
 };
 
@@ -101,8 +105,8 @@ struct NpyAxes {
   bool operator==(const NpyAxes&) const = default;
 };
 
-struct Y4mStorage;  // io/formats/y4m/y4m.hpp
-struct DpxStorage;  // io/formats/dpx/dpx.hpp
+struct Y4mStorage;  // io/formats/y4m/y4m.cpp
+struct DpxStorage;  // io/formats/dpx/dpx.cpp
 
 // A chunk of a PNG or a segment of a JPEG that is carried as it is, into files of its own format.
 struct Piece {
@@ -164,7 +168,7 @@ struct MetadataRead {
     constexpr std::size_t most = 16;
     if (name.empty() || lost.size() > most) return;
     const std::string fits = lost.size() < most ? name : "more";
-    if (std::find(lost.begin(), lost.end(), fits) == lost.end()) lost.push_back(fits);
+    if (std::ranges::find(lost, fits) == lost.end()) lost.push_back(fits);
   }
 };
 

@@ -38,7 +38,7 @@ bool holds(SampleType type, const HostImage& image) {
       }
       return true;
     };
-    return std::all_of(image.planes.begin(), image.planes.end(), all);
+    return std::ranges::all_of(image.planes, all);
   });
 }
 

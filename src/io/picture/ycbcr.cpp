@@ -291,7 +291,7 @@ void YcbcrWriter<T>::end(std::vector<double>& sums, double scale, T* out) const 
   };
   divide(0, full, across_);
   if (rest > 0) divide(full, 1, rest);  // the last block has fewer pixels
-  std::fill(sums.begin(), sums.end(), 0.0);
+  std::ranges::fill(sums, 0.0);
 }
 
 template <class T>

@@ -54,8 +54,7 @@ class RowReader {
     const int divisor = image_.type.cls == PixelClass::logical ? 255 : 1;
     for (std::int64_t x = 0; x < image_.size().width; ++x) {
       if (indices[x] >= count) {
-        fail("damaged BMP: a pixel has colour " + std::to_string(indices[x]) + " of a palette of " +
-             std::to_string(count));
+        fail("damaged BMP: a pixel has colour ", indices[x], " of a palette of ", count);
       }
     }
     for (size_t c = 0; c < image_.planes.size(); ++c) {
@@ -164,7 +163,7 @@ class RunReader {
       } else {
         rows_.read_indices(row_.data(), y);
       }
-      std::fill(row_.begin(), row_.end(), std::uint8_t{0});
+      std::ranges::fill(row_, std::uint8_t{0});
       ++y_;
     }
     x_ = x;
@@ -172,8 +171,8 @@ class RunReader {
 
   void put(const std::uint8_t* pixel) {
     if (x_ >= packed_width_ || y_ >= size_.height) {
-      fail("damaged BMP: a run goes past the " +
-           std::string(y_ < size_.height ? "end of row " + std::to_string(y_) : "last row"));
+      fail("damaged BMP: a run goes past the ",
+           y_ < size_.height ? "end of row " + std::to_string(y_) : "last row");
     }
     std::memcpy(row_.data() + static_cast<size_t>(x_++) * pixel_bytes_, pixel, pixel_bytes_);
   }
@@ -226,17 +225,13 @@ void check_length(const BmpHeader& header, std::int64_t has) {
     // Some writers leave out what fills the last row up.
     const std::int64_t needs =
         header.data + header.row_bytes * (size.height - 1) + (size.width * header.bits + 7) / 8;
-    if (has < needs) {
-      fail("truncated BMP: " + std::to_string(has) + " bytes, " + std::to_string(needs) +
-           " needed");
-    }
+    if (has < needs) fail("truncated BMP: ", has, " bytes, ", needs, " needed");
     return;
   }
   // A code of two bytes makes at most 255 pixels.
   const std::int64_t codes = std::max<std::int64_t>(has - header.data, 0);
   if (size.pixels() / 128 > codes) {
-    fail("truncated BMP: " + std::to_string(codes) + " bytes of runs for " +
-         std::to_string(size.pixels()) + " pixels");
+    fail("truncated BMP: ", codes, " bytes of runs for ", size.pixels(), " pixels");
   }
 }
 
@@ -277,7 +272,8 @@ void write_row(const HostImage& image, std::int64_t y, std::uint8_t* to) {
 
 }  // namespace
 
-HostImage decode_bmp(std::span<const std::byte> bytes) {
+HostImage decode_bmp(const DecodeInput& input, Decoded&) {
+  const std::span<const std::byte> bytes = input.file;
   const BmpHeader header = bmp_layout(ByteSource(bytes));
   check_length(header, static_cast<std::int64_t>(bytes.size()));
   HostImage image(header.info.type, header.info.stored);
@@ -296,7 +292,7 @@ HostImage decode_bmp(std::span<const std::byte> bytes) {
 }
 
 // Windows' third header; its fourth, which has a mask for it, where there is an alpha.
-Bytes encode_bmp(const HostImage& image) {
+Bytes encode_bmp(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   const bool alpha = image.type.alpha;
   const int bits = alpha                                   ? 32

@@ -36,7 +36,8 @@ void read_bmp_colours(std::string_view file, MetadataRead& out) {
   }
 }
 
-MetadataRead read_bmp_metadata(std::string_view file) {
+MetadataRead read_metadata(const MetadataInput& input) {
+  const std::string_view file = text_of(input.file);
   MetadataRead out;
   read_bmp_colours(file, out);
   const std::string head(file.substr(0, bmp_density_at + 8));
@@ -55,9 +56,7 @@ MetadataRead read_bmp_metadata(std::string_view file) {
 Bytes with_bmp_metadata(Bytes file, const Metadata& metadata) {
   if (!metadata.resolution || metadata.resolution->unit == Resolution::Unit::none) return file;
   const Resolution& r = *metadata.resolution;
-  const double scale = r.unit == Resolution::Unit::inch         ? 1 / 0.0254
-                       : r.unit == Resolution::Unit::centimetre ? 100
-                                                                : 1;
+  const double scale = r.to_metre();
   std::string text(text_of(file));
   const auto set = [&](size_t at, double value) {
     put_number(text, at, static_cast<std::uint64_t>(std::min(value * scale + 0.5, 2147483647.0)), 4,
@@ -91,16 +90,12 @@ const FormatTraits bmp_format{
     .format = Format::bmp,
     .name = "BMP",
     .extensions = "bmp dib",
-    .one_bit = true,
-    .eight = true,
-    .alpha = true,
+    .can = {Can::one_bit, Can::eight, Can::alpha},
     .sniff = is_bmp,
     .header = [](const HeaderInput& input) { return bmp_layout(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_bmp(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_bmp(image); },
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_bmp_metadata(text_of(file)); },
+    .decode = decode_bmp,
+    .encode = encode_bmp,
+    .read_metadata = read_metadata,
     .with_metadata = write_metadata,
 };
 

@@ -18,9 +18,7 @@ class Fields {
       : bytes_(static_cast<std::int64_t>(little_at(source.read(14, 4), 0, 4))) {
     const bool known =
         bytes_ == 12 || (bytes_ >= 16 && bytes_ <= 64) || bytes_ == 108 || bytes_ == 124;
-    if (!known) {
-      fail("damaged BMP: no kind of BMP has a header of " + std::to_string(bytes_) + " bytes");
-    }
+    if (!known) fail("damaged BMP: no kind of BMP has a header of ", bytes_, " bytes");
     text_ = source.read(0, file_header_bytes + bytes_);
     text_.resize(file_header_bytes + largest_header, '\0');
   }
@@ -53,8 +51,8 @@ void read_size(const Fields& fields, BmpHeader& header) {
     planes = fields.at(26, 2);
     header.bits = static_cast<int>(fields.at(28, 2));
   }
-  if (width < 0) fail("damaged BMP: a width of " + std::to_string(width));
-  if (planes > 1) fail("damaged BMP: " + std::to_string(planes) + " planes, where a BMP has one");
+  if (width < 0) fail("damaged BMP: a width of ", width);
+  if (planes > 1) fail("damaged BMP: ", planes, " planes, where a BMP has one");
   header.top_down = height < 0;
   header.info.stored = {width, height < 0 ? -height : height};
 }
@@ -64,13 +62,12 @@ void read_coding(const Fields& fields, BmpHeader& header) {
   const int bits = header.bits;
   const bool os2 = fields.second_os2();
   if (!os2 && (number == 4 || number == 5)) {
-    fail(std::string("BMP with a ") + (number == 4 ? "JPEG" : "PNG") +
-         " for its pixels is not supported");
+    fail("BMP with a ", number == 4 ? "JPEG" : "PNG", " for its pixels is not supported");
   }
   if (os2 && number == 3) fail("BMP with Huffman codes is not supported");
   const bool depth_known =
       bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
-  if (!depth_known) fail("damaged BMP: " + std::to_string(bits) + " bits a pixel");
+  if (!depth_known) fail("damaged BMP: ", bits, " bits a pixel");
   bool fits = true;
   switch (number) {
     case 0: break;
@@ -88,20 +85,15 @@ void read_coding(const Fields& fields, BmpHeader& header) {
       header.coding = BmpCoding::rle24;
       fits = bits == 24;
       break;
-    default: fail("BMP with compression " + std::to_string(number) + " is not supported");
+    default: fail("BMP with compression ", number, " is not supported");
   }
-  if (!fits) {
-    fail("damaged BMP: compression " + std::to_string(number) + " of " + std::to_string(bits) +
-         "-bit pixels");
-  }
+  if (!fits) fail("damaged BMP: compression ", number, " of ", bits, "-bit pixels");
 }
 
 void check_mask(std::uint32_t mask, int bits, const char* name) {
   const bool inside = bits == 32 || mask < (std::uint64_t{1} << bits);
   const std::uint32_t ones = mask == 0 ? 0 : mask >> std::countr_zero(mask);
-  if (!inside || (ones & (ones + 1)) != 0) {
-    fail(std::string("damaged BMP: the mask of ") + name + " is " + std::to_string(mask));
-  }
+  if (!inside || (ones & (ones + 1)) != 0) fail("damaged BMP: the mask of ", name, " is ", mask);
 }
 
 // Returns the end of the masks, which follow a header that is too short to hold them.
@@ -139,8 +131,7 @@ void read_palette(const Fields& fields, const ByteSource& source, std::int64_t b
   header.data = fields.at(10);
   if (header.data == 0) header.data = begin + count * entry;
   if (header.data < begin) {
-    fail("damaged BMP: its pixels begin at byte " + std::to_string(header.data) +
-         ", inside its header");
+    fail("damaged BMP: its pixels begin at byte ", header.data, ", inside its header");
   }
   count = std::min(count, (header.data - begin) / entry);
   const std::string text = source.read(begin, count * entry);
@@ -157,7 +148,7 @@ void decide_type(BmpHeader& header) {
   type = {.cls = PixelClass::uint8, .channels = 3, .alpha = header.masks[3] != 0, .white = 255};
   if (header.bits > 8) return;
   const auto is_gray = [](const BmpColour& c) { return c[0] == c[1] && c[0] == c[2]; };
-  if (!std::all_of(header.palette.begin(), header.palette.end(), is_gray)) return;
+  if (!std::ranges::all_of(header.palette, is_gray)) return;
   type.channels = 1;
   if (header.bits == 1 && header.palette.size() == 2 &&
       header.palette[0][0] + header.palette[1][0] == 255 && header.palette[0][0] % 255 == 0) {
@@ -171,7 +162,6 @@ void decide_type(BmpHeader& header) {
 BmpHeader bmp_layout(const ByteSource& source) {
   const Fields fields(source);
   BmpHeader header;
-  header.info.format = Format::bmp;
   read_size(fields, header);
   read_coding(fields, header);
   read_palette(fields, source, read_masks(fields, source, header), header);
@@ -181,7 +171,5 @@ BmpHeader bmp_layout(const ByteSource& source) {
                        (header.coding != BmpCoding::plain ? ", run lengths" : "");
   return header;
 }
-
-ImageInfo bmp_header(const ByteSource& source) { return bmp_layout(source).info; }
 
 }  // namespace impipe::io

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/picture/image_info.hpp"
+#include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
 
@@ -26,7 +25,7 @@ struct BmpHeader {
 };
 BmpHeader bmp_layout(const ByteSource& source);
 
-HostImage decode_bmp(std::span<const std::byte> bytes);
-Bytes encode_bmp(const HostImage& image);
+HostImage decode_bmp(const DecodeInput& input, Decoded& out);
+Bytes encode_bmp(HostImage& image, const EncodeInput& input, Encoded& out);
 
 }  // namespace impipe::io

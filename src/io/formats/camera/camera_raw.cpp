@@ -69,16 +69,12 @@ void check_pieces(const ByteSource& source, const TiffOrder& order, std::uint64_
   const std::uint64_t needed = pieces_of(directory, order, tiles);
   const std::uint64_t has =
       offsets == nullptr || bytes == nullptr ? 0 : std::min(offsets->count, bytes->count);
-  if (has < needed) {
-    fail("damaged camera raw: " + std::to_string(has) + " " + piece + "s of " +
-         std::to_string(needed));
-  }
+  if (has < needed) fail("damaged camera raw: ", has, " ", piece, "s of ", needed);
   const auto size = static_cast<std::uint64_t>(source.size());
   for (std::uint64_t i = 0; i < needed; ++i) {
     const std::uint64_t from = number_of(*offsets, order, i), count = number_of(*bytes, order, i);
     if (from > size || count > size - from) {
-      fail("truncated camera raw: " + piece + " " + std::to_string(i + 1) + " of " +
-           std::to_string(needed) + " is not in the file");
+      fail("truncated camera raw: ", piece, " ", i + 1, " of ", needed, " is not in the file");
     }
   }
 }
@@ -87,7 +83,7 @@ void check_pieces(const ByteSource& source, const TiffOrder& order, std::uint64_
 bool is_of_photograph(std::uint16_t tag) {
   static constexpr std::uint16_t told[] = {270, 271, 272, 282,   283,   296,  305,
                                            306, 315, 700, 33432, 34665, 34853};
-  return std::find(std::begin(told), std::end(told), tag) != std::end(told);
+  return std::ranges::find(told, tag) != std::end(told);
 }
 
 // Camera raw that is no TIFF.
@@ -100,19 +96,8 @@ bool is_camera_signature(std::string_view head) {
   return head.size() >= 12 && head.substr(4, 8) == "ftypcrx ";
 }
 
-}  // namespace
-
-bool is_camera_raw(const ByteSource& source) {
-  constexpr std::uint64_t canon_at = 8;
-  try {
-    if (source.read_some(canon_at, 2) == "CR") return true;  // CR2, whose directories are no CFA
-    const TiffOrder order = tiff_order(source);
-    return has_sensor_values(source, order, order.first, false);
-  } catch (const Error&) {
-    return false;  // as a TIFF it is told what is wrong
-  }
-}
-
+// Throws Error where strips or tiles of a DNG lie outside the file, or are fewer than its picture
+// has: LibRaw makes black of them.
 void check_dng(const ByteSource& source) {
   constexpr std::uint16_t dng_version = 50706;
   const TiffOrder order = tiff_order(source);
@@ -128,9 +113,10 @@ void check_dng(const ByteSource& source) {
   }
 }
 
-MetadataRead read_camera_metadata(std::span<const std::byte> file) {
+// EXIF of what is a TIFF, upright as LibRaw turns the picture; else it is named as lost.
+MetadataRead read_metadata(const MetadataInput& input) {
   MetadataRead out;
-  const ByteSource source(file);
+  const ByteSource source(input.file);
   try {
     const TiffOrder order = tiff_order(source);
     TiffDirectory directory =
@@ -141,10 +127,7 @@ MetadataRead read_camera_metadata(std::span<const std::byte> file) {
       out.metadata.xmp = upright_xmp(packet->value);
     }
     std::erase_if(directory.fields, [](const TiffField& f) { return f.tag == xmp_packet; });
-    std::string exif = tiff_head(order.big_endian);
-    const std::uint64_t begin =
-        append_directory(exif, {.big_endian = order.big_endian}, std::move(directory.fields));
-    put_number(exif, 4, begin, 4, order.big_endian);
+    const std::string exif = tiff_block(order.big_endian, std::move(directory.fields));
     out.metadata.resolution = exif_resolution(exif);
     out.metadata.exif = bytes_of_text(exif);
   } catch (const Error&) {
@@ -153,24 +136,35 @@ MetadataRead read_camera_metadata(std::span<const std::byte> file) {
   return out;
 }
 
+}  // namespace
+
+bool is_camera_raw(const ByteSource& source) {
+  constexpr std::uint64_t canon_at = 8;
+  try {
+    if (source.read_some(canon_at, 2) == "CR") return true;  // CR2, whose directories are no CFA
+    const TiffOrder order = tiff_order(source);
+    return has_sensor_values(source, order, order.first, false);
+  } catch (const Error&) {
+    return false;  // as a TIFF it is told what is wrong
+  }
+}
+
 const FormatTraits camera_format{
     .format = Format::camera,
     .name = "camera raw",
     .extensions = "dng nef cr2 cr3 arw raf orf rw2 pef srw",
     .module = "impipe_codec_raw",
     .library = "LibRaw",
-    .sixteen = true,
-    .metadata = true,
+    .can = {Can::sixteen, Can::metadata},
     .sniff = is_camera_signature,
     .header =
         [](const HeaderInput& input) {
           if (tiff_format.sniff(input.source.read_some(0, 4))) check_dng(input.source);
-          return header_by_module(Format::camera, input);
+          return header_by_module(input);
         },
     .decode = decode_by_module,
     .encode = not_encoded,
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_camera_metadata(file); },
+    .read_metadata = read_metadata,
     .with_metadata = metadata_encoded,
 };
 

@@ -1,6 +1,5 @@
-// DPX files, read and written without the codec module.
-#include "io/formats/dpx/dpx.hpp"
-
+// DPX (SMPTE 268M): pictures of film, 8 to 16 bits, behind a header of many fields, which goes on
+// into a DPX made from one. Read and written without a codec module.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +11,26 @@
 #include "io/picture/wide_samples.hpp"
 
 namespace impipe::io {
+
+// How a DPX stores its picture, so that one made from it stores it alike, and what else it says.
+struct DpxStorage {
+  std::string header;  // all that stands before the pixels
+  bool big_endian = true;
+  int bits = 10, packing = 1;
+};
+
 namespace {
+
+struct DpxHeader {
+  ImageInfo info;
+  bool big_endian = true;
+  int bits = 10;
+  int packing = 1;  // 0 packed, 1 filled (method A: spare bits below), 2 filled (method B: above)
+  bool alpha_first = false;  // ABGR
+  bool bottom_up = false, right_to_left = false;
+  std::int64_t data = 0;       // offset of the pixels
+  std::int64_t row_bytes = 0;  // from one row to the next
+};
 
 // Places of fields in the header, and their lengths.
 constexpr std::int64_t header_bytes = 2048, first_element = 780, generic_bytes = 1664;
@@ -28,8 +46,8 @@ enum Descriptor { luma = 6, rgb = 50, rgba = 51, abgr = 52 };
 std::string text_at(const std::string& header, std::size_t at, std::size_t bytes) {
   const std::string field = header.substr(std::min(at, header.size()), bytes);
   const std::string text = field.substr(0, field.find('\0'));
-  const bool is_text = std::all_of(text.begin(), text.end(),
-                                   [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const bool is_text =
+      std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   return is_text ? text : std::string();
 }
 
@@ -52,8 +70,7 @@ void set_kind(DpxHeader& header, std::uint64_t descriptor) {
     type.alpha = true;
     header.alpha_first = descriptor == abgr;
   } else if (descriptor != rgb) {
-    fail("DPX of elements of kind " + std::to_string(descriptor) +
-         ", which is not gray, RGB, RGBA or ABGR");
+    fail("DPX of elements of kind ", descriptor, ", which is not gray, RGB, RGBA or ABGR");
   }
 }
 
@@ -176,8 +193,6 @@ std::string new_header() {
   return header;
 }
 
-}  // namespace
-
 DpxHeader dpx_header(const ByteSource& source) {
   const std::string head = source.read(0, generic_bytes);
   DpxHeader header;
@@ -185,23 +200,18 @@ DpxHeader dpx_header(const ByteSource& source) {
   const auto number = [&](std::size_t at, int bytes) {
     return number_at(head, at, bytes, header.big_endian);
   };
-  header.info.format = Format::dpx;
   const std::uint64_t orientation = number(768, 2), elements = number(770, 2);
   header.info.stored = {static_cast<std::int64_t>(number(772, 4)),
                         static_cast<std::int64_t>(number(776, 4))};
-  if (elements != 1) fail("DPX of " + std::to_string(elements) + " elements; one is read");
-  if (orientation > 3) {
-    fail("DPX that is stored column by column (orientation " + std::to_string(orientation) + ")");
-  }
+  if (elements != 1) fail("DPX of ", elements, " elements; one is read");
+  if (orientation > 3) fail("DPX that is stored column by column (orientation ", orientation, ")");
   header.bottom_up = (orientation & 1) != 0;
   header.right_to_left = (orientation & 2) != 0;
   header.bits = static_cast<int>(number(first_element + 23, 1));
   header.packing = static_cast<int>(number(first_element + 24, 2));
   const int bits = header.bits;
-  if (bits != 8 && bits != 10 && bits != 12 && bits != 16) {
-    fail("DPX of " + std::to_string(bits) + " bits a sample");
-  }
-  if (header.packing > 2) fail("DPX with packing " + std::to_string(header.packing));
+  if (bits != 8 && bits != 10 && bits != 12 && bits != 16) fail("DPX of ", bits, " bits a sample");
+  if (header.packing > 2) fail("DPX with packing ", header.packing);
   if (number(first_element, 4) == 1) fail("DPX of numbers with a sign");
   if (number(first_element + 26, 2) == 1) fail("DPX in run lengths");
   set_kind(header, number(first_element + 20, 1));
@@ -261,6 +271,7 @@ HostImage decode_dpx(std::span<const std::byte> bytes) {
   return image;
 }
 
+// Adds to `lost` what is left out of a header of more than max_metadata bytes.
 std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes, Lost& lost) {
   const ByteSource source(bytes);
   const DpxHeader header = dpx_header(source);
@@ -271,7 +282,10 @@ std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes, 
                  header.packing});
 }
 
-void name_losses(const DpxStorage& storage, std::vector<std::string>& lost) {
+// Names what files of other formats do not say.
+void name_storage(const Metadata& metadata, Lost& lost) {
+  if (!metadata.dpx) return;
+  const DpxStorage& storage = *metadata.dpx;
   const std::string& header = storage.header;
   const auto has_number = [&](std::size_t at) {
     const std::uint64_t value = number_at(header, at, 4, storage.big_endian);
@@ -292,8 +306,6 @@ void name_losses(const DpxStorage& storage, std::vector<std::string>& lost) {
       own.find_first_not_of('\0') != own.npos && own.find_first_not_of('\xff') != own.npos;
   if (says) lost.emplace_back("its user's data");
 }
-
-namespace {
 
 // The offsets in the original picture, and its size: the fields of a header, moved as the picture
 // was; all undefined where they do not say, or no rule is known.
@@ -385,12 +397,10 @@ std::string header_text(DpxHeader& header, const DpxStorage* from, const PixelCh
   return text;
 }
 
-}  // namespace
-
-Bytes encode_dpx(const HostImage& image, const Metadata& metadata, std::vector<std::string>& lost) {
-  const DpxStorage* from = metadata.dpx.get();
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
+  const DpxStorage* from = input.metadata.dpx.get();
   DpxHeader header = header_for(image, from);
-  const std::string text = header_text(header, from, metadata.change, lost);
+  const std::string text = header_text(header, from, input.metadata.change, encoded.lost);
   const Size size = image.size();
   const auto channels = static_cast<std::size_t>(stored_channels(header.info.type));
   const auto width = static_cast<std::size_t>(size.width);
@@ -415,11 +425,9 @@ Bytes encode_dpx(const HostImage& image, const Metadata& metadata, std::vector<s
   return out;
 }
 
-namespace {
-
-void decode(const DecodeInput& input, Decoded& out) {
-  out.image = decode_dpx(input.file);
+HostImage decode(const DecodeInput& input, Decoded& out) {
   if (input.options.metadata) out.metadata.dpx = dpx_storage(input.file, out.lost);
+  return decode_dpx(input.file);
 }
 
 }  // namespace
@@ -428,22 +436,15 @@ const FormatTraits dpx_format{
     .format = Format::dpx,
     .name = "DPX",
     .extensions = "dpx",
-    .eight = true,
-    .sixteen = true,
-    .alpha = true,
-    .metadata = true,
+    .can = {Can::eight, Can::sixteen, Can::alpha, Can::metadata},
     .sniff =
         [](std::string_view head) { return head.starts_with("SDPX") || head.starts_with("XPDS"); },
     .header = [](const HeaderInput& input) { return dpx_header(input.source).info; },
     .decode = decode,
-    .encode = [](HostImage& image, const EncodeInput& input,
-                 Encoded& out) { out.bytes = encode_dpx(image, input.metadata, out.lost); },
+    .encode = encode,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
-    .name_storage =
-        [](const Metadata& metadata, Lost& lost) {
-          if (metadata.dpx) name_losses(*metadata.dpx, lost);
-        },
+    .name_storage = name_storage,
 };
 
 }  // namespace impipe::io

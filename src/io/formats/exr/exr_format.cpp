@@ -11,11 +11,11 @@ namespace impipe::io {
 namespace {
 
 // The picture of out.info, from an EXR that may have other parts.
-void decode(const DecodeInput& input, Decoded& out) {
+HostImage decode(const DecodeInput& input, Decoded& out) {
   std::shared_ptr<const Bytes> part;
   if (out.info.pages > 1) part = std::make_shared<const Bytes>(exr_part(input.file, out.info.page));
   const std::span<const std::byte> bytes = part ? std::span<const std::byte>(*part) : input.file;
-  decode_by_module({.file = bytes, .options = input.options}, out);
+  HostImage image = decode_by_module({.file = bytes, .options = input.options}, out);
   ExrStorage storage = exr_layout(ByteSource(bytes), 0, out.info.named).storage;
   if (!input.options.metadata) storage.attributes.clear();
   MetadataRead read;
@@ -26,8 +26,9 @@ void decode(const DecodeInput& input, Decoded& out) {
   if (!storage.carried.empty()) {
     storage.carried.file = part ? part : std::make_shared<const Bytes>(bytes.begin(), bytes.end());
   }
-  if (out.image.type.alpha) storage.glows = unassociate_alpha(out.image);
+  if (image.type.alpha) storage.glows = unassociate_alpha(image);
   out.metadata.exr = std::move(storage);
+  return image;
 }
 
 void name_header_losses(bool place, const std::string& attributes, Lost& lost) {
@@ -52,15 +53,15 @@ EncodeOptions stored_as(const PackedInput& image, const Planes& planes, PixelCla
   return stored;
 }
 
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   const std::optional<ExrStorage>& exr = input.metadata.exr;
   if (image.type.alpha) image = associate_alpha(image, exr && exr->glows);
   if (input.options.exr_floats == ExrFloats::half) clip_to_half(image, out.clipped);
   Planes planes = image.planes;
   if (image.type.alpha) planes.push_back(image.alpha);
   const PackedInput picture{image.type, image.size(), input.metadata, input.options};
-  out.bytes = encoded_by_module(image, Format::exr,
-                                stored_as(picture, planes, input.original.type.cls, out));
+  return encode_with_options(image, input,
+                             stored_as(picture, planes, input.original.type.cls, out));
 }
 
 // Where floats of 16 bits are asked for the host counts what they clip; a file like an EXR of such
@@ -104,11 +105,8 @@ const FormatTraits exr_format{
     .extensions = "exr",
     .module = "impipe_codec_exr",
     .library = "OpenEXR",
-    .floats = true,
-    .alpha = true,
-    .metadata = true,
+    .can = {Can::floats, Can::alpha, Can::metadata, Can::write_pages},
     .pages = Pages::frames,
-    .writes_pages = true,
     .sniff = [](std::string_view head) { return head.starts_with("\x76\x2f\x31\x01"); },
     .header =
         [](const HeaderInput& input) {

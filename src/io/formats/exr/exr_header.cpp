@@ -34,7 +34,7 @@ std::vector<ExrChannel> channels_in(const std::string& text) {
     const std::uint64_t type = little_at(text, at, 4);
     channel.x_sampling = little_at(text, at + 8, 4);
     channel.y_sampling = little_at(text, at + 12, 4);
-    if (type > 2) fail("damaged EXR: channel " + channel.name + " is of no known type");
+    if (type > 2) fail("damaged EXR: channel ", channel.name, " is of no known type");
     channel.type = static_cast<ExrType>(type);
     at += 16;
     channels.push_back(std::move(channel));
@@ -47,9 +47,8 @@ std::string text_at(const ByteSource& source, std::int64_t& at) {
   const std::string text = source.read_some(at, 256);
   const size_t end = text.find('\0');
   if (end == text.npos) {
-    if (text.size() < 256)
-      fail("truncated: the header ends at byte " + std::to_string(source.size()));
-    fail("damaged EXR: no name ends after byte " + std::to_string(at));
+    if (text.size() < 256) fail("truncated: the header ends at byte ", source.size());
+    fail("damaged EXR: no name ends after byte ", at);
   }
   at += static_cast<std::int64_t>(end) + 1;
   return text.substr(0, end);
@@ -60,7 +59,7 @@ void take(ExrPart& part, const ExrAttribute& attribute) {
   const std::string& name = attribute.name;
   const std::string& value = attribute.value;
   const auto needs = [&](size_t bytes) {
-    if (value.size() < bytes) fail("damaged EXR: its " + name + " is cut off");
+    if (value.size() < bytes) fail("damaged EXR: its ", name, " is cut off");
   };
   if (name == "channels") {
     part.channels = channels_in(value);
@@ -109,9 +108,7 @@ std::optional<ExrPart> part_at(const ByteSource& source, std::int64_t& at) {
     std::string type = text_at(source, at);
     const auto bytes = static_cast<std::int64_t>(little_at(source.read(at, 4), 0, 4));
     at += 4;
-    if (bytes > source.size() - at) {
-      fail("truncated: the header ends at byte " + std::to_string(source.size()));
-    }
+    if (bytes > source.size() - at) fail("truncated: the header ends at byte ", source.size());
     if (name == "channels" && bytes > max_channel_bytes) {
       fail("damaged EXR: its list of channels is too long");
     }
@@ -125,29 +122,24 @@ std::optional<ExrPart> part_at(const ByteSource& source, std::int64_t& at) {
 // What a header has to say, the more so in a file of several parts.
 void check_part(const ExrPart& part, size_t number, bool several) {
   const std::string which = several ? "part " + std::to_string(number) : "it";
-  if (several && part.name.empty()) fail("damaged EXR: " + which + " has no name");
+  if (several && part.name.empty()) fail("damaged EXR: ", which, " has no name");
   if (several) {
     constexpr std::string_view types[] = {"scanlineimage", "tiledimage", "deepscanline",
                                           "deeptile"};
     if (std::ranges::find(types, part.type) == std::end(types)) {
-      fail("EXR with " + which + " (" + part.name + ") of the type '" + part.type +
-           "' is not supported");
+      fail("EXR with ", which, " (", part.name, ") of the type '", part.type, "' is not supported");
     }
   }
-  if (!part.has_channels || part.channels.empty()) {
-    fail("damaged EXR: " + which + " has no channels");
-  }
+  if (!part.has_channels || part.channels.empty()) fail("damaged EXR: ", which, " has no channels");
   if (!part.has_data_window) {
-    fail("damaged EXR: " + (several ? "the header of " + which : "its header") +
-         " has no data window");
+    fail("damaged EXR: ", several ? "the header of " + which : "its header", " has no data window");
   }
   if (part.compression >= std::size(exr_compressions)) {
     // OpenEXR 3.4 and 3.5; libraries before read none of them.
     static constexpr const char* newer[] = {"HTJ2K256", "HTJ2K32", "LJ2K", "ZSTD"};
     const std::uint64_t kind = part.compression - std::size(exr_compressions);
-    fail("EXR with compression " + std::to_string(part.compression) +
-         (kind < std::size(newer) ? std::string(" (") + newer[kind] + ")" : "") +
-         " is not supported");
+    fail("EXR with compression ", part.compression,
+         kind < std::size(newer) ? std::string(" (") + newer[kind] + ")" : "", " is not supported");
   }
 }
 
@@ -184,7 +176,7 @@ ExrHeaders read_exr_headers(const ByteSource& source) {
     ExrPart& part = out.parts[i];
     check_part(part, i + 1, out.several);
     if (!names.insert(part.name).second) {
-      fail("damaged EXR: two of its parts are called " + part.name);
+      fail("damaged EXR: two of its parts are called ", part.name);
     }
     const bool one_is_tiled = !out.several && (flags & tiled_flag) != 0;
     part.is_deep = (!out.several && (flags & deep_flag) != 0) || part.type.starts_with("deep");

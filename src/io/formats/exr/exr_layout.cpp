@@ -29,21 +29,21 @@ std::string counted(size_t count, const char* word) {
   for (const ExrChannel& channel : channels) layers[channel.layer()].push_back(channel.name);
   std::vector<std::string> texts;
   for (const auto& [layer, names] : layers) texts.push_back(joined(names, " "));
-  fail("EXR with " + counted(channels.size(), "channel") + " in " +
-       counted(layers.size(), "layer") + " (" + joined(texts, "; ") +
+  fail("EXR with ", counted(channels.size(), "channel"), " in ", counted(layers.size(), "layer"),
+       " (", joined(texts, "; "),
        ") is not supported: impipe reads R G B or Y, with or without A, or Y RY BY, that have no "
        "layer or are of the only layer with them, or one channel of any name");
 }
 
 [[noreturn]] void fail_sampling(const ExrChannel& channel) {
-  fail("EXR with channel " + channel.name + " of every " + std::to_string(channel.x_sampling) +
-       "x" + std::to_string(channel.y_sampling) + " pixels is not supported");
+  fail("EXR with channel ", channel.name, " of every ", channel.x_sampling, "x", channel.y_sampling,
+       " pixels is not supported");
 }
 
 using Layer = std::map<std::string, const ExrChannel*>;  // by their names in it
 
 bool has(const Layer& layer, std::initializer_list<const char*> names) {
-  return std::all_of(names.begin(), names.end(), [&](auto name) { return layer.contains(name); });
+  return std::ranges::all_of(names, [&](auto name) { return layer.contains(name); });
 }
 bool has_colours(const Layer& layer) { return has(layer, {"R", "G", "B"}); }
 // X Y Z are a place, a direction or a colour, of which Y alone is no picture.
@@ -65,8 +65,8 @@ std::vector<std::string> cryptomattes_of(const std::vector<ExrPart>& parts) {
 }
 
 bool begins_with_one(const std::string& name, const std::vector<std::string>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& one) { return name.starts_with(one); });
+  return std::ranges::any_of(beginnings,
+                             [&](const std::string& one) { return name.starts_with(one); });
 }
 
 // The layer that the picture is in: the one without a name, else the only one with colours, else
@@ -96,7 +96,7 @@ std::map<std::string, Layer> layers_of(const std::vector<ExrChannel>& channels) 
 // The type of a result like channels of these.
 ExrType common_type(const std::vector<ExrType>& types) {
   for (const ExrType type : {ExrType::half, ExrType::whole}) {
-    if (std::all_of(types.begin(), types.end(), [&](ExrType t) { return t == type; })) return type;
+    if (std::ranges::all_of(types, [&](ExrType t) { return t == type; })) return type;
   }
   return ExrType::single;
 }
@@ -120,9 +120,9 @@ void take_channels(const Layer& found, const std::vector<std::string>& order, Ex
 void carry_others(const ExrPart& part, ExrLayout& out) {
   for (const ExrChannel& channel : part.channels) {
     const auto& taken = out.channels;
-    if (std::find(taken.begin(), taken.end(), channel.name) != taken.end()) continue;
+    if (std::ranges::find(taken, channel.name) != taken.end()) continue;
     if (channel.x_sampling == 0 || channel.y_sampling == 0) {
-      fail("damaged EXR: channel " + channel.name + " has no samples");
+      fail("damaged EXR: channel ", channel.name, " has no samples");
     }
     out.storage.carried.names.push_back(channel.name);
     const auto each = [](std::int64_t all, std::uint64_t step) {
@@ -154,7 +154,7 @@ std::vector<std::string> channels_meant(const ExrPart& part,
   std::vector<std::string> out;
   for (const std::string& said : named) {
     for (std::string& name : channels_meant(part, said)) {
-      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+      if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
   }
   return out;
@@ -165,15 +165,15 @@ void check_named(const std::vector<const ExrPart*>& parts, const std::vector<std
   std::vector<std::string> known;
   for (const ExrPart* part : parts) {
     for (const ExrChannel& channel : part->channels) {
-      if (std::find(known.begin(), known.end(), channel.name) == known.end()) {
+      if (std::ranges::find(known, channel.name) == known.end()) {
         known.push_back(channel.name);
       }
     }
   }
   for (const std::string& said : named) {
-    if (std::none_of(parts.begin(), parts.end(),
-                     [&](const ExrPart* part) { return !channels_meant(*part, said).empty(); })) {
-      fail("EXR without a channel " + said + "; it has " + joined(known, ", ") +
+    if (std::ranges::none_of(
+            parts, [&](const ExrPart* part) { return !channels_meant(*part, said).empty(); })) {
+      fail("EXR without a channel ", said, "; it has ", joined(known, ", "),
            did_you_mean(said, known));
     }
   }
@@ -183,16 +183,16 @@ void check_named(const std::vector<const ExrPart*>& parts, const std::vector<std
 void choose_named(const ExrPart& part, const std::vector<std::string>& named, ExrLayout& out) {
   const std::vector<std::string> names = channels_meant(part, named);
   for (const std::string& name : names) {
-    const ExrChannel& channel = *std::find_if(part.channels.begin(), part.channels.end(),
-                                              [&](const ExrChannel& c) { return c.name == name; });
+    const ExrChannel& channel =
+        *std::ranges::find_if(part.channels, [&](const ExrChannel& c) { return c.name == name; });
     if (!channel.is_full()) fail_sampling(channel);
     out.channels.push_back(name);
     out.types.push_back(channel.type);
     out.storage.named.push_back({name, channel.type});
   }
   if (names.size() > static_cast<size_t>(max_channels)) {
-    fail("EXR with " + counted(names.size(), "channel") +
-         " to take is not supported: " + std::to_string(max_channels) + " at most");
+    fail("EXR with ", counted(names.size(), "channel"), " to take is not supported: ", max_channels,
+         " at most");
   }
   out.storage.type = common_type(out.types);
   carry_others(part, out);
@@ -267,9 +267,7 @@ class Pictures {
   // The first, or the one of this number.
   int choose(std::optional<int> page) const {
     const std::vector<ExrPart>& parts = headers_.parts;
-    if (page && *page >= static_cast<int>(parts.size())) {
-      fail("it has no page " + std::to_string(*page + 1));
-    }
+    if (page && *page >= static_cast<int>(parts.size())) fail("it has no page ", *page + 1);
     if (parts.size() == 1 && !parts[0].is_deep) return 0;
     if (parts.size() == 1 || (page && parts[static_cast<size_t>(*page)].is_deep)) {
       fail("EXR with deep data (several samples a pixel) is not supported");
@@ -278,8 +276,8 @@ class Pictures {
     if (numbers_.empty()) {
       std::vector<std::string> texts;
       for (const ExrPart& part : parts) texts.push_back(part.name + ": " + channels_text(part));
-      fail("EXR with " + counted(parts.size(), "part") + ", none of which is a picture (" +
-           joined(texts, "; ") + "), is not supported; --channels names channels to process");
+      fail("EXR with ", counted(parts.size(), "part"), ", none of which is a picture (",
+           joined(texts, "; "), "), is not supported; --channels names channels to process");
     }
     return numbers_.front();
   }
@@ -323,16 +321,14 @@ void check_length(const ExrPart& part, const ExrLayout& layout, const ByteSource
     }
   }
   if (source.size() - header_end < needs) {
-    fail("truncated EXR: " + std::to_string(source.size()) + " bytes, at least " +
-         std::to_string(header_end + needs) + " needed");
+    fail("truncated EXR: ", source.size(), " bytes, at least ", header_end + needs, " needed");
   }
   // A tile is decoded as a whole.
   const ExrTiles& tiles = part.tiles;
   const double tile = static_cast<double>(tiles.width) * static_cast<double>(tiles.height);
   if (tile > std::max(16777216.0, 4.0 * static_cast<double>(size.pixels()))) {
-    fail("damaged EXR: tiles of " + std::to_string(tiles.width) + "x" +
-         std::to_string(tiles.height) + " pixels in a picture of " + std::to_string(size.width) +
-         "x" + std::to_string(size.height));
+    fail("damaged EXR: tiles of ", tiles.width, "x", tiles.height, " pixels in a picture of ",
+         size.width, "x", size.height);
   }
 }
 
@@ -383,7 +379,7 @@ std::string parts_text(const ExrHeaders& headers, const std::vector<int>& pictur
   for (size_t i = 0; i < headers.parts.size(); ++i) {
     const int number = static_cast<int>(i);
     if (number == page) continue;
-    const bool is_picture = std::find(pictures.begin(), pictures.end(), number) != pictures.end();
+    const bool is_picture = std::ranges::find(pictures, number) != pictures.end();
     (is_picture ? then : beside).push_back(headers.parts[i].name);
   }
   const auto names = [](const std::vector<std::string>& list) {

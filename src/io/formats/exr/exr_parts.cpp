@@ -17,12 +17,6 @@ constexpr std::uint32_t magic = 20000630, version = 2, tiled_flag = 0x200, long_
                         deep_flag = 0x800, parts_flag = 0x1000;
 constexpr std::int64_t max_chunks = std::int64_t{1} << 31;
 
-std::string little(std::uint64_t value, int bytes) {
-  std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 255);
-  return out;
-}
-
 std::string which(const ExrPart& part) { return part.name.empty() ? "it" : "part " + part.name; }
 
 struct Level {
@@ -119,8 +113,8 @@ class Reader {
     for (const ExrPart& part : headers_.parts) {
       const std::int64_t count = chunk_count(part);
       if (headers_.several && part.chunk_count != count) {
-        fail("damaged EXR: " + which(part) + " has " + std::to_string(count) +
-             " chunks, and its header says " + std::to_string(part.chunk_count));
+        fail("damaged EXR: ", which(part), " has ", count, " chunks, and its header says ",
+             part.chunk_count);
       }
       if (count > (source_.size() - places_.back()) / 8) fail_truncated(part);
       places_.push_back(places_.back() + 8 * count);
@@ -143,7 +137,7 @@ class Reader {
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       const std::uint64_t at = little_at(table, 8 * i, 8);
       if (at < static_cast<std::uint64_t>(places_.back())) {
-        fail("truncated EXR: chunk " + std::to_string(i + 1) + " of " + which(of) + " is missing");
+        fail("truncated EXR: chunk ", i + 1, " of ", which(of), " is missing");
       }
       if (at > static_cast<std::uint64_t>(source_.size())) fail_truncated(of);
       out.push_back(chunk_at(static_cast<std::int64_t>(at), of, number, places[i]));
@@ -156,8 +150,7 @@ class Reader {
 
  private:
   [[noreturn]] void fail_truncated(const ExrPart& part) const {
-    fail("truncated EXR: it ends at byte " + std::to_string(source_.size()) + ", before " +
-         which(part) + " does");
+    fail("truncated EXR: it ends at byte ", source_.size(), ", before ", which(part), " does");
   }
 
   Chunk chunk_at(std::int64_t at, const ExrPart& of, int number,
@@ -174,8 +167,8 @@ class Reader {
       right = right && static_cast<std::int32_t>(little_at(head, next, 4)) == place[i];
     }
     if (!right) {
-      fail("damaged EXR: where a chunk of " + which(of) + " should be, at byte " +
-           std::to_string(at) + ", is something else");
+      fail("damaged EXR: where a chunk of ", which(of), " should be, at byte ", at,
+           ", is something else");
     }
     // Of deep data: how many samples there are, and then these.
     std::uint64_t data = little_at(head, next, of.is_deep ? 8 : 4);
@@ -190,7 +183,7 @@ class Reader {
     std::ranges::sort(chunks, {}, &Chunk::begin);
     for (size_t i = 1; i < chunks.size(); ++i) {
       if (chunks[i].begin < chunks[i - 1].begin + chunks[i - 1].bytes) {
-        fail("damaged EXR: two chunks of " + which(of) + " lie on each other");
+        fail("damaged EXR: two chunks of ", which(of), " lie on each other");
       }
     }
   }

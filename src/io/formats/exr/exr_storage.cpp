@@ -46,8 +46,7 @@ ExrType type_for(ExrType input, const Planes& planes, const Wanted& wanted) {
   if (wanted.floats == ExrFloats::half) return ExrType::half;
   if (wanted.floats == ExrFloats::full || input == ExrType::single) return ExrType::single;
   if (input == ExrType::half && wanted.more_than_half) return ExrType::single;
-  const bool fits =
-      std::all_of(planes.begin(), planes.end(), input == ExrType::half ? fits_half : is_whole);
+  const bool fits = std::ranges::all_of(planes, input == ExrType::half ? fits_half : is_whole);
   return fits ? input : ExrType::single;
 }
 
@@ -67,7 +66,7 @@ void for_colours(HostImage& image, Change change) {
 bool tells_of_pixels(const ExrAttribute& attribute) {
   constexpr std::string_view names[] = {"preview", "oiio:SHA-1", "oiio:AverageColor",
                                         "oiio:ConstantColor"};
-  return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
+  return std::ranges::find(names, attribute.name) != std::end(names);
 }
 
 // Moves the windows and the shape of pixels as the picture was moved. A display window that is the
@@ -92,7 +91,7 @@ void move_place(ExrStorage& storage, const PixelChange& change, Size size) {
 bool tells_of_places(const ExrAttribute& attribute) {
   constexpr std::string_view names[] = {"screenWindowCenter", "screenWindowWidth", "worldToNDC",
                                         "envmap"};
-  return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
+  return std::ranges::find(names, attribute.name) != std::end(names);
 }
 
 bool has_size(const ExrStorage& storage, Size size) {
@@ -157,9 +156,9 @@ void check_carried(const ExrStorage& input, const PixelChange& change, Size resu
     what += (what.empty() ? "" : " and ") + ("parts (" + names_of_parts(input) + ")");
   }
   if (what.empty()) return;
-  fail("the pipeline moves pixels or changes the size, and the EXR's other " + what +
-       " would stay as they were; process them too (--channels all), " +
-       (input.other_parts.empty() ? "" : "take some parts alone (--pages), ") +
+  fail("the pipeline moves pixels or changes the size, and the EXR's other ", what,
+       " would stay as they were; process them too (--channels all), ",
+       input.other_parts.empty() ? "" : "take some parts alone (--pages), ",
        "or write another format, which is without them");
 }
 
@@ -186,7 +185,7 @@ std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
   std::string names;
   for (const ExrAttribute& attribute : before.attributes) {
     const auto& kept = after.attributes;
-    if (std::find(kept.begin(), kept.end(), attribute) != kept.end()) continue;
+    if (std::ranges::find(kept, attribute) != kept.end()) continue;
     names += (names.empty() ? "" : ", ") + attribute.name;
   }
   return names;

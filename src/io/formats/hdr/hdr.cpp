@@ -37,7 +37,7 @@ void read_size(HdrHeader& header, const std::string& line) {
     return (axis[i] == 'X' || axis[i] == 'Y') && (sign[i] == '+' || sign[i] == '-');
   };
   if (read != 6 || !is_axis(0) || !is_axis(1) || axis[0] == axis[1]) {
-    fail("damaged Radiance HDR: its size is '" + printable(line.substr(0, 40)) + "'");
+    fail("damaged Radiance HDR: its size is '", printable(line.substr(0, 40)), "'");
   }
   const int x = axis[0] == 'X' ? 0 : 1;
   header.by_columns = x == 0;
@@ -94,9 +94,7 @@ class RowReader {
     }
   }
   std::uint8_t take() {
-    if (at_ >= bytes_.size()) {
-      fail("truncated Radiance HDR: it ends at byte " + std::to_string(bytes_.size()));
-    }
+    if (at_ >= bytes_.size()) fail("truncated Radiance HDR: it ends at byte ", bytes_.size());
     return std::to_integer<std::uint8_t>(bytes_[at_++]);
   }
 
@@ -147,14 +145,13 @@ HdrHeader hdr_header(const ByteSource& source) {
   constexpr std::int64_t longest = 1 << 16;
   const std::string text = source.read_some(0, longest);
   HdrHeader header;
-  header.info.format = Format::hdr;
   size_t at = 0;
   for (std::string line = line_of(text, at); !line.empty(); line = line_of(text, at)) {
     if (line == "FORMAT=32-bit_rle_xyze") {
       fail("Radiance HDR of CIE XYZ (32-bit_rle_xyze) is not supported; ra_xyze -r makes it RGB");
     }
     if (line.starts_with("FORMAT=") && !line.starts_with("FORMAT=32-bit_rle_rgbe")) {
-      fail("Radiance HDR of '" + printable(line.substr(7, 40)) + "' is not supported");
+      fail("Radiance HDR of '", printable(line.substr(7, 40)), "' is not supported");
     }
   }
   read_size(header, line_of(text, at));
@@ -174,13 +171,13 @@ HdrHeader hdr_header(const ByteSource& source) {
   return header;
 }
 
-HostImage decode_hdr(std::span<const std::byte> bytes) {
-  const HdrHeader header = hdr_header(ByteSource(bytes));
+HostImage decode(const DecodeInput& input, Decoded&) {
+  const HdrHeader header = hdr_header(ByteSource(input.file));
   const Size size = header.info.stored;
   HostImage image(header.info.type, size);
   const std::int64_t length = header.by_columns ? size.height : size.width;
   std::vector<std::uint8_t> line(4 * static_cast<size_t>(length));
-  RowReader reader(bytes, static_cast<size_t>(header.data));
+  RowReader reader(input.file, static_cast<size_t>(header.data));
   for (std::int64_t i = 0; i < size.pixels() / length; ++i) {
     reader.read(line);
     for (std::int64_t j = 0; j < length; ++j) {
@@ -198,7 +195,7 @@ HostImage decode_hdr(std::span<const std::byte> bytes) {
   return image;
 }
 
-Bytes encode_hdr(const HostImage& image) {
+Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   const std::string head = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " +
                            std::to_string(size.height) + " +X " + std::to_string(size.width) + "\n";
@@ -243,9 +240,9 @@ void read_hdr_variable(const std::string& line, MetadataRead& out) {
   out.lose(name);
 }
 
-MetadataRead read_hdr_metadata(std::span<const std::byte> file) {
+MetadataRead read_metadata(const MetadataInput& input) {
   MetadataRead out;
-  const std::string_view text = text_of(file);
+  const std::string_view text = text_of(input.file);
   for (size_t at = text.find('\n'); at != text.npos;) {
     const size_t end = std::min(text.find('\n', at + 1), text.size());
     const std::string line(text.substr(at + 1, end - at - 1));
@@ -267,18 +264,16 @@ const FormatTraits hdr_format{
     .format = Format::hdr,
     .name = "Radiance HDR",
     .extensions = "hdr rgbe pic",
-    .floats = true,
+    .can = {Can::floats},
     .lossy = true,
     .sniff =
         [](std::string_view head) {
           return head.starts_with("#?RADIANCE") || head.starts_with("#?RGBE");
         },
     .header = [](const HeaderInput& input) { return hdr_header(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_hdr(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_hdr(image); },
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_hdr_metadata(file); },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = read_metadata,
     .with_metadata = lose_metadata,
 };
 

@@ -302,9 +302,7 @@ void check_pieces(const ByteSource& source) {
     std::int64_t sum = 1;
     for (const Id piece : found->second) {
       sum += count_of(piece);
-      if (sum > most) {
-        fail("damaged HEIF: a picture is made of more than " + std::to_string(most) + " pieces");
-      }
+      if (sum > most) fail("damaged HEIF: a picture is made of more than ", most, " pieces");
     }
     return counts[id] = sum;
   };
@@ -317,7 +315,7 @@ void check_coded_sizes(const ByteSource& source) {
     return std::to_string(size.width) + "x" + std::to_string(size.height);
   };
   const auto refuse = [&](Size coded, Size said) {
-    fail("damaged HEIF: a stream of " + text(coded) + " for a picture of " + text(said));
+    fail("damaged HEIF: a stream of ", text(coded), " for a picture of ", text(said));
   };
   // Streams are of whole blocks, and of tiles that may go beyond a small picture.
   constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels

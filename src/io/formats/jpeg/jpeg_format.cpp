@@ -7,7 +7,6 @@
 #include "io/formats/by_module.hpp"
 #include "io/formats/jpeg/jpeg_metadata.hpp"
 #include "io/formats/jpeg/jpeg_scan.hpp"
-#include "io/formats/jpeg/jpeg_storage.hpp"
 #include "io/metadata/orientation.hpp"
 
 namespace impipe::io {
@@ -57,17 +56,15 @@ void check_jpeg_kind(int code, int bits) {
   const bool lossless = code == 0xc3 || code == 0xc7 || code == 0xcb || code == 0xcf;
   const bool known = code == baseline || code == extended || code == progressive ||
                      code == arithmetic || code == arithmetic_progressive;
-  if (!known) {
-    fail(std::string(lossless ? "lossless" : "hierarchical") + " JPEG is not supported");
-  }
-  if (bits != 8) fail("JPEG of " + std::to_string(bits) + " bits is not supported");
+  if (!known) fail(lossless ? "lossless" : "hierarchical", " JPEG is not supported");
+  if (bits != 8) fail("JPEG of ", bits, " bits is not supported");
 }
 
 ImageInfo read_header(const HeaderInput& input) {
   const ByteSource& source = input.source;
   constexpr std::string_view xmp_prefix{"http://ns.adobe.com/xap/1.0/\0", 29};
   constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda;
-  ImageInfo info{.format = Format::jpeg, .lossy = true};
+  ImageInfo info{.lossy = true};
   SaidOrientation said;
   bool ended = false;
   for (std::int64_t at = 2;;) {
@@ -124,16 +121,16 @@ bool keep_coded(std::span<const std::byte> file, Decoded& out) {
   return true;
 }
 
-void decode(const DecodeInput& input, Decoded& out) {
-  if (input.options.keep_coded && keep_coded(input.file, out)) return;
+HostImage decode(const DecodeInput& input, Decoded& out) {
+  if (input.options.keep_coded && keep_coded(input.file, out)) return std::move(out.image);
   if (input.options.shrink) out.info.shrink = input.options.shrink(out.info);
-  decode_by_module(input, out);
+  return decode_by_module(input, out);
 }
 
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded&) {
   EncodeOptions stored = input.options;
   stored.jpeg = jpeg_storage_for(input.metadata, input.options);
-  out.bytes = encoded_by_module(image, Format::jpeg, stored);
+  return encode_with_options(image, input, stored);
 }
 
 }  // namespace
@@ -153,21 +150,15 @@ const FormatTraits jpeg_format{
     .extensions = "jpg jpeg jpe jfif",
     .module = main_module,
     .library = "libjpeg",
-    .eight = true,
-    .metadata = true,
-    .lossy = true,
+    .can = {Can::eight, Can::metadata},
     .longest_side = 65500,  // libjpeg's
+    .lossy = true,
     .sniff = [](std::string_view head) { return head.starts_with("\xff\xd8\xff"); },
     .header = read_header,
     .decode = decode,
     .encode = encode,
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_jpeg_metadata(text_of(file)); },
-    .with_metadata =
-        [](Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost) {
-          const Metadata ready = metadata_of_picture(metadata, Format::jpeg, picture, lost);
-          return with_jpeg_metadata(file, ready, lost);
-        },
+    .read_metadata = read_jpeg_metadata,
+    .with_metadata = with_jpeg_metadata,
 };
 
 }  // namespace impipe::io

@@ -22,11 +22,6 @@ constexpr std::string_view exif_name = "Exif\0\0"sv, xmp_name = "http://ns.adobe
                            more_xmp_name = "http://ns.adobe.com/xmp/extension/\0"sv,
                            icc_name = "ICC_PROFILE\0"sv, photoshop_name = "Photoshop 3.0\0"sv;
 
-int byte_at(std::string_view text, size_t at) { return static_cast<unsigned char>(text[at]); }
-int word_at(std::string_view text, size_t at) {
-  return byte_at(text, at) << 8 | byte_at(text, at + 1);
-}
-
 // Calls visit(marker, body, whole segment) for the segments in front of the pixels. Returns where
 // the first scan's marker is, or the file's end.
 template <class Visit>
@@ -110,7 +105,7 @@ class Reader {
 
  private:
   void lose(const std::string& what) {
-    if (std::find(out_.lost.begin(), out_.lost.end(), what) == out_.lost.end()) {
+    if (std::ranges::find(out_.lost, what) == out_.lost.end()) {
       out_.lost.push_back(what);
     }
   }
@@ -195,10 +190,7 @@ class Reader {
 
 std::string segment_of(int marker, std::string_view body) {
   const size_t size = body.size() + 2;
-  std::string out{'\xff', static_cast<char>(marker), static_cast<char>(size >> 8),
-                  static_cast<char>(size)};
-  out += body;
-  return out;
+  return std::string{'\xff', static_cast<char>(marker)} + big(size, 2) + std::string(body);
 }
 
 // The five bytes of a JFIF header: the unit and the densities; empty when they do not fit.
@@ -316,10 +308,14 @@ class Writer {
 
 }  // namespace
 
-MetadataRead read_jpeg_metadata(std::string_view file) { return Reader().read(file); }
+MetadataRead read_jpeg_metadata(const MetadataInput& input) {
+  return Reader().read(text_of(input.file));
+}
 
-Bytes with_jpeg_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
-  return Writer(metadata, lost).write(text_of(file));
+Bytes with_jpeg_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                         Lost& lost) {
+  const Metadata ready = metadata_of_picture(metadata, Format::jpeg, picture, lost);
+  return Writer(ready, lost).write(text_of(file));
 }
 
 }  // namespace impipe::io

@@ -1,13 +1,22 @@
-// Metadata in the segments of a JPEG.
+// The segments of a JPEG: metadata in them, and how its pixels are stored.
 #pragma once
 
-#include <string_view>
-
-#include "io/metadata/file_metadata.hpp"
+#include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
 
-MetadataRead read_jpeg_metadata(std::string_view file);
-Bytes with_jpeg_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+inline int byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+inline int word_at(std::string_view text, std::size_t at) {
+  return byte_at(text, at) << 8 | byte_at(text, at + 1);
+}
+
+MetadataRead read_jpeg_metadata(const MetadataInput& input);
+Bytes with_jpeg_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                         Lost& lost);
+
+// Like that which the image was made from.
+JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options);
 
 }  // namespace impipe::io

@@ -8,6 +8,7 @@
 
 #include "core/jpeg_order.hpp"
 #include "core/kept_bytes.hpp"
+#include "io/formats/jpeg/jpeg_metadata.hpp"
 
 namespace impipe::io {
 namespace {
@@ -20,11 +21,6 @@ constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda, 
 constexpr int max_pixels = 65500;                        // a side, of libjpeg's
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // bits are counted in 32 bits
 constexpr std::int64_t max_blocks = std::int64_t{1} << 24;
-
-int byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
-int word_at(std::string_view text, std::size_t at) {
-  return byte_at(text, at) << 8 | byte_at(text, at + 1);
-}
 
 struct Component {
   int id = 0, across = 0, down = 0, steps = 0, dc = 0, ac = 0;
@@ -78,7 +74,7 @@ class Headers {
       to.tables.dc[i] = codes_[0][dc];
       to.tables.ac[i] = codes_[1][ac];
       const auto& symbols = to.tables.dc[i].symbols;
-      if (std::any_of(symbols.begin(), symbols.end(), [](int s) { return s > 15; })) return false;
+      if (std::ranges::any_of(symbols, [](int s) { return s > 15; })) return false;
     }
     if (form.blocks() > max_blocks) return false;
     to.units_a_segment = interval_ == 0 ? form.units() : interval_;
@@ -227,10 +223,6 @@ bool copy_segments(std::string_view data, std::int64_t count, CodedJpeg& to) {
     if (code != first_restart + (done - 1) % 8) return false;
     begin = out.size();
   }
-}
-
-std::string_view text_of(std::span<const std::byte> file) {
-  return {reinterpret_cast<const char*>(file.data()), file.size()};
 }
 
 }  // namespace

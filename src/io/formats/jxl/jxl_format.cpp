@@ -6,7 +6,7 @@ namespace impipe::io {
 namespace {
 
 ImageInfo read_header(const HeaderInput& input) {
-  ImageInfo info = header_by_module(Format::jxl, input);
+  ImageInfo info = header_by_module(input);
   const ByteSource& source = input.source;
   if (big_at(source.read_some(0, 4), 0, 4) != 12) return info;  // no container
   visit_boxes(source, 0, source.size(), [&](const Box& box) {
@@ -23,13 +23,8 @@ const FormatTraits jxl_format{
     .extensions = "jxl",
     .module = "impipe_codec_jxl",
     .library = "libjxl",
-    .eight = true,
-    .sixteen = true,
-    .floats = true,
-    .alpha = true,
-    .metadata = true,
-    .pages = Pages::frames,
-    .headers_alike = true,
+    .can = {Can::eight, Can::sixteen, Can::floats, Can::alpha, Can::metadata},
+    .pages = Pages::like_frames,
     .sniff =
         [](std::string_view head) {
           using namespace std::string_view_literals;

@@ -7,7 +7,6 @@
 
 #include "io/formats/format_traits.hpp"
 #include "io/formats/npy/npy.hpp"
-#include "io/formats/npy/npy_array.hpp"
 #include "io/picture/numbers.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/written_samples.hpp"
@@ -15,6 +14,23 @@
 namespace impipe::io {
 namespace {
 
+struct NpyHeader {
+  ImageInfo info;
+  char kind = 'u';  // numpy's: b, u, i, f
+  int item_bytes = 1;
+  bool big_endian = false;
+  int channels = 1;       // as stored, an alpha counted
+  std::int64_t data = 0;  // offset of the pixels
+  std::int64_t items = 0;
+  int arrays = 1;  // one behind the other in the file
+  NpyAxes axes;
+  // Distances, in items, between neighbours along x, y, the channels, and each axis of pages.
+  std::int64_t step_x = 1, step_y = 0, step_channel = 0;
+  struct PageAxis {
+    std::int64_t count = 1, step = 0;
+  };
+  std::vector<PageAxis> page_axes;
+};
 template <class Word>
 Word word_at(const std::byte* from, bool swap) {
   Word word;
@@ -89,7 +105,7 @@ void read_type(NpyHeader& out, const std::string& type) {
     image = {.cls = PixelClass::single, .white = 0};
     out.info.samples = sample_type_of(out.kind == 'i', bytes);
   } else {
-    fail("NPY of type " + type +
+    fail("NPY of type ", type,
          " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
   }
 }
@@ -104,7 +120,7 @@ std::string guessed_letters(const NpyArray& array) {
   if (axes == 3) return channels_last ? "YXC" : "ZYX";
   if (axes == 4 && channels_last) return "ZYXC";
   if (axes == 0) fail("NPY without an axis: it is a number");
-  fail("NPY of shape " + array.text() +
+  fail("NPY of shape ", array.text(),
        " does not say what its axes are; give --axes, a letter for each, as TZCYX");
 }
 
@@ -132,9 +148,8 @@ void set_axes(NpyHeader& out, const NpyArray& array, const std::string& letters)
       out.page_axes.push_back({n, steps[i]});
     } else {
       if (n < 1 || n > max_channels) {
-        fail("NPY of shape " + array.text() + " has " + std::to_string(n) +
-             " channels by its axes " + letters + ", and 1 to " + std::to_string(max_channels) +
-             " are read");
+        fail("NPY of shape ", array.text(), " has ", n, " channels by its axes ", letters,
+             ", and 1 to ", max_channels, " are read");
       }
       out.channels = static_cast<int>(n);
       out.step_channel = steps[i];
@@ -142,8 +157,7 @@ void set_axes(NpyHeader& out, const NpyArray& array, const std::string& letters)
   }
   constexpr std::int64_t max_pages = 1 << 30;
   if (pages < 1 || pages > max_pages) {
-    fail("NPY of shape " + array.text() + " has " + std::to_string(pages) + " pages by its axes " +
-         letters);
+    fail("NPY of shape ", array.text(), " has ", pages, " pages by its axes ", letters);
   }
   out.info.pages = static_cast<int>(pages);
 }
@@ -153,11 +167,11 @@ void set_channels(NpyHeader& out, const NpyArray& array) {
   ImageType& type = out.info.type;
   type.alpha = channel_letter(out.axes.letters) == 'A';
   if (type.alpha && out.channels < 2) {
-    fail("NPY of shape " + array.text() + ": the axis A of --axes " + out.axes.letters +
+    fail("NPY of shape ", array.text(), ": the axis A of --axes ", out.axes.letters,
          " has 1, an alpha without a channel");
   }
   if (type.alpha && type.white == 0) {
-    fail("--axes " + out.axes.letters + ": numbers of type " + array.type +
+    fail("--axes ", out.axes.letters, ": numbers of type ", array.type,
          " have no white, and so no alpha; say C for A");
   }
   type.channels = out.channels - (type.alpha ? 1 : 0);
@@ -184,23 +198,20 @@ void check_is_whole(const NpyHeader& h, std::int64_t file_bytes) {
   const std::int64_t needs = h.items * h.item_bytes;
   const std::int64_t has = file_bytes - h.data;
   if (has >= needs) return;
-  fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
-       " needed");
+  fail("truncated NPY: ", has, " bytes of pixels, ", needs, " needed");
 }
 
-}  // namespace
-
+// axes: see Reading.
 NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
   NpyArray array = npy_array(source);
   NpyHeader out;
   read_type(out, array.type);
-  out.info.format = Format::npy;
   out.data = array.data;
   out.items = array.items;
   if (!axes.empty() && axes.size() != array.shape.size()) {
-    fail("NPY of shape " + array.text() + " has " + std::to_string(array.shape.size()) +
-         (array.shape.size() == 1 ? " axis" : " axes") + ", and --axes " + axes + " names " +
-         std::to_string(axes.size()));
+    fail("NPY of shape ", array.text(), " has ", array.shape.size(),
+         array.shape.size() == 1 ? " axis" : " axes", ", and --axes ", axes, " names ",
+         axes.size());
   }
   set_axes(out, array, axes.empty() ? guessed_letters(array) : axes);
   set_channels(out, array);
@@ -224,19 +235,16 @@ NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
   return out;
 }
 
-namespace {
-
-HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
-                     const std::string& axes) {
-  const NpyHeader h = npy_header(ByteSource(bytes), axes);
-  if (h.arrays > 1) {
-    fail("it has " + std::to_string(h.arrays) + " pictures, and a NPY of one is read");
-  }
+HostImage decode(const DecodeInput& input, Decoded& out) {
+  const std::span<const std::byte> bytes = input.file;
+  const NpyHeader h = npy_header(ByteSource(bytes), input.options.reading.axes);
+  if (h.arrays > 1) fail("it has ", h.arrays, " pictures, and a NPY of one is read");
   const Size size = h.info.stored;
   check_is_whole(h, static_cast<std::int64_t>(bytes.size()));
+  out.metadata.npy = std::make_shared<const NpyAxes>(h.axes);
   HostImage image(h.info.type, size);
   const std::byte* data = bytes.data() + h.data;
-  std::int64_t page = info.page;
+  std::int64_t page = out.info.page;
   for (auto axis = h.page_axes.rbegin(); axis != h.page_axes.rend(); ++axis) {
     data += page % axis->count * axis->step * h.item_bytes;
     page /= axis->count;
@@ -255,29 +263,21 @@ HostImage decode_npy(std::span<const std::byte> bytes, const ImageInfo& info,
     }
     return image;
   }
-  Inexact ignored;
-  Inexact& inexact = info.inexact ? *info.inexact : ignored;
   for (int c = 0; c < h.channels; ++c) {
     Plane& plane = c < image.type.channels ? image.planes[static_cast<size_t>(c)] : image.alpha;
     for (std::int64_t y = 0; y < size.height; ++y) {
       for (std::int64_t x = 0; x < size.width; ++x) {
         const std::int64_t item = y * h.step_y + x * h.step_x + c * h.step_channel;
-        store(plane, y, x, data + item * h.item_bytes, h, inexact);
+        store(plane, y, x, data + item * h.item_bytes, h, *out.info.inexact);
       }
     }
   }
   return image;
 }
 
-void decode(const DecodeInput& input, Decoded& out) {
-  const std::string& axes = input.options.reading.axes;
-  out.image = decode_npy(input.file, out.info, axes);
-  out.metadata.npy = std::make_shared<const NpyAxes>(npy_header(ByteSource(input.file), axes).axes);
-}
-
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   const SampleType samples = samples_for(image, input.metadata, input.options, out);
-  out.bytes = encode_npy(image, input.metadata.npy.get(), samples);
+  return encode_npy(image, input.metadata.npy.get(), samples);
 }
 
 }  // namespace
@@ -286,15 +286,9 @@ const FormatTraits npy_format{
     .format = Format::npy,
     .name = "NPY",
     .extensions = "npy",
-    .one_bit = true,
-    .eight = true,
-    .sixteen = true,
-    .floats = true,
-    .any_channels = true,
-    .alpha = true,
-    .numbers = true,
+    .can = {Can::one_bit, Can::eight, Can::sixteen, Can::floats, Can::any_channels, Can::alpha,
+            Can::numbers, Can::write_pages},
     .pages = Pages::several,
-    .writes_pages = true,
     .sniff = [](std::string_view head) { return head.starts_with("\x93NUMPY"); },
     .header =
         [](const HeaderInput& input) { return npy_header(input.source, input.reading.axes).info; },

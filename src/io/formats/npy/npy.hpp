@@ -1,4 +1,4 @@
-// NPY arrays: their axes and items as pictures, and arrays of numbers.
+// The arrays of .npy files: their headers, the letters of their axes, and how they are written.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,6 @@
 
 namespace impipe::io {
 
-struct NpyHeader {
-  ImageInfo info;
-  char kind = 'u';  // numpy's: b, u, i, f
-  int item_bytes = 1;
-  bool big_endian = false;
-  int channels = 1;       // as stored, an alpha counted
-  std::int64_t data = 0;  // offset of the pixels
-  std::int64_t items = 0;
-  int arrays = 1;  // one behind the other in the file
-  NpyAxes axes;
-  // Distances, in items, between neighbours along x, y, the channels, and each axis of pages.
-  std::int64_t step_x = 1, step_y = 0, step_channel = 0;
-  struct PageAxis {
-    std::int64_t count = 1, step = 0;
-  };
-  std::vector<PageAxis> page_axes;
-};
-// axes: see Reading.
-NpyHeader npy_header(const ByteSource& source, const std::string& axes = "");
 // Throws Error (usage) for letters that no NPY can have: "--axes ZX: it has no Y".
 void check_axes(const std::string& axes);
 
@@ -42,5 +23,25 @@ Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> s
 // they are made from, or null; those that count pages are kept if all of them are here, else there
 // is one, and without `axes` it is the first. Throws Error where pages differ.
 Bytes join_npy_pages(std::span<const Bytes> pages, const NpyAxes* axes);
+
+// "20, 64, 64", or "20,", as numpy says it between parentheses.
+std::string shape_text(std::span<const std::int64_t> shape);
+
+// The header of one array, as it stands in the file.
+struct NpyArray {
+  std::string type;  // "'<f4'", quotes included
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+  std::int64_t data = 0;   // offset of the items in the file
+  std::int64_t items = 1;  // at most 2^58
+  std::string text() const { return "(" + shape_text(shape) + ")"; }
+};
+// The array whose header is at byte `begin`. Throws Error.
+NpyArray npy_array(const ByteSource& source, std::int64_t begin = 0);
+
+// The letter of the axis of channels, or 0.
+char channel_letter(const std::string& letters);
+// Whether the axis of this letter counts pages.
+bool is_page_axis(const std::string& letters, char letter);
 
 }  // namespace impipe::io

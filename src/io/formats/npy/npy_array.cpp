@@ -1,5 +1,4 @@
 // Reads the headers of .npy files.
-#include "io/formats/npy/npy_array.hpp"
 #include "io/formats/npy/npy.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace {
 // The value of a key of the header's Python dictionary, as text up to the end of the value.
 std::string value_of(const std::string& header, const std::string& key) {
   const size_t at = header.find("'" + key + "'");
-  if (at == header.npos) fail("damaged NPY: its header has no '" + key + "'");
+  if (at == header.npos) fail("damaged NPY: its header has no '", key, "'");
   const size_t colon = header.find(':', at);
   const size_t begin = header.find_first_not_of(' ', std::min(colon, header.size() - 1) + 1);
   if (colon == header.npos || begin == header.npos) fail("damaged NPY: its header ends early");
@@ -25,7 +24,7 @@ std::vector<std::int64_t> shape_of(const std::string& text) {
   std::int64_t number = -1;
   for (char c : text) {
     if (c >= '0' && c <= '9') {
-      if (number > (std::int64_t{1} << 50)) fail("damaged NPY: its shape is " + text);
+      if (number > (std::int64_t{1} << 50)) fail("damaged NPY: its shape is ", text);
       number = std::max<std::int64_t>(number, 0) * 10 + (c - '0');
     } else {
       if (number >= 0) shape.push_back(number);
@@ -60,7 +59,7 @@ NpyArray npy_array(const ByteSource& source, std::int64_t begin) {
   for (const std::int64_t n : out.shape) {
     constexpr std::int64_t max_items = std::int64_t{1} << 58;
     if (__builtin_mul_overflow(out.items, n, &out.items) || out.items > max_items) {
-      fail("damaged NPY: its shape is " + shape);
+      fail("damaged NPY: its shape is ", shape);
     }
   }
   return out;
@@ -88,7 +87,7 @@ void check_axes(const std::string& axes) {
           "an axis is a letter of A to Z: Y and X, C for channels, A for channels with an "
           "alpha, others for pages");
     }
-    if (std::count(axes.begin(), axes.end(), letter) > 1) {
+    if (std::ranges::count(axes, letter) > 1) {
       fail_axes(std::string("it has ") + letter + " twice");
     }
   }

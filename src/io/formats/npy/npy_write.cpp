@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "io/formats/npy/npy.hpp"
-#include "io/formats/npy/npy_array.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -111,8 +110,8 @@ Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples
   for (const Axis& axis : written) shape.push_back(axis.count);
   const std::vector<std::int64_t> steps = steps_of(shape);
   const auto step = [&](char letter) {
-    const auto found = std::find_if(written.begin(), written.end(),
-                                    [&](const Axis& axis) { return axis.letter == letter; });
+    const auto found =
+        std::ranges::find_if(written, [&](const Axis& axis) { return axis.letter == letter; });
     return found == written.end() ? 1 : steps[static_cast<size_t>(found - written.begin())];
   };
   const bool of_class = samples == SampleType::of_class;
@@ -165,8 +164,8 @@ PagesInArray pages_in_array(const NpyArray& page, std::int64_t pages, const NpyA
     counts_pages.push_back(is_page_axis);
   };
   const bool has_all = axes != nullptr && pages_of(*axes) == pages;
-  const auto own_axes = static_cast<size_t>(std::count_if(
-      letters.begin(), letters.end(), [&](char letter) { return !is_page_axis(letters, letter); }));
+  const auto own_axes = static_cast<size_t>(
+      std::ranges::count_if(letters, [&](char letter) { return !is_page_axis(letters, letter); }));
   bool told = false;
   if (own_axes == letters.size()) add(pages, true);  // no axis counts pages
   for (size_t i = 0; i < letters.size(); ++i) {
@@ -198,9 +197,8 @@ Bytes join_npy_pages(std::span<const Bytes> pages, const NpyAxes* axes) {
   for (size_t p = 0; p < pages.size(); ++p) {
     const NpyArray page = npy_array(ByteSource(pages[p]));
     if (page.type != first.type || page.shape != first.shape) {
-      fail("an NPY holds pages of one shape and type, and the result of page " +
-           std::to_string(p + 1) + " is " + page.text() + " of " + page.type +
-           ", those before it " + first.text() + " of " + first.type +
+      fail("an NPY holds pages of one shape and type, and the result of page ", p + 1, " is ",
+           page.text(), " of ", page.type, ", those before it ", first.text(), " of ", first.type,
            "; -o '{stem}_{page}.npy' names each");
     }
     std::int64_t at = 0;

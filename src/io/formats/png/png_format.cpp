@@ -58,7 +58,7 @@ ImageInfo read_header(const HeaderInput& input) {
   if (head.compare(12, 4, "IHDR") != 0 || big_at(head, 8, 4) != 13) {
     fail("damaged PNG: no IHDR chunk");
   }
-  ImageInfo info{.format = Format::png};
+  ImageInfo info;
   info.stored = {static_cast<std::int64_t>(big_at(head, 16, 4)),
                  static_cast<std::int64_t>(big_at(head, 20, 4))};
   const auto bits = static_cast<int>(big_at(head, 24, 1));
@@ -115,25 +115,13 @@ const FormatTraits png_format{
     .extensions = "png",
     .module = main_module,
     .library = "libpng",
-    .one_bit = true,
-    .eight = true,
-    .sixteen = true,
-    .alpha = true,
-    .metadata = true,
+    .can = {Can::one_bit, Can::eight, Can::sixteen, Can::alpha, Can::metadata},
     .sniff = [](std::string_view head) { return head.starts_with("\x89PNG\r\n\x1a\n"); },
     .header = read_header,
     .decode = decode_by_module,
-    .encode =
-        [](HostImage& image, const EncodeInput& input, Encoded& out) {
-          out.bytes = encoded_by_module(image, Format::png, input.options);
-        },
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_png_metadata(text_of(file)); },
-    .with_metadata =
-        [](Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost) {
-          const Metadata ready = metadata_of_picture(metadata, Format::png, picture, lost);
-          return with_png_metadata(file, ready, lost);
-        },
+    .encode = encode_by_module,
+    .read_metadata = read_png_metadata,
+    .with_metadata = with_png_metadata,
     .packed_form = [](const PackedInput& input, EncodeOptions&,
                       Encoded&) -> std::optional<PackedForm> {
       if (input.options.compression == Compression::small) return {};

@@ -30,7 +30,7 @@ template <class Visit>
 void visit_chunks(std::string_view file, Visit visit) {
   constexpr size_t frame = 12;  // bytes of a chunk beside its data
   for (size_t at = after_header; at + frame <= file.size();) {
-    const std::uint64_t length = big_at(std::string(file.substr(at, 4)), 0, 4);
+    const std::uint64_t length = big_at(file, at, 4);
     if (length > file.size() - at - frame) return;
     const std::string_view kind = file.substr(at + 4, 4);
     visit(kind, file.substr(at + 8, length), file.substr(at, length + frame));
@@ -225,8 +225,7 @@ class Reader {
   static bool is_storage(std::string_view kind) {
     constexpr std::string_view storage[] = {"PLTE", "tRNS", "sBIT", "hIST", "sPLT",
                                             "IDAT", "IEND", "acTL", "fcTL", "fdAT"};
-    return std::find(std::begin(storage), std::end(storage), kind) != std::end(storage) ||
-           (kind[0] & 0x20) == 0;
+    return std::ranges::find(storage, kind) != std::end(storage) || (kind[0] & 0x20) == 0;
   }
 
   // As red, green and blue of 16 bits.
@@ -235,10 +234,9 @@ class Reader {
     const std::uint64_t top = (std::uint64_t{1} << (kind == 3 ? 8 : depth)) - 1;
     std::string rgb;
     for (size_t c = 0; c < 3; ++c) {
-      std::uint64_t value = kind == 3 ? big_at(std::string(palette_), 3 * big_at(data, 0, 1) + c, 1)
-                                      : big_at(data, (kind & 2) != 0 ? 2 * c : 0, 2);
-      value = value * 65535 / top;
-      rgb += {static_cast<char>(value >> 8), static_cast<char>(value)};
+      const std::uint64_t value = kind == 3 ? big_at(palette_, 3 * big_at(data, 0, 1) + c, 1)
+                                            : big_at(data, (kind & 2) != 0 ? 2 * c : 0, 2);
+      rgb += big(value * 65535 / top, 2);
     }
     out_.metadata.pieces.push_back({"background colour", std::string(4, '\0') + "bKGD" + rgb});
   }
@@ -257,14 +255,9 @@ std::uint32_t crc_of(std::string_view bytes) {
   return ~crc;
 }
 
-std::string big_number(std::uint64_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
-          static_cast<char>(value >> 8), static_cast<char>(value)};
-}
-
 std::string chunk_of(std::string_view kind, std::string_view data) {
   const std::string body = std::string(kind) + std::string(data);
-  return big_number(data.size()) + body + big_number(crc_of(body));
+  return big(data.size(), 4) + body + big(crc_of(body), 4);
 }
 
 std::string raw_profile_text(std::string_view kind, std::string_view bytes) {
@@ -344,8 +337,7 @@ class Writer {
     if (!colour && !gray) return lost_.push_back(piece.name);
     const std::uint64_t top = (std::uint64_t{1} << depth) - 1;
     for (size_t c = 0; c < (colour ? 3u : 1u); ++c) {
-      const std::uint64_t value = (big_at(rgb, 2 * c, 2) * top + 32767) / 65535;
-      data += {static_cast<char>(value >> 8), static_cast<char>(value)};
+      data += big((big_at(rgb, 2 * c, 2) * top + 32767) / 65535, 2);
     }
     out_ += chunk_of("bKGD", data);
   }
@@ -355,15 +347,13 @@ class Writer {
     const Resolution& r = *m_.resolution;
     const bool has_unit = r.unit != Resolution::Unit::none;
     if (!has_unit && r.x == r.y && !own_) return;
-    const double scale = r.unit == Resolution::Unit::inch         ? 1 / 0.0254
-                         : r.unit == Resolution::Unit::centimetre ? 100
-                                                                  : 1;
+    const double scale = r.to_metre();
     const double most = 2147483647;
     const double x = std::round(r.x * scale), y = std::round(r.y * scale);
     if (x < 1 || y < 1 || x > most || y > most) return lost_.push_back("resolution");
-    out_ += chunk_of("pHYs", big_number(static_cast<std::uint64_t>(x)) +
-                                 big_number(static_cast<std::uint64_t>(y)) +
-                                 (has_unit ? '\x01' : '\0'));
+    out_ +=
+        chunk_of("pHYs", big(static_cast<std::uint64_t>(x), 4) +
+                             big(static_cast<std::uint64_t>(y), 4) + (has_unit ? '\x01' : '\0'));
   }
 
   void add_comment(const std::string& text) {
@@ -384,10 +374,14 @@ class Writer {
 
 }  // namespace
 
-MetadataRead read_png_metadata(std::string_view file) { return Reader(file).read(); }
+MetadataRead read_png_metadata(const MetadataInput& input) {
+  return Reader(text_of(input.file)).read();
+}
 
-Bytes with_png_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
-  return Writer(text_of(file), metadata, lost).write();
+Bytes with_png_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                        Lost& lost) {
+  const Metadata ready = metadata_of_picture(metadata, Format::png, picture, lost);
+  return Writer(text_of(file), ready, lost).write();
 }
 
 }  // namespace impipe::io

@@ -1,13 +1,12 @@
 // Metadata in the chunks of a PNG.
 #pragma once
 
-#include <string_view>
-
-#include "io/metadata/file_metadata.hpp"
+#include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
 
-MetadataRead read_png_metadata(std::string_view file);
-Bytes with_png_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+MetadataRead read_png_metadata(const MetadataInput& input);
+Bytes with_png_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                        Lost& lost);
 
 }  // namespace impipe::io

@@ -35,7 +35,7 @@ class Words {
     const size_t begin = at_;
     while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != '#') ++at_;
     const size_t end = at_;
-    if (begin == end) fail(std::string("truncated PNM: its header has no ") + what);
+    if (begin == end) fail("truncated PNM: its header has no ", what);
     // A comment right behind a word stands for the white space that ends it.
     if (at_ < text_.size() && text_[at_] == '#')
       at_ = std::min(text_.find('\n', at_), text_.size());
@@ -44,9 +44,8 @@ class Words {
 
   std::int64_t next_number(const char* what) {
     const std::string word = next(what);
-    const bool digits =
-        std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits || word.size() > 10) fail("damaged PNM: '" + word + "' is no " + what);
+    const bool digits = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits || word.size() > 10) fail("damaged PNM: '", word, "' is no ", what);
     return std::stoll(word);
   }
 
@@ -72,8 +71,8 @@ void check_complete(const PnmHeader& header, std::int64_t file_bytes) {
   const std::int64_t has = std::max<std::int64_t>(file_bytes - header.data, 0);
   const std::int64_t needs = pixel_bytes(header);
   if (has >= needs) return;
-  fail("truncated " + std::string(name_of(header.info.format)) + ": " + std::to_string(has) +
-       " bytes of pixels, " + std::to_string(needs) + " needed");
+  fail("truncated ", name_of(header.info.format), ": ", has, " bytes of pixels, ", needs,
+       " needed");
 }
 
 // One sample of a plain (text) file.
@@ -96,7 +95,7 @@ class PlainSamples {
       value = value * 10 + (text_[at_++] - '0');
       if (bits_) break;  // the bits of P1 need no space between them
     }
-    if (at_ == begin) fail(std::string("damaged PNM: '") + text_[at_] + "' is no pixel");
+    if (at_ == begin) fail("damaged PNM: '", text_[at_], "' is no pixel");
     return value;
   }
 
@@ -131,8 +130,7 @@ void append(Bytes& out, const std::string& text) {
 
 void check_maxval(const PnmHeader& header) {
   if (header.maxval >= 1 && header.maxval <= 65535) return;
-  fail("damaged " + std::string(name_of(header.info.format)) + ": the largest value is " +
-       std::to_string(header.maxval));
+  fail("damaged ", name_of(header.info.format), ": the largest value is ", header.maxval);
 }
 
 // What the samples of a PAM are, by its tuple type, and without one by their number alone.
@@ -148,14 +146,14 @@ ImageType pam_type(const std::string& tuple, std::int64_t depth, std::int64_t ma
   const auto is_this = [&](const Kind& kind) {
     return tuple.empty() ? kind.channels + (kind.alpha ? 1 : 0) == depth : kind.name == tuple;
   };
-  const Kind* kind = std::find_if(std::begin(kinds), std::end(kinds), is_this);
+  const Kind* kind = std::ranges::find_if(kinds, is_this);
   if (kind == std::end(kinds)) {
     const std::string what =
         tuple.empty() ? std::to_string(depth) + " channels" : "the tuple type '" + tuple + "'";
-    fail("PAM of " + what + " is not supported");
+    fail("PAM of ", what, " is not supported");
   }
   if (kind->channels + (kind->alpha ? 1 : 0) != depth) {
-    fail("damaged PAM: " + tuple + " of " + std::to_string(depth) + " channels");
+    fail("damaged PAM: ", tuple, " of ", depth, " channels");
   }
   const bool bits = tuple == "BLACKANDWHITE" && maxval == 1;
   const PixelClass cls = bits           ? PixelClass::logical
@@ -176,7 +174,7 @@ PnmHeader pam_header(const ByteSource& source, std::int64_t begin) {
   const auto count = [](const std::string& word, const std::string& value) {
     const bool digits = value.find_first_not_of("0123456789") == value.npos;
     if (!digits || value.empty() || value.size() > 10) {
-      fail("damaged PAM: '" + printable(value) + "' is no " + word);
+      fail("damaged PAM: '", printable(value), "' is no ", word);
     }
     return std::stoll(value);
   };
@@ -236,9 +234,8 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
 }
 
 [[noreturn]] void fail_sample(const PnmHeader& header, std::int64_t value) {
-  fail("damaged " + std::string(name_of(header.info.format)) + ": a sample is " +
-       std::to_string(value) + ", and its header says that the largest is " +
-       std::to_string(header.maxval));
+  fail("damaged ", name_of(header.info.format), ": a sample is ", value,
+       ", and its header says that the largest is ", header.maxval);
 }
 
 PnmHeader pnm_header(const ByteSource& source) {
@@ -258,7 +255,8 @@ PnmHeader pnm_header(const ByteSource& source) {
   return first;
 }
 
-HostImage decode_pnm(std::span<const std::byte> bytes) {
+HostImage decode(const DecodeInput& input, Decoded&) {
+  const std::span<const std::byte> bytes = input.file;
   const PnmHeader header = pnm_header(ByteSource(bytes));
   if (header.info.format == Format::pfm) return decode_pfm(bytes, header);
   const Size size = header.info.stored;
@@ -351,7 +349,7 @@ std::string largest_value(PixelClass cls) {
   return std::to_string(static_cast<int>(class_max(cls))) + "\n";
 }
 
-Bytes encode_pnm(const HostImage& image) {
+Bytes encode_pnm(HostImage& image, const EncodeInput&, Encoded&) {
   const bool bits = image.type.cls == PixelClass::logical;
   const std::string head = std::string(bits                       ? "P4\n"
                                        : image.type.channels == 3 ? "P6\n"
@@ -362,7 +360,7 @@ Bytes encode_pnm(const HostImage& image) {
   return with_rows(head, image, bits);
 }
 
-Bytes encode_pam(const HostImage& image) {
+Bytes encode_pam(HostImage& image, const EncodeInput&, Encoded&) {
   const ImageType& type = image.type;
   const std::string head = "P7\nWIDTH " + std::to_string(image.size().width) + "\nHEIGHT " +
                            std::to_string(image.size().height) + "\nDEPTH " +
@@ -375,7 +373,7 @@ Bytes encode_pam(const HostImage& image) {
   return with_rows(head, image, false);
 }
 
-Bytes encode_pfm(const HostImage& image) {
+Bytes encode_pfm(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   Bytes out;
   append(out, std::string(image.type.channels == 3 ? "PF\n" : "Pf\n") + std::to_string(size.width) +
@@ -384,6 +382,8 @@ Bytes encode_pfm(const HostImage& image) {
   append_rows(out, image, size.height - 1, size.height, -1);  // from the bottom
   return out;
 }
+
+ImageInfo read_header(const HeaderInput& input) { return pnm_header(input.source).info; }
 
 // Whether a file begins with P, such a character, and a space or a comment.
 bool is_kind(std::string_view head, std::string_view kinds) {
@@ -397,14 +397,11 @@ const FormatTraits pnm_format{
     .format = Format::pnm,
     .name = "PNM",
     .extensions = "pgm ppm pbm pnm",
-    .one_bit = true,
-    .eight = true,
-    .sixteen = true,
+    .can = {Can::one_bit, Can::eight, Can::sixteen},
     .sniff = [](std::string_view head) { return is_kind(head, "123456"); },
-    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_pnm(image); },
+    .header = read_header,
+    .decode = decode,
+    .encode = encode_pnm,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
 };
@@ -413,18 +410,14 @@ const FormatTraits pam_format{
     .format = Format::pam,
     .name = "PAM",
     .extensions = "pam",
-    .one_bit = true,
-    .eight = true,
-    .sixteen = true,
-    .alpha = true,
+    .can = {Can::one_bit, Can::eight, Can::sixteen, Can::alpha},
     .sniff =
         [](std::string_view head) {
           return head.starts_with("P7\n") || head.starts_with("P7\r\n");
         },
-    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_pam(image); },
+    .header = read_header,
+    .decode = decode,
+    .encode = encode_pam,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
 };
@@ -433,12 +426,11 @@ const FormatTraits pfm_format{
     .format = Format::pfm,
     .name = "PFM",
     .extensions = "pfm",
-    .floats = true,
+    .can = {Can::floats},
     .sniff = [](std::string_view head) { return is_kind(head, "fF"); },
-    .header = [](const HeaderInput& input) { return pnm_header(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_pnm(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_pfm(image); },
+    .header = read_header,
+    .decode = decode,
+    .encode = encode_pfm,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
 };

@@ -52,9 +52,7 @@ class Reader {
 
  private:
   int take() {
-    if (at_ >= bytes_.size()) {
-      fail("truncated QOI: it ends at byte " + std::to_string(bytes_.size()));
-    }
+    if (at_ >= bytes_.size()) fail("truncated QOI: it ends at byte ", bytes_.size());
     return std::to_integer<int>(bytes_[at_++]);
   }
   void add(int r, int g, int b) {
@@ -123,13 +121,11 @@ class Writer {
 
 ImageInfo qoi_header(const ByteSource& source) {
   const std::string head = source.read(0, header_bytes);
-  ImageInfo info{.format = Format::qoi};
+  ImageInfo info;
   info.stored = {static_cast<std::int64_t>(big_at(head, 4, 4)),
                  static_cast<std::int64_t>(big_at(head, 8, 4))};
   const auto channels = big_at(head, 12, 1);
-  if (channels != 3 && channels != 4) {
-    fail("damaged QOI: " + std::to_string(channels) + " channels");
-  }
+  if (channels != 3 && channels != 4) fail("damaged QOI: ", channels, " channels");
   info.type = {.cls = PixelClass::uint8, .channels = 3, .alpha = channels == 4, .white = 255};
   info.detail = depth_text(8);
   constexpr std::int64_t most = std::int64_t{1} << 48;  // keeps the product within 64 bits
@@ -140,13 +136,13 @@ ImageInfo qoi_header(const ByteSource& source) {
   return info;
 }
 
-HostImage decode_qoi(std::span<const std::byte> bytes) {
-  const ImageInfo info = qoi_header(ByteSource(bytes));
+HostImage decode(const DecodeInput& input, Decoded&) {
+  const ImageInfo info = qoi_header(ByteSource(input.file));
   HostImage image(info.type, info.stored);
   RowSplitter splitter(image);
   const size_t channels = info.type.alpha ? 4 : 3;
   std::vector<std::uint8_t> row(channels * static_cast<size_t>(info.stored.width));
-  Reader reader(bytes);
+  Reader reader(input.file);
   for (std::int64_t y = 0; y < info.stored.height; ++y) {
     for (size_t at = 0; at < row.size(); at += channels) {
       const Pixel pixel = reader.next();
@@ -157,7 +153,7 @@ HostImage decode_qoi(std::span<const std::byte> bytes) {
   return image;
 }
 
-Bytes encode_qoi(const HostImage& image) {
+Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   Bytes out;
   const auto number = [&](std::int64_t value) {
@@ -185,10 +181,10 @@ Bytes encode_qoi(const HostImage& image) {
   return out;
 }
 
-MetadataRead read_qoi_metadata(std::span<const std::byte> file) {
+MetadataRead read_metadata(const MetadataInput& input) {
   constexpr std::int64_t space_at = 13;
   MetadataRead out;
-  const bool linear = big_at(ByteSource(file).read_some(space_at, 1), 0, 1) == 1;
+  const bool linear = big_at(ByteSource(input.file).read_some(space_at, 1), 0, 1) == 1;
   if (linear) out.lose("that its colours are linear");
   return out;
 }
@@ -199,15 +195,12 @@ const FormatTraits qoi_format{
     .format = Format::qoi,
     .name = "QOI",
     .extensions = "qoi",
-    .eight = true,
-    .alpha = true,
+    .can = {Can::eight, Can::alpha},
     .sniff = [](std::string_view head) { return head.starts_with("qoif"); },
     .header = [](const HeaderInput& input) { return qoi_header(input.source); },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_qoi(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_qoi(image); },
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_qoi_metadata(file); },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = read_metadata,
     .with_metadata = lose_metadata,
 };
 

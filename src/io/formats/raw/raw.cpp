@@ -5,14 +5,6 @@
 namespace impipe::io {
 namespace {
 
-// Rows of pixels without a header, each one's channels side by side.
-Bytes encode_raw(const HostImage& image) {
-  Bytes out;
-  out.reserve(static_cast<std::size_t>(stored_bytes(image.type, image.size().pixels())));
-  append_rows(out, image, 0, image.size().height, 1);
-  return out;
-}
-
 // "640x480 rgb24", in ffmpeg's words.
 std::string raw_kind(const HostImage& image) {
   // By class, then gray, gray with alpha, colour, colour with alpha.
@@ -24,26 +16,26 @@ std::string raw_kind(const HostImage& image) {
   return to_string(image.size()) + " " + names[static_cast<int>(image.type.cls)][kind];
 }
 
+// Rows of pixels without a header, each one's channels side by side.
+Bytes encode(HostImage& image, const EncodeInput&, Encoded& out) {
+  Bytes file;
+  file.reserve(static_cast<std::size_t>(stored_bytes(image.type, image.size().pixels())));
+  append_rows(file, image, 0, image.size().height, 1);
+  out.common = raw_kind(image);
+  return file;
+}
+
 }  // namespace
 
 const FormatTraits raw_format{
     .format = Format::raw,
     .name = "raw samples",
     .extensions = "raw",
-    .eight = true,
-    .sixteen = true,
-    .floats = true,
-    .alpha = true,
-    .writes_pages = true,
-    .writes_stream = true,
+    .can = {Can::eight, Can::sixteen, Can::floats, Can::alpha, Can::write_pages, Can::write_stream},
     .sniff = has_no_signature,
     .header = header_not_read,
     .decode = not_decoded,
-    .encode =
-        [](HostImage& image, const EncodeInput&, Encoded& out) {
-          out.bytes = encode_raw(image);
-          out.common = raw_kind(image);
-        },
+    .encode = encode,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
 };

@@ -6,12 +6,11 @@ namespace impipe::io {
 namespace {
 
 // Fourth bytes that differ are named as lost.
-MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo&,
-                           std::span<const int>) {
+MetadataRead read_metadata(const MetadataInput& input) {
   MetadataRead out;
-  const SunHeader header = sun_header(ByteSource(file));
+  const SunHeader header = sun_header(ByteSource(input.file));
   if (header.bits != 32 || header.in_run_lengths()) return out;
-  const std::span<const std::byte> pixels = file.subspan(static_cast<size_t>(header.data));
+  const std::span<const std::byte> pixels = input.file.subspan(static_cast<size_t>(header.data));
   for (size_t at = 0; at < pixels.size(); at += 4) {
     if (pixels[at] == pixels[0]) continue;
     out.lose("a fourth byte a pixel, which is no alpha");
@@ -28,8 +27,7 @@ const FormatTraits sun_format{
     .extensions = "ras sun sr im1 im8 im24 im32",
     .module = opencv_module,
     .library = "OpenCV",
-    .one_bit = true,
-    .eight = true,
+    .can = {Can::one_bit, Can::eight},
     .sniff = [](std::string_view head) { return head.starts_with("\x59\xa6\x6a\x95"); },
     .header = [](const HeaderInput& input) { return sun_header(input.source).info; },
     .decode = decode_by_module,

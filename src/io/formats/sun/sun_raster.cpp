@@ -30,23 +30,20 @@ SunHeader sun_header(const ByteSource& source) {
   SunHeader header;
   header.map_bytes = number(7);
   if (bits != 1 && bits != 8 && bits != 24 && bits != 32) {
-    fail("Sun raster of " + std::to_string(bits) + " bits a pixel; 1, 8, 24 and 32 are read");
+    fail("Sun raster of ", bits, " bits a pixel; 1, 8, 24 and 32 are read");
   }
-  if (kind > SunHeader::rgb) {
-    fail("Sun raster of type " + std::to_string(kind) + "; types 0 to 3 are read");
-  }
+  if (kind > SunHeader::rgb) fail("Sun raster of type ", kind, "; types 0 to 3 are read");
   const bool has_map = header.map_bytes > 0;
   const bool map_fits =
       map_kind == 1 && bits <= 8 && header.map_bytes <= (3 << bits) && header.map_bytes % 3 == 0;
   if (has_map && !map_fits) {
-    fail("Sun raster with a colour map of type " + std::to_string(map_kind) + " and " +
-         std::to_string(header.map_bytes) + " bytes; maps of red, green and blue are read");
+    fail("Sun raster with a colour map of type ", map_kind, " and ", header.map_bytes,
+         " bytes; maps of red, green and blue are read");
   }
   header.kind = static_cast<SunHeader::Kind>(kind);
   header.bits = static_cast<int>(bits);
   header.data = header_bytes + header.map_bytes;
   ImageInfo& info = header.info;
-  info.format = Format::sun;
   info.stored = {number(1), number(2)};
   info.type = type_of_pixels(header.bits, source.read(header_bytes, header.map_bytes));
   info.detail = std::to_string(bits) + "-bit" + (has_map ? " palette" : "") +

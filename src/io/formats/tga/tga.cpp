@@ -16,8 +16,8 @@ struct TgaHeader {
   int map_first = 0, map_count = 0;
   bool top_down = false, right_to_left = false;
   bool premultiplied = false;
-  bool fourth_left_out =
-      false;  // a byte a pixel that differs, and is no alpha by the extension area
+  // A byte a pixel differs, and is no alpha by the extension area.
+  bool fourth_left_out = false;
   std::int64_t map = 0, data = 0;  // offsets
 };
 constexpr std::int64_t header_bytes = 18;
@@ -57,7 +57,7 @@ class PixelReader {
  private:
   const std::byte* take(size_t count) {
     if (count > bytes_.size() - std::min(at_, bytes_.size())) {
-      fail("truncated TGA: it ends at byte " + std::to_string(bytes_.size()));
+      fail("truncated TGA: it ends at byte ", bytes_.size());
     }
     at_ += count;
     return bytes_.data() + at_ - count;
@@ -65,7 +65,7 @@ class PixelReader {
   const std::byte* palette(int index) const {
     const int entry = index - header_.map_first;
     if (entry < 0 || entry >= header_.map_count) {
-      fail("damaged TGA: colour " + std::to_string(index) + " is not in its palette");
+      fail("damaged TGA: colour ", index, " is not in its palette");
     }
     return bytes_.data() + header_.map + entry * ((header_.map_bits + 7) / 8);
   }
@@ -90,15 +90,20 @@ class PixelReader {
   const std::byte* same_ = nullptr;
 };
 
+// The last bytes of a TGA 2.0: the offsets of its extension area and of its developer's; empty of
+// another.
+std::string footer_of(const ByteSource& source) {
+  constexpr std::int64_t footer_bytes = 26;
+  std::string footer = source.read_some(source.size() - footer_bytes, footer_bytes);
+  return footer.size() == footer_bytes && footer.compare(8, 16, "TRUEVISION-XFILE") == 0 ? footer
+                                                                                         : "";
+}
+
 // What the extension area of a TGA 2.0 says of the fourth byte: 3 opacity, 4 opacity that the
 // colours are multiplied with, below that nothing of use; -1 without that area.
 int attributes_of(const ByteSource& source) {
-  constexpr std::int64_t footer_bytes = 26, attributes_at = 494;
-  const std::string footer = source.read_some(source.size() - footer_bytes, footer_bytes);
-  if (footer.size() != footer_bytes || footer.compare(8, 16, "TRUEVISION-XFILE") != 0) {
-    return -1;
-  }
-  const auto area = static_cast<std::int64_t>(little_at(footer, 0, 4));
+  constexpr std::int64_t attributes_at = 494;
+  const auto area = static_cast<std::int64_t>(little_at(footer_of(source), 0, 4));
   const std::string kind = area == 0 ? "" : source.read_some(area + attributes_at, 1);
   return kind.empty() ? -1 : static_cast<int>(big_at(kind, 0, 1));
 }
@@ -168,14 +173,11 @@ TgaHeader tga_header(const ByteSource& source) {
   header.map = header_bytes + number(0, 1);
   header.data = header.map + std::int64_t{header.map_count} * ((header.map_bits + 7) / 8);
   ImageInfo& info = header.info;
-  info.format = Format::tga;
   info.stored = {number(12, 2), number(14, 2)};
   const int bits = header.kind == 1 ? header.map_bits : header.bits;
   const bool alpha = has_alpha(source, header, bits, flags & 15);
-  info.type = {.cls = PixelClass::uint8,
-               .channels = header.kind == 3 ? 1 : 3,
-               .alpha = alpha || (header.kind == 3 && bits == 16),
-               .white = 255};
+  info.type = type_of(PixelClass::uint8, header.kind == 3 ? 1 : 3,
+                      alpha || (header.kind == 3 && bits == 16));
   info.detail = depth_text(header.bits) + (header.kind == 1 ? " palette" : "") +
                 (header.packed ? ", run lengths" : "");
   // A packet of run lengths stands for at most 128 pixels.
@@ -186,15 +188,15 @@ TgaHeader tga_header(const ByteSource& source) {
   return header;
 }
 
-HostImage decode_tga(std::span<const std::byte> bytes) {
-  const TgaHeader header = tga_header(ByteSource(bytes));
+HostImage decode(const DecodeInput& input, Decoded&) {
+  const TgaHeader header = tga_header(ByteSource(input.file));
   const Size size = header.info.stored;
   HostImage image(header.info.type, size);
   RowSplitter splitter(image);
   const auto channels = static_cast<size_t>(stored_channels(image.type));
   const auto width = static_cast<size_t>(size.width);
   std::vector<std::uint8_t> row(channels * width);
-  PixelReader reader(bytes, header);
+  PixelReader reader(input.file, header);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (size_t x = 0; x < width; ++x) {
       reader.read(row.data() + channels * (header.right_to_left ? width - 1 - x : x));
@@ -205,7 +207,7 @@ HostImage decode_tga(std::span<const std::byte> bytes) {
   return image;
 }
 
-Bytes encode_tga(const HostImage& image) {
+Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   const int channels = stored_channels(image.type);
   Bytes out(header_bytes);
@@ -259,15 +261,15 @@ void read_tga_extension(const std::string& area, MetadataRead& out) {
   if (little_at(area, stamp, 4) != 0) out.lose("a thumbnail");
 }
 
-MetadataRead read_tga_metadata(std::span<const std::byte> file) {
-  constexpr std::int64_t head_bytes = 18, footer_bytes = 26, area_bytes = 495;
-  const ByteSource source(file);
+MetadataRead read_metadata(const MetadataInput& input) {
+  constexpr std::int64_t area_bytes = 495;
+  const ByteSource source(input.file);
   MetadataRead out;
   const auto id_bytes = static_cast<std::int64_t>(big_at(source.read_some(0, 1), 0, 1));
-  const std::string id = field_at(source.read_some(head_bytes, id_bytes), 0, 255);
+  const std::string id = field_at(source.read_some(header_bytes, id_bytes), 0, 255);
   if (!id.empty()) out.metadata.comments.push_back(id);
-  const std::string footer = source.read_some(source.size() - footer_bytes, footer_bytes);
-  if (footer.size() != footer_bytes || footer.compare(8, 16, "TRUEVISION-XFILE") != 0) return out;
+  const std::string footer = footer_of(source);
+  if (footer.empty()) return out;
   const auto area = static_cast<std::int64_t>(little_at(footer, 0, 4));
   if (area > 0) read_tga_extension(source.read_some(area, area_bytes), out);
   if (little_at(footer, 4, 4) != 0) out.lose("its developer's area");
@@ -295,16 +297,13 @@ const FormatTraits tga_format{
     .format = Format::tga,
     .name = "TGA",
     .extensions = "tga",
-    .eight = true,
-    .alpha = true,
+    .can = {Can::eight, Can::alpha},
     .longest_side = 65535,
     .sniff = is_tga,
     .header = [](const HeaderInput& input) { return tga_header(input.source).info; },
-    .decode = [](const DecodeInput& input, Decoded& out) { out.image = decode_tga(input.file); },
-    .encode = [](HostImage& image, const EncodeInput&,
-                 Encoded& out) { out.bytes = encode_tga(image); },
-    .read_metadata = [](std::span<const std::byte> file, const ImageInfo&,
-                        std::span<const int>) { return read_tga_metadata(file); },
+    .decode = decode,
+    .encode = encode,
+    .read_metadata = read_metadata,
     .with_metadata = lose_metadata,
 };
 

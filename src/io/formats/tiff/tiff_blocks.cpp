@@ -16,8 +16,6 @@ namespace {
 constexpr std::uint16_t strip_offsets = 273, rows_per_strip = 278, strip_bytes = 279,
                         tile_offsets = 324, tile_bytes = 325;
 
-HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
-
 // The strips or tiles of a directory, in rows, of all colours or (planar) one colour after the
 // other.
 class Blocks {
@@ -79,15 +77,14 @@ HostImage decode_block(std::span<const std::byte> block, Format format, const Im
                        Size size, std::uint64_t bits) {
   const FormatTraits& codec = traits(format);
   const std::string name(codec.name);
-  if (!codec.sniff(text_of(block))) fail("damaged TIFF: a strip or tile is no " + name);
-  const ImageInfo info =
-      codec.header({.source = ByteSource(block), .memory = block, .page = {}, .reading = {}});
+  if (!codec.sniff(text_of(block))) fail("damaged TIFF: a strip or tile is no ", name);
+  const ImageInfo info = codec.header({format, ByteSource(block), block, {}, {}});
   // `detail` begins with the depth of samples.
   if (!(info.type == type) || !(info.stored == size) || info.pages != 1 ||
       !info.detail.starts_with(std::to_string(bits) + "-bit")) {
-    fail("damaged TIFF: its header says " + to_string(size) + ", " + to_string(type) + " of " +
-         std::to_string(bits) + " bits, a strip or tile is a " + name + " of " +
-         to_string(info.stored) + ", " + to_string(info.type) + ", " + info.detail);
+    fail("damaged TIFF: its header says ", to_string(size), ", ", to_string(type), " of ", bits,
+         " bits, a strip or tile is a ", name, " of ", to_string(info.stored), ", ",
+         to_string(info.type), ", ", info.detail);
   }
   const CodecModule& module = codec_module(codec.module);
   return from_module([&] { return module.decode(block, info, make_image); });
@@ -105,10 +102,9 @@ void copy_block(const Plane& from, Plane& to, std::int64_t x, std::int64_t y, Pi
 }  // namespace
 
 std::optional<Format> format_of_blocks(const TiffLayout& l) {
-  const bool plain =
-      (l.photometric == tiff_black_is_zero || l.photometric == tiff_rgb) &&
-      (l.bits == 8 || l.bits == 16) && l.numbers == tiff_unsigned && l.depth == 1 &&
-      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) == l.extra.end();
+  const bool plain = (l.photometric == tiff_black_is_zero || l.photometric == tiff_rgb) &&
+                     (l.bits == 8 || l.bits == 16) && l.numbers == tiff_unsigned && l.depth == 1 &&
+                     std::ranges::find(l.extra, tiff_associated_alpha) == l.extra.end();
   if (!plain) return {};
   switch (l.compression) {
     case 33005:

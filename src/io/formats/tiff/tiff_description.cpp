@@ -41,8 +41,8 @@ class ImagejText {
 
   // A positive number; 0 where there is none.
   std::int64_t number(std::string_view key) const {
-    const auto line = std::find_if(lines_.begin(), lines_.end(),
-                                   [&](const std::string& one) { return is_of(one, key); });
+    const auto line =
+        std::ranges::find_if(lines_, [&](const std::string& one) { return is_of(one, key); });
     return line == lines_.end() ? 0 : number_in(std::string_view(*line).substr(key.size() + 1));
   }
   // Without the line where the number is 1.

@@ -67,7 +67,7 @@ SampleType samples_of(const TiffLayout& l) {
 
 ImageInfo info_of(const TiffHeader& header) {
   const TiffLayout& l = header.layout;
-  ImageInfo info{.format = Format::tiff};
+  ImageInfo info;
   info.type = image_type_of(l);
   info.samples = samples_of(l);
   info.stored = l.size;
@@ -90,7 +90,7 @@ ImageInfo info_of(const TiffHeader& header) {
   Size tile = l.tile;
   // All slices of a deep tile.
   if (header.planes.count > 1 && usable({0, l.tile_depth})) tile.height *= l.tile_depth;
-  if (!usable(tile)) fail("damaged TIFF: tiles of " + to_string(tile));
+  if (!usable(tile)) fail("damaged TIFF: tiles of ", to_string(tile));
   if (!usable(l.size)) return info;  // the caller says so
   info.tile = tile;
   claim_tiff(info, l);
@@ -106,19 +106,16 @@ ImageInfo read_header(const HeaderInput& input) {
   return info_of(read_tiff(input.source, input.page.value_or(0), pages.get()));
 }
 
-void decode(const DecodeInput& input, Decoded& out) {
-  if (out.info.blocks && !input.options.by_opencv) {
-    out.image = decode_blocks(input.file, out.info);
-  } else {
-    decode_by_module(input, out);
-  }
+HostImage decode(const DecodeInput& input, Decoded& out) {
+  const bool blocks = out.info.blocks && !input.options.by_opencv;
+  return blocks ? decode_blocks(input.file, out.info) : decode_by_module(input, out);
 }
 
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   EncodeOptions stored = input.options;
   stored.samples = samples_for(image, input.metadata, input.options, out);
   stored.big_endian_tiff = is_big_endian(input.metadata);
-  out.bytes = encoded_by_module(image, Format::tiff, stored);
+  return encode_with_options(image, input, stored);
 }
 
 }  // namespace
@@ -129,15 +126,9 @@ const FormatTraits tiff_format{
     .extensions = "tif tiff",
     .module = main_module,
     .library = "libtiff",
-    .one_bit = true,
-    .eight = true,
-    .sixteen = true,
-    .floats = true,
-    .any_channels = true,
-    .alpha = true,
-    .metadata = true,
+    .can = {Can::one_bit, Can::eight, Can::sixteen, Can::floats, Can::any_channels, Can::alpha,
+            Can::metadata, Can::write_pages},
     .pages = Pages::several,
-    .writes_pages = true,
     .sniff =
         [](std::string_view head) {
           using namespace std::string_view_literals;
@@ -148,15 +139,8 @@ const FormatTraits tiff_format{
     .header = read_header,
     .decode = decode,
     .encode = encode,
-    .read_metadata =
-        [](std::span<const std::byte> file, const ImageInfo& info, std::span<const int> together) {
-          return read_tiff_metadata(file, info.page, info.tiff_pages.get(), together);
-        },
-    .with_metadata =
-        [](Bytes file, const Metadata& metadata, const PictureOfFile& picture, Lost& lost) {
-          const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
-          return with_tiff_metadata(file, ready, lost);
-        },
+    .read_metadata = read_tiff_metadata,
+    .with_metadata = with_tiff_metadata,
 };
 
 }  // namespace impipe::io

@@ -30,8 +30,7 @@ std::uint64_t common_value(const TiffEntry& entry, const char* what) {
     equal = equal && entry.at(i) == entry.at();
     all += (i == 0 ? "" : ", ") + std::to_string(entry.at(i));
   }
-  if (!equal)
-    fail("TIFF whose samples differ in " + std::string(what) + " (" + all + ") is not supported");
+  if (!equal) fail("TIFF whose samples differ in ", what, " (", all, ") is not supported");
   return entry.at();
 }
 
@@ -108,7 +107,7 @@ Directory read_directory(TiffDirectories& directories) {
         std::to_string(entry.type) + " " + std::to_string(entry.count) + " " + entry.values;
     const auto [before, is_new] = seen.emplace(tag, all);
     if (!is_new && before->second != all) {
-      fail("damaged TIFF: tag " + std::to_string(tag) + " stands twice in its directory");
+      fail("damaged TIFF: tag ", tag, " stands twice in its directory");
     }
   });
   l.name_all_samples();
@@ -131,24 +130,24 @@ void check_samples(const TiffLayout& l) {
                                      : "of colour";
   const std::uint64_t colours = l.colours();
   if (l.samples < colours) {
-    fail("damaged TIFF: " + many(l.samples, l.samples == 1 ? "channel" : "channels") + ", where " +
-         many(colours, words) + " are needed");
+    fail("damaged TIFF: ", many(l.samples, l.samples == 1 ? "channel" : "channels"), ", where ",
+         many(colours, words), " are needed");
   }
   if (l.samples > static_cast<std::uint64_t>(max_channels)) {
-    fail("TIFF of " + many(l.samples, "channels") + " is not supported: impipe reads " +
-         std::to_string(max_channels) + " at most");
+    fail("TIFF of ", many(l.samples, "channels"), " is not supported: impipe reads ", max_channels,
+         " at most");
   }
   const std::uint64_t more = l.samples - colours;
   if (l.extra.size() > more) fail("damaged TIFF: more channels are declared than there are");
   if (more == 0 || l.is_gray() || l.photometric == tiff_rgb) return;
   if (more > 1 || l.alpha_sample() < 0 || l.is_ycbcr()) {
-    fail("TIFF of " + many(l.samples, "channels") + ": " + many(colours, words) + " and " +
-         (more == 1 && !l.is_ycbcr() ? "1 that is not declared as alpha" : many(more, "more")) +
+    fail("TIFF of ", many(l.samples, "channels"), ": ", many(colours, words), " and ",
+         more == 1 && !l.is_ycbcr() ? "1 that is not declared as alpha" : many(more, "more"),
          "; beside those impipe reads an alpha only");
   }
 }
 
-[[noreturn]] void refuse(const std::string& what) { fail("TIFF " + what + " is not supported"); }
+[[noreturn]] void refuse(const std::string& what) { fail("TIFF ", what, " is not supported"); }
 
 // Class and white of the samples. Numbers that no class holds become single without a white:
 // heights, counts and labels have none (docs/decisions/0024-numbers-without-a-class.md).
@@ -180,8 +179,7 @@ ImageType type_of_numbers(const TiffLayout& l) {
 // Says what of the colours cannot be read in this depth.
 void check_colours(const TiffLayout& l, const ImageType& numbers) {
   const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
-  const bool premultiplied =
-      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
+  const bool premultiplied = std::ranges::find(l.extra, tiff_associated_alpha) != l.extra.end();
   switch (l.photometric) {
     case tiff_white_is_zero:
       if (numbers.white == 0) refuse("of numbers without a white whose white is 0");
@@ -250,9 +248,7 @@ Chain read_chain(const ByteSource& source) {
   while (directories.next() != 0) {
     const std::int64_t begin = directories.next();
     if (!seen.insert(begin).second) fail("damaged TIFF: its directories form a ring");
-    if (seen.size() > max_directories) {
-      fail("TIFF of more than " + std::to_string(max_directories) + " directories");
-    }
+    if (seen.size() > max_directories) fail("TIFF of more than ", max_directories, " directories");
     Directory directory;
     try {
       directory = read_directory(directories);
@@ -274,7 +270,7 @@ Chain read_chain(const ByteSource& source) {
     }
   }
   out.directories = static_cast<int>(seen.size());
-  std::sort(out.begins.begin(), out.begins.end());
+  std::ranges::sort(out.begins);
   return out;
 }
 
@@ -292,9 +288,7 @@ TiffPages find_tiff_pages(const ByteSource& source) {
       run.planes = planes.planes_of(page.storage, chain.pages.size() == 1);
     }
     count += run.planes.count;
-    if (count > max_directories) {
-      fail("TIFF of more than " + std::to_string(max_directories) + " pages");
-    }
+    if (count > max_directories) fail("TIFF of more than ", max_directories, " pages");
     out.runs.push_back(run);
   }
   out.count = static_cast<int>(count);
@@ -317,7 +311,7 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
     found = find_tiff_pages(source);
     known = &found;
   }
-  if (page >= known->count) fail("it has no page " + std::to_string(page + 1));
+  if (page >= known->count) fail("it has no page ", page + 1);
   const auto after =
       std::upper_bound(known->runs.begin(), known->runs.end(), page,
                        [](int number, const TiffPages::Run& run) { return number < run.first; });

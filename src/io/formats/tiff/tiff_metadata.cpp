@@ -116,7 +116,7 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<cons
   const int first = header.page - header.plane;
   const std::int64_t described = described_planes(text, header.layout);
   const auto is_described = [&](int page) { return page >= first && page < first + described; };
-  const auto count = std::count_if(together.begin(), together.end(), is_described);
+  const auto count = std::ranges::count_if(together, is_described);
   const std::int64_t written = describes_whole_file(text) ? all : std::max<std::int64_t>(1, count);
   std::vector<std::string> lost;
   std::string now = description_of_pages(text, header.layout, written, lost);
@@ -143,7 +143,7 @@ void follow_pages(TiffFields& fields, const TiffHeader& header, std::span<const 
              " planes that " + planes.claimant + " claims");
   }
   const auto is_before = [&](int page) { return page >= first && page < header.page; };
-  if (std::any_of(together.begin(), together.end(), is_before)) {
+  if (std::ranges::any_of(together, is_before)) {
     std::erase_if(fields, [](const TiffField& field) {
       return field.tag == image_description || is_imagej_metadata(field);
     });
@@ -171,8 +171,7 @@ TiffFields fields_of(const Metadata& m) {
 // Whether samples are decoded as they are: none is scaled, inverted, looked up or divided.
 bool is_stored_as_decoded(const TiffLayout& l) {
   const bool upright = l.photometric == tiff_black_is_zero || l.photometric == tiff_rgb;
-  const bool divided =
-      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
+  const bool divided = std::ranges::find(l.extra, tiff_associated_alpha) != l.extra.end();
   const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
   const bool same_bits = whole ? l.bits == 8 || l.bits == 16 || (l.bits == 1 && l.samples == 1)
                                : l.numbers == tiff_float && l.bits == 32;
@@ -181,12 +180,11 @@ bool is_stored_as_decoded(const TiffLayout& l) {
 
 }  // namespace
 
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
-                                std::span<const int> pages_together) {
+MetadataRead read_tiff_metadata(const MetadataInput& input) {
   MetadataRead out;
   Metadata& m = out.metadata;
-  const ByteSource source(file);
-  const TiffHeader header = read_tiff(source, page, known);
+  const ByteSource source(input.file);
+  const TiffHeader header = read_tiff(source, input.info.page, input.info.tiff_pages.get());
   const TiffOrder order = tiff_order(source);
   m.big_endian = order.big_endian;
   m.stored_as_decoded = is_stored_as_decoded(header.layout);
@@ -222,13 +220,10 @@ MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const
   if (!block.empty() && iptc_of(resources).empty()) resources += resources_of_iptc(block);
   m.photoshop = bytes_of_text(resources);
   taken(fields, orientation);
-  follow_pages(fields, header, pages_together, out);
-  const bool only_resolution = std::all_of(fields.begin(), fields.end(), is_resolution);
+  follow_pages(fields, header, input.pages_together, out);
+  const bool only_resolution = std::ranges::all_of(fields, is_resolution);
   if (fields.empty()) return out;
-  std::string exif = tiff_head(order.big_endian);
-  const std::uint64_t begin =
-      append_directory(exif, {.big_endian = order.big_endian}, std::move(fields));
-  put_number(exif, 4, begin, 4, order.big_endian);
+  const std::string exif = tiff_block(order.big_endian, std::move(fields));
   m.resolution = exif_resolution(exif);
   m.exif_of_tiff = !only_resolution;
   if (!only_resolution) m.exif = bytes_of_text(exif);
@@ -271,12 +266,14 @@ void add_fields(TiffFields& written, TiffFields more) {
 
 // The file begins with the EXIF block, so that every offset in it stays true, those in maker notes
 // too, which nobody else can mend. Then come the pixels, and a directory that names both.
-Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost) {
+Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                         Lost& lost) {
+  const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
   const ByteSource source(file);
   const TiffOrder order = tiff_order(source);
   TiffDirectory written =
       read_fields(source, order, order.first, [](std::uint16_t) { return true; });
-  TiffAdditions more = tiff_additions(metadata, order, lost);
+  TiffAdditions more = tiff_additions(ready, order, lost);
   if (more.fields.empty()) return file;
   std::string out = std::move(more.front);
   if (order.big_tiff) out = text_of(file).substr(0, big_head_bytes);

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "io/bytes/tiff_fields.hpp"
-#include "io/metadata/file_metadata.hpp"
+#include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
 
-MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page, const TiffPages* known,
-                                std::span<const int> pages_together);
-Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+MetadataRead read_tiff_metadata(const MetadataInput& input);
+Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
+                         Lost& lost);
 
 // What goes into a TIFF of this order: fields of its directory, and a block of EXIF, which the file
 // begins with but for its header; or none.

@@ -41,15 +41,14 @@ std::int64_t strips_of_image(const TiffStorage& s) {
 }
 
 [[noreturn]] void fail_truncated(const TiffStorage& s, std::int64_t planes, const char* by) {
-  fail("truncated TIFF: " + std::string(by) + " says that there are " + std::to_string(planes) +
-       " planes of " + to_string(s.layout.size) + ", and the file ends before");
+  fail("truncated TIFF: ", by, " says that there are ", planes, " planes of ",
+       to_string(s.layout.size), ", and the file ends before");
 }
 
 // Some compressions pack the slices of a tile as they would more rows of it.
 bool unpacks_deep_tiles(const TiffLayout& l) {
   constexpr std::uint64_t known[] = {uncompressed, 5, 8, 32946, 32773, 34925, 50000};
-  return !l.is_ycbcr() &&
-         std::find(std::begin(known), std::end(known), l.compression) != std::end(known);
+  return !l.is_ycbcr() && std::ranges::find(known, l.compression) != std::end(known);
 }
 
 }  // namespace
@@ -132,7 +131,7 @@ TiffPlanes PlaneFinder::planes_of(const TiffStorage& s, bool is_only_page) {
   const bool plain = has_plain_strips(s.layout) && s.layout.compression == uncompressed;
   if (plain && !fits(s, s.stack_planes)) fail_truncated(s, s.stack_planes, claimant);
   if (!plain || !is_in_one_piece(s, parts(s.layout))) {
-    fail("TIFF of " + std::to_string(s.stack_planes) +
+    fail("TIFF of ", s.stack_planes,
          " planes by MetaMorph is not supported where they are compressed or apart; write it with "
          "a directory for each plane");
   }

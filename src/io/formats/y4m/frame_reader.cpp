@@ -23,43 +23,32 @@ bool never() { return false; }
 
 FrameReader::FrameReader(int file, std::string head)
     : file_(fcntl(file, F_DUPFD_CLOEXEC, 0)), buffer_(std::move(head)) {
-  if (file_ < 0) throw system_error(errno);
   read_header();
 }
 
 FrameReader::FrameReader(const std::filesystem::path& path)
     : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0) throw system_error(errno);
   read_header();
 }
 
-FrameReader::~FrameReader() {
-  if (file_ >= 0) close(file_);
-}
-
 void FrameReader::read_header() {
-  try {
-    const std::optional<std::string> first = line(never);
-    if (!first) fail("truncated Y4M: its header has no end");
-    header_line_ = *first + "\n";
-    header_ = parse_y4m_header(*first);
-    if (header_.size.width > max_side || header_.size.height > max_side) {
-      fail("too large: a side of " + to_string(header_.size) + " exceeds " +
-           std::to_string(max_side) + " pixels");
-    }
-  } catch (...) {
-    close(file_);
-    throw;
+  if (file_.get() < 0) throw system_error(errno);
+  const std::optional<std::string> first = line(never);
+  if (!first) fail("truncated Y4M: its header has no end");
+  header_line_ = *first + "\n";
+  header_ = parse_y4m_header(*first);
+  if (header_.size.width > max_side || header_.size.height > max_side) {
+    fail("too large: a side of ", to_string(header_.size), " exceeds ", max_side, " pixels");
   }
 }
 
 std::size_t FrameReader::read_some(std::byte* out, std::size_t count,
                                    const std::function<bool()>& stop) {
   while (!stop()) {
-    pollfd wait{.fd = file_, .events = POLLIN, .revents = 0};
+    pollfd wait{.fd = file_.get(), .events = POLLIN, .revents = 0};
     const int ready = poll(&wait, 1, look_interval);
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t got = read(file_, out, count);
+    const ssize_t got = read(file_.get(), out, count);
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR && errno != EAGAIN) throw system_error(errno);
   }
@@ -112,7 +101,7 @@ std::optional<Bytes> FrameReader::next(bool wanted, const std::function<bool()>&
   if (stop()) return {};
   const std::string name = "frame " + std::to_string(frames_ + 1);
   if (!first && at_ == buffer_.size()) return {};
-  if (!first) fail("truncated Y4M: " + name + " ends within its first line");
+  if (!first) fail("truncated Y4M: ", name, " ends within its first line");
   check_y4m_frame_line(*first, frames_);
   const auto needs = static_cast<std::size_t>(header_.frame_bytes());
   Bytes out;
@@ -135,10 +124,7 @@ std::optional<Bytes> FrameReader::next(bool wanted, const std::function<bool()>&
     }
   }
   if (stop()) return {};
-  if (has < needs) {
-    fail("truncated Y4M: " + name + " has " + std::to_string(has) + " of " + std::to_string(needs) +
-         " bytes");
-  }
+  if (has < needs) fail("truncated Y4M: ", name, " has ", has, " of ", needs, " bytes");
   ++frames_;
   return out;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "io/bytes/open_file.hpp"
 #include "io/formats/y4m/y4m.hpp"
 
 namespace impipe::io {
@@ -18,9 +19,6 @@ class FrameReader {
   // Throws Error, as all functions here do.
   FrameReader(int file, std::string head);
   explicit FrameReader(const std::filesystem::path& path);
-  ~FrameReader();
-  FrameReader(const FrameReader&) = delete;
-  FrameReader& operator=(const FrameReader&) = delete;
 
   const Y4mHeader& header() const { return header_; }
   std::int64_t frames() const { return frames_; }  // read so far
@@ -37,7 +35,7 @@ class FrameReader {
   bool fill(const std::function<bool()>& stop);
   std::size_t skip(std::size_t count, const std::function<bool()>& stop);
 
-  int file_ = -1;
+  OpenFile file_;
   std::string buffer_;  // read and not yet used, from `at_` on
   std::size_t at_ = 0;
   std::string header_line_;

@@ -7,8 +7,18 @@
 
 #include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
+#include "io/picture/ycbcr.hpp"
 
 namespace impipe::io {
+
+// How a Y4M stores its frames, so that one made from it stores them alike.
+struct Y4mStorage {
+  Y4mHeader header;
+  std::string frame_line;  // "FRAME", with parameters of its own perhaps
+  YcbcrMatrix matrix = YcbcrMatrix::bt601;
+  std::shared_ptr<const Bytes> samples;  // of the frame: what stays the same keeps them
+};
+
 namespace {
 
 // The planes of a frame behind its line: Y, Cb, Cr, alpha.
@@ -265,48 +275,51 @@ Y4mHeader header_for(const HostImage& image, const Y4mStorage* from, const Encod
   return header;
 }
 
-}  // namespace
-
-DecodedFrame decode_y4m(std::span<const std::byte> bytes, int page, YcbcrMatrix matrix) {
+HostImage decode(const DecodeInput& input, Decoded& out) {
+  const std::span<const std::byte> bytes = input.file;
+  const int page = input.options.page.value_or(0);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::size_t at = text.find('\n');
   if (at == text.npos) fail("truncated Y4M: its header has no end");
-  DecodedFrame out;
-  out.storage.header = parse_y4m_header(text.substr(0, at++));
-  const auto needs = static_cast<std::size_t>(out.storage.header.frame_bytes());
+  Y4mStorage storage{.matrix = input.options.matrix};
+  storage.header = parse_y4m_header(text.substr(0, at++));
+  const auto needs = static_cast<std::size_t>(storage.header.frame_bytes());
   for (int frame = 0;; ++frame) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string name = "frame " + std::to_string(frame + 1);
     check_y4m_frame_line(text.substr(at, std::min(end - at, y4m_longest_line)), frame);
     if (end >= text.size() || text.size() - end - 1 < needs) {
       const std::size_t has = end >= text.size() ? 0 : text.size() - end - 1;
-      fail("truncated Y4M: " + name + " has " + std::to_string(has) + " of " +
-           std::to_string(needs) + " bytes");
+      fail("truncated Y4M: ", name, " has ", has, " of ", needs, " bytes");
     }
     if (frame == page) {
-      out.storage.frame_line = text.substr(at, end - at);
+      storage.frame_line = text.substr(at, end - at);
       at = end + 1;
       break;
     }
     at = end + 1 + needs;
-    if (at >= text.size()) fail("it has no page " + std::to_string(page + 1));
+    if (at >= text.size()) fail("it has no page ", page + 1);
   }
   const std::span<const std::byte> samples = bytes.subspan(at, needs);
-  const Y4mHeader& header = out.storage.header;
-  out.storage.matrix = matrix;
-  out.storage.samples = std::make_shared<const Bytes>(samples.begin(), samples.end());
-  out.image = header.bits > 8 ? image_of<std::uint16_t>(samples, header, matrix)
-                              : image_of<std::uint8_t>(samples, header, matrix);
-  return out;
+  const Y4mHeader& header = storage.header;
+  storage.samples = std::make_shared<const Bytes>(samples.begin(), samples.end());
+  HostImage image = header.bits > 8 ? image_of<std::uint16_t>(samples, header, storage.matrix)
+                                    : image_of<std::uint8_t>(samples, header, storage.matrix);
+  out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(storage));
+  return image;
 }
 
-Bytes encode_y4m(const HostImage& image, const Y4mStorage* from, const EncodeOptions& options,
-                 std::vector<std::string>& lost) {
-  const Y4mHeader header = header_for(image, from, options, lost);
+// A file of one frame.
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
+  const Y4mStorage* from = input.metadata.y4m.get();
+  const EncodeOptions& options = input.options;
+  const Y4mHeader header = header_for(image, from, options, encoded.lost);
   const bool keeps = from != nullptr && from->samples && from->matrix == options.matrix &&
                      from->header.size == header.size && stores_alike(from->header, header);
   std::string text(y4m_signature);
   for (const std::string& word : header.words) text += " " + word;
+  encoded.common = text;
+  encoded.head = text.size() + 1;
   text += "\n" + (from == nullptr ? "FRAME" : from->frame_line) + "\n";
   Bytes out;
   out.reserve(text.size() + static_cast<std::size_t>(header.frame_bytes()));
@@ -319,19 +332,17 @@ Bytes encode_y4m(const HostImage& image, const Y4mStorage* from, const EncodeOpt
   return out;
 }
 
-namespace {
-
-void decode(const DecodeInput& input, Decoded& out) {
-  const DecodeOptions& options = input.options;
-  DecodedFrame frame = decode_y4m(input.file, options.page.value_or(0), options.matrix);
-  out.image = std::move(frame.image);
-  out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(frame.storage));
-}
-
-void encode(HostImage& image, const EncodeInput& input, Encoded& out) {
-  out.bytes = encode_y4m(image, input.metadata.y4m.get(), input.options, out.lost);
-  out.common = text_of(out.bytes).substr(0, text_of(out.bytes).find('\n'));
-  out.head = out.common.size() + 1;
+// Names what files of other formats do not say: the frame rate, fields, the shape of pixels.
+void name_storage(const Metadata& metadata, Lost& lost) {
+  if (!metadata.y4m) return;
+  for (const std::string& word : metadata.y4m->header.words) {
+    const std::string text = word.substr(1);
+    if (word[0] == 'F' && text != "0:0") lost.push_back("the frame rate (" + text + ")");
+    if (word == "It" || word == "Ib" || word == "Im") lost.emplace_back("that it is interlaced");
+    if (word[0] == 'A' && text != "1:1" && text != "0:0") {
+      lost.push_back("the shape of its pixels (" + text + ")");
+    }
+  }
 }
 
 }  // namespace
@@ -340,22 +351,15 @@ const FormatTraits y4m_format{
     .format = Format::y4m,
     .name = "Y4M",
     .extensions = "y4m",
-    .eight = true,
-    .sixteen = true,
-    .alpha = true,
+    .can = {Can::eight, Can::sixteen, Can::alpha, Can::write_pages, Can::write_stream},
     .pages = Pages::frames,
-    .writes_pages = true,
-    .writes_stream = true,
     .sniff = [](std::string_view head) { return head.starts_with("YUV4MPEG2 "); },
     .header = [](const HeaderInput& input) { return y4m_info(input.source); },
     .decode = decode,
     .encode = encode,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
-    .name_storage =
-        [](const Metadata& metadata, Lost& lost) {
-          if (metadata.y4m) name_losses(*metadata.y4m, lost);
-        },
+    .name_storage = name_storage,
 };
 
 }  // namespace impipe::io

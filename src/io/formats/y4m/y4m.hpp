@@ -2,14 +2,12 @@
 // line of its own. Frames are read as pages; a frame alone is a whole file of one page.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/bytes/byte_source.hpp"
-#include "io/picture/encoding.hpp"
-#include "io/picture/ycbcr.hpp"
+#include "io/picture/image_info.hpp"
 
 namespace impipe::io {
 
@@ -42,27 +40,5 @@ void check_y4m_frame_line(std::string_view line, std::int64_t frame);
 // What probe says of such a file. pages: as many frames as begin in it.
 ImageInfo y4m_info(const ByteSource& source);
 ImageInfo info_of(const Y4mHeader& header);
-
-// How a Y4M stores its frames, so that one made from it stores them alike.
-struct Y4mStorage {
-  Y4mHeader header;
-  std::string frame_line;  // "FRAME", with parameters of its own perhaps
-  YcbcrMatrix matrix = YcbcrMatrix::bt601;
-  std::shared_ptr<const Bytes> samples;  // of the frame: what stays the same keeps them
-};
-
-// Names what files of other formats do not say: the frame rate, fields, the shape of pixels.
-void name_losses(const Y4mStorage& storage, std::vector<std::string>& lost);
-
-struct DecodedFrame {
-  HostImage image;
-  Y4mStorage storage;
-};
-DecodedFrame decode_y4m(std::span<const std::byte> bytes, int page, YcbcrMatrix matrix);
-
-// A file of one frame. `from`: how the file stores it that the image was made of; or null.
-// Adds to `lost` what there is no room for.
-Bytes encode_y4m(const HostImage& image, const Y4mStorage* from, const EncodeOptions& options,
-                 std::vector<std::string>& lost);
 
 }  // namespace impipe::io

@@ -72,10 +72,6 @@ std::int64_t line_end(const ByteSource& source, std::int64_t at) {
   return end == text.npos ? -1 : at + static_cast<std::int64_t>(end);
 }
 
-}  // namespace
-
-namespace {
-
 // Throws Error where a second word says what frames are, or other things than the first of the
 // rate, fields, pixels' shape or range.
 void check_words(const std::vector<std::string>& words) {
@@ -86,7 +82,7 @@ void check_words(const std::vector<std::string>& words) {
       if (!word.starts_with(kind)) continue;
       const bool once = kind == "W" || kind == "H" || kind == "C";
       if (first != nullptr && (once || word != *first)) {
-        fail("damaged Y4M: its header has '" + *first + "' and '" + word + "'");
+        fail("damaged Y4M: its header has '", *first, "' and '", word, "'");
       }
       first = &word;
     }
@@ -106,10 +102,10 @@ Y4mHeader parse_y4m_header(std::string_view line) {
     const std::string_view text = std::string_view(word).substr(1);
     if (word[0] == 'W' || word[0] == 'H') {
       const std::optional<int> side = whole(text);
-      if (!side || *side <= 0) fail("damaged Y4M: its header has '" + word + "'");
+      if (!side || *side <= 0) fail("damaged Y4M: its header has '", word, "'");
       (word[0] == 'W' ? header.size.width : header.size.height) = *side;
     } else if (word[0] == 'C' && !set_colours(header, text)) {
-      fail("Y4M of colours '" + std::string(text) +
+      fail("Y4M of colours '", text,
            "', which are not known; known are 420, 422, 444 and 411, with p9 to p16, 444alpha and "
            "mono");
     } else if (word == "XCOLORRANGE=FULL" || word == "XCOLORRANGE=LIMITED") {
@@ -124,15 +120,14 @@ Y4mHeader parse_y4m_header(std::string_view line) {
 
 void check_y4m_frame_line(std::string_view line, std::int64_t frame) {
   if (line == "FRAME" || line.starts_with("FRAME ")) return;
-  fail("damaged Y4M: frame " + std::to_string(frame + 1) + " does not begin where it should");
+  fail("damaged Y4M: frame ", frame + 1, " does not begin where it should");
 }
 
 ImageInfo info_of(const Y4mHeader& header) {
   ImageInfo info{.format = Format::y4m};
   info.stored = header.size;
   const PixelClass cls = header.bits > 8 ? PixelClass::uint16 : PixelClass::uint8;
-  info.type = {
-      .cls = cls, .channels = header.mono ? 1 : 3, .alpha = header.alpha, .white = class_max(cls)};
+  info.type = type_of(cls, header.mono ? 1 : 3, header.alpha);
   info.detail = depth_text(header.bits) + ", " + chroma_text(header) +
                 (header.full_range ? ", full range" : ", limited range");
   for (const std::string& word : header.words) {
@@ -145,23 +140,12 @@ ImageInfo info_of(const Y4mHeader& header) {
   return info;
 }
 
-void name_losses(const Y4mStorage& storage, std::vector<std::string>& lost) {
-  for (const std::string& word : storage.header.words) {
-    const std::string text = word.substr(1);
-    if (word[0] == 'F' && text != "0:0") lost.push_back("the frame rate (" + text + ")");
-    if (word == "It" || word == "Ib" || word == "Im") lost.emplace_back("that it is interlaced");
-    if (word[0] == 'A' && text != "1:1" && text != "0:0") {
-      lost.push_back("the shape of its pixels (" + text + ")");
-    }
-  }
-}
-
 ImageInfo y4m_info(const ByteSource& source) {
   std::int64_t at = line_end(source, 0);
   if (at < 0 && source.size() <= static_cast<std::int64_t>(y4m_longest_line)) {
     fail("truncated Y4M: its header has no end");
   }
-  if (at < 0) fail("damaged Y4M: its header is longer than " + std::to_string(y4m_longest_line));
+  if (at < 0) fail("damaged Y4M: its header is longer than ", y4m_longest_line);
   const Y4mHeader header = parse_y4m_header(source.read(0, at));
   ImageInfo info = info_of(header);
   if (info.stored.width > max_side || info.stored.height > max_side) return info;

@@ -1,5 +1,5 @@
 // The program's own codec module: hands each of its formats to a library.
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 
 #include <cstring>
 
@@ -66,8 +66,4 @@ class Libraries final : public CodecModule {
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Libraries libraries;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &libraries : nullptr;
-}
+IMPIPE_OPEN_CODEC(Libraries)

@@ -6,16 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/cicp.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/wide_samples.hpp"
 
 namespace impipe::io {
 namespace {
-
-using InputBytes = std::span<const std::byte>;
 
 struct Destroy {
   void operator()(avifDecoder* decoder) const { avifDecoderDestroy(decoder); }
@@ -26,10 +23,8 @@ struct Destroy {
 void check(avifResult result, size_t file_bytes) {
   if (result == AVIF_RESULT_OK) return;
   if (result == AVIF_RESULT_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (result == AVIF_RESULT_TRUNCATED_DATA) {
-    fail("truncated AVIF: it ends at byte " + std::to_string(file_bytes));
-  }
-  fail(std::string("damaged AVIF: ") + avifResultToString(result));
+  if (result == AVIF_RESULT_TRUNCATED_DATA) fail("truncated AVIF: it ends at byte ", file_bytes);
+  fail("damaged AVIF: ", avifResultToString(result));
 }
 
 // A decoder that has read all but the pixels.
@@ -87,9 +82,7 @@ class Frames final : public PageDecoder {
     if (!decoder_) decoder_.emplace(bytes_, info.stored.pixels());
     decoder_->read_frame(info.page);
     const avifImage& image = decoder_->image();
-    if (image.width != info.stored.width || image.height != info.stored.height) {
-      fail("damaged AVIF: contradictory headers");
-    }
+    check_header(image.width == info.stored.width && image.height == info.stored.height, "AVIF");
     avifRGBImage rgb;
     avifRGBImageSetDefaults(&rgb, &image);
     const bool wide = info.type.cls == PixelClass::uint16;
@@ -128,13 +121,11 @@ class Libavif final : public CodecModule {
     if ((image.transformFlags & AVIF_TRANSFORM_CLAP) != 0) {
       fail("AVIF with a clean aperture is not supported");
     }
-    ImageInfo info{.format = Format::avif};
+    ImageInfo info;
     info.stored = {image.width, image.height};
-    const PixelClass cls = image.depth > 8 ? PixelClass::uint16 : PixelClass::uint8;
-    info.type = {.cls = cls,
-                 .channels = image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
-                 .alpha = decoder.get()->alphaPresent != 0,
-                 .white = class_max(cls)};
+    info.type = type_of(image.depth > 8 ? PixelClass::uint16 : PixelClass::uint8,
+                        image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
+                        decoder.get()->alphaPresent != 0);
     info.orientation = orientation_of(image);
     info.lossy = image.matrixCoefficients != AVIF_MATRIX_COEFFICIENTS_IDENTITY;
     info.pages = std::max(decoder.get()->imageCount, 1);
@@ -255,17 +246,11 @@ Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& optio
   Bytes out = result == AVIF_RESULT_OK ? bytes_of_data(data) : Bytes();
   avifRWDataFree(&data);
   if (result == AVIF_RESULT_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (result != AVIF_RESULT_OK) {
-    fail(std::string("AVIF encoder: ") + avifResultToString(result));
-  }
+  if (result != AVIF_RESULT_OK) fail("AVIF encoder: ", avifResultToString(result));
   return out;
 }
 
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Libavif library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(Libavif)

@@ -5,22 +5,17 @@
 #include <cstring>
 #include <memory>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
 
-using InputBytes = std::span<const std::byte>;
-
 void check(int status, size_t file_bytes) {
   if (status == LIBRAW_SUCCESS) return;
   if (status == ENOMEM || status == LIBRAW_UNSUFFICIENT_MEMORY) throw std::bad_alloc();
-  if (status == LIBRAW_IO_ERROR) {
-    fail("truncated camera raw: it ends at byte " + std::to_string(file_bytes));
-  }
-  fail(std::string("damaged camera raw: ") + libraw_strerror(status));
+  if (status == LIBRAW_IO_ERROR) fail("truncated camera raw: it ends at byte ", file_bytes);
+  fail("damaged camera raw: ", libraw_strerror(status));
 }
 
 // The file, and how many bytes were asked for beyond its end: not every loader of LibRaw minds.
@@ -136,17 +131,9 @@ class Raw final : public CodecModule {
     for (int y = 0; y < height; ++y) splitter.put(pixels.data() + static_cast<size_t>(y) * row, y);
     return image;
   }
-
-  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
-    fail("camera raw is read alone");
-  }
 };
 
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Raw library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(Raw)

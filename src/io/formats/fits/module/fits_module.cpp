@@ -4,6 +4,7 @@ extern "C" {
 #include <fitsio2.h>  // fits_register_driver; not made for C++
 }
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -16,24 +17,21 @@ extern "C" {
 #include <utility>
 #include <vector>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/numbers.hpp"
 
 namespace impipe::io {
 namespace {
 
-using InputBytes = std::span<const std::byte>;
-
 [[noreturn]] void fail_fits(int status, size_t file_bytes) {
   if (status == MEMORY_ALLOCATION) throw std::bad_alloc();
   if (status == END_OF_FILE || status == READ_ERROR || status == SEEK_ERROR) {
-    fail("truncated FITS: it ends at byte " + std::to_string(file_bytes));
+    fail("truncated FITS: it ends at byte ", file_bytes);
   }
   char reason[FLEN_STATUS] = {};
   fits_get_errstatus(status, reason);
   fits_clear_errmsg();
-  fail(std::string("damaged FITS: ") + reason);
+  fail("damaged FITS: ", reason);
 }
 
 // What files in memory the library has open, by the numbers that are their names. Its own driver
@@ -137,7 +135,7 @@ class File {
     check(status);
     std::vector<Picture> out;
     for (int hdu = 1; hdu <= count; ++hdu) append_pictures(hdu, out);
-    if (out.empty()) fail("FITS without a picture: " + std::to_string(count) + " headers");
+    if (out.empty()) fail("FITS without a picture: ", count, " headers");
     return out;
   }
   void go_to(int hdu) const {
@@ -171,7 +169,7 @@ class File {
     }
     constexpr LONGLONG max_planes = 1 << 20;
     if (sides[0] <= 0 || sides[1] <= 0) return;
-    if (planes > max_planes) fail("FITS of " + std::to_string(planes) + " planes");
+    if (planes > max_planes) fail("FITS of ", planes, " planes");
     Picture picture{.hdu = hdu, .size = {sides[0], sides[1]}, .type = bits};
     picture.scaled = bits < 0 && stored > 0;
     LONGLONG blank = 0;
@@ -258,39 +256,15 @@ SampleType samples_of(const Picture& picture) {
 
 // The words of a header that say nothing of how pixels are stored.
 bool is_told(const char* card) {
-  static constexpr const char* stored[] = {"SIMPLE",
-                                           "BITPIX",
-                                           "NAXIS",
-                                           "EXTEND",
-                                           "BSCALE",
-                                           "BZERO",
-                                           "BLANK",
-                                           "END",
-                                           "XTENSION",
-                                           "PCOUNT",
-                                           "GCOUNT",
-                                           "ZIMAGE",
-                                           "ZBITPIX",
-                                           "ZNAXIS",
-                                           "ZCMPTYPE",
-                                           "ZTILE",
-                                           "ZNAME",
-                                           "ZVAL",
-                                           "ZQUANTIZ",
-                                           "ZDITHER",
-                                           "TFIELDS",
-                                           "TTYPE",
-                                           "TFORM",
-                                           "CHECKSUM",
-                                           "DATASUM",
-                                           "COMMENT   FITS",
-                                           "COMMENT   and Astrophysics"};
+  static constexpr std::string_view stored[] = {
+      "SIMPLE",   "BITPIX",   "NAXIS",    "EXTEND", "BSCALE",   "BZERO",   "BLANK",
+      "END",      "XTENSION", "PCOUNT",   "GCOUNT", "ZIMAGE",   "ZBITPIX", "ZNAXIS",
+      "ZCMPTYPE", "ZTILE",    "ZNAME",    "ZVAL",   "ZQUANTIZ", "ZDITHER", "TFIELDS",
+      "TTYPE",    "TFORM",    "CHECKSUM", "DATASUM"};
   const std::string_view text(card);
-  if (text.find_first_not_of(' ') == text.npos) return false;
-  for (const char* word : stored) {
-    if (text.starts_with(word)) return false;
-  }
-  return true;
+  return text.find_first_not_of(' ') != text.npos && !text.starts_with("COMMENT   FITS") &&
+         !text.starts_with("COMMENT   and Astrophysics") &&
+         std::ranges::none_of(stored, [&](auto word) { return text.starts_with(word); });
 }
 
 // For a library that was built without locks of its own.
@@ -310,7 +284,7 @@ struct OpenFits {
 ImageInfo info_of(const OpenFits& fits, int page) {
   ImageInfo info{.format = Format::fits};
   info.pages = static_cast<int>(fits.pictures.size());
-  if (page < 0 || page >= info.pages) fail("it has no page " + std::to_string(page + 1));
+  if (page < 0 || page >= info.pages) fail("it has no page ", page + 1);
   const Picture& picture = fits.pictures[static_cast<size_t>(page)];
   info.type = type_of(picture);
   info.samples = samples_of(picture);
@@ -323,12 +297,9 @@ ImageInfo info_of(const OpenFits& fits, int page) {
 }
 
 HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage make_image) {
-  if (info.page >= static_cast<int>(fits.pictures.size()))
-    fail("damaged FITS: contradictory headers");
+  check_header(info.page < static_cast<int>(fits.pictures.size()), "FITS");
   const Picture& picture = fits.pictures[static_cast<size_t>(info.page)];
-  if (type_of(picture) != info.type || picture.size != info.stored) {
-    fail("damaged FITS: contradictory headers");
-  }
+  check_header(type_of(picture) == info.type && picture.size == info.stored, "FITS");
   const File& file = fits.file;
   file.go_to(picture.hdu);
   HostImage image = make_image(info.type, info.stored);
@@ -432,17 +403,9 @@ class Cfitsio final : public CodecModule {
   MetadataRead read_metadata(InputBytes bytes, int page) const override {
     return with_fits(bytes, [&](const OpenFits& fits) { return metadata_of(fits, page); });
   }
-
-  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
-    fail("FITS is read alone");
-  }
 };
 
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Cfitsio library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(Cfitsio)

@@ -6,8 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 
 namespace impipe::io {
 namespace {
@@ -28,10 +27,10 @@ int read_bytes(GifFileType* file, GifByteType* to, int count) {
 [[noreturn]] void fail_gif(const GifFileType* file, int error) {
   const auto* cursor = file == nullptr ? nullptr : static_cast<const Cursor*>(file->UserData);
   if (cursor != nullptr && cursor->at == cursor->bytes.size()) {
-    fail("truncated GIF: it ends at byte " + std::to_string(cursor->bytes.size()));
+    fail("truncated GIF: it ends at byte ", cursor->bytes.size());
   }
   const char* reason = GifErrorString(error);
-  fail(std::string("damaged GIF: ") + (reason == nullptr ? "it cannot be read" : reason));
+  fail("damaged GIF: ", reason == nullptr ? "it cannot be read" : reason);
 }
 
 // What a viewer shows, frame after frame: four bytes a pixel.
@@ -184,16 +183,9 @@ class Giflib final : public CodecModule {
                                           MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
   }
-  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
-    fail("GIF is read alone");
-  }
 };
 
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Giflib library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(Giflib)

@@ -4,17 +4,14 @@
 #include <cstring>
 #include <memory>
 
-#include "io/bytes/byte_source.hpp"
 #include "io/formats/heif/heif_items.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/cicp.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/wide_samples.hpp"
 
 namespace impipe::io {
 namespace {
-
-using InputBytes = std::span<const std::byte>;
 
 struct Release {
   void operator()(heif_context* context) const { heif_context_free(context); }
@@ -33,9 +30,9 @@ void check(const heif_error& error, size_t file_bytes) {
     throw std::bad_alloc();
   }
   if (error.subcode == heif_suberror_End_of_data) {
-    fail("truncated HEIF: it ends at byte " + std::to_string(file_bytes));
+    fail("truncated HEIF: it ends at byte ", file_bytes);
   }
-  fail(std::string("damaged HEIF: ") + error.message);
+  fail("damaged HEIF: ", error.message);
 }
 
 // One picture of a file.
@@ -50,7 +47,7 @@ class File {
     // Of this picture alone: others may be larger.
     if (side > 0) heif_context_set_maximum_image_size_limit(context_.get(), static_cast<int>(side));
     pages_ = heif_context_get_number_of_top_level_images(context_.get());
-    if (page < 0 || page >= pages_) fail("it has no page " + std::to_string(page + 1));
+    if (page < 0 || page >= pages_) fail("it has no page ", page + 1);
     std::vector<heif_item_id> ids(static_cast<size_t>(pages_));
     heif_context_get_list_of_top_level_image_IDs(context_.get(), ids.data(), pages_);
     heif_image_handle* handle = nullptr;
@@ -83,7 +80,6 @@ class File {
     return name_of_colours(said->color_primaries, said->transfer_characteristics);
   }
 
-  // The first block of this kind, by its type and content type.
   // The first block of a kind; nothing where there is none, or `read` has no room for it.
   Bytes metadata(const char* kind, std::string_view content, MetadataRead& read) const {
     const int count = heif_image_handle_get_number_of_metadata_blocks(get(), kind);
@@ -114,7 +110,7 @@ class Libheif final : public CodecModule {
   ImageInfo probe(InputBytes bytes, int page) const override {
     const File file(bytes, page);
     const int bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
-    if (bits < 1 || bits > 16) fail("HEIF of " + std::to_string(bits) + " bits is not supported");
+    if (bits < 1 || bits > 16) fail("HEIF of ", bits, " bits is not supported");
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
       fail("HEIF with premultiplied alpha is not supported");
     }
@@ -127,11 +123,8 @@ class Libheif final : public CodecModule {
     if (turned_before_its_size(ByteSource(bytes), file.item())) {
       std::swap(info.stored.width, info.stored.height);
     }
-    const PixelClass cls = bits > 8 ? PixelClass::uint16 : PixelClass::uint8;
-    info.type = {.cls = cls,
-                 .channels = 3,
-                 .alpha = heif_image_handle_has_alpha_channel(file.get()) != 0,
-                 .white = class_max(cls)};
+    info.type = type_of(bits > 8 ? PixelClass::uint16 : PixelClass::uint8, 3,
+                        heif_image_handle_has_alpha_channel(file.get()) != 0);
     info.lossy = true;
     info.pages = file.pages();
     info.page = page;
@@ -150,10 +143,9 @@ class Libheif final : public CodecModule {
                                           : heif_chroma_interleaved_RGB;
     const auto decoded = file.decode(layout);
     const heif_channel all = heif_channel_interleaved;
-    if (heif_image_get_width(decoded.get(), all) != info.stored.width ||
-        heif_image_get_height(decoded.get(), all) != info.stored.height) {
-      fail("damaged HEIF: contradictory headers");
-    }
+    check_header(heif_image_get_width(decoded.get(), all) == info.stored.width &&
+                     heif_image_get_height(decoded.get(), all) == info.stored.height,
+                 "HEIF");
     int stride = 0;
     const std::uint8_t* pixels = heif_image_get_plane_readonly(decoded.get(), all, &stride);
     const int bits = heif_image_get_bits_per_pixel_range(decoded.get(), all);
@@ -181,9 +173,8 @@ class Libheif final : public CodecModule {
     Metadata& m = out.metadata;
     const Bytes exif = file.metadata("Exif", "", out);
     // Four bytes say where the TIFF structure begins behind them.
-    const std::string head(reinterpret_cast<const char*>(exif.data()),
-                           std::min<size_t>(exif.size(), 4));
-    const std::uint64_t begin = 4 + big_at(head, 0, 4);
+    const std::uint64_t begin =
+        4 + big_at({reinterpret_cast<const char*>(exif.data()), exif.size()}, 0, 4);
     if (begin < exif.size()) m.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
     const Bytes xmp = file.metadata("mime", "application/rdf+xml", out);
     m.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
@@ -206,7 +197,7 @@ class Libheif final : public CodecModule {
 void check_written(const heif_error& error) {
   if (error.code == heif_error_Ok) return;
   if (error.code == heif_error_Memory_allocation_error) throw std::bad_alloc();
-  fail(std::string("HEIF encoder: ") + error.message);
+  fail("HEIF encoder: ", error.message);
 }
 
 using Library = std::unique_ptr<heif_image, Release>;
@@ -239,7 +230,7 @@ void fill(heif_image* to, heif_channel channel, const HostImage& from, int bits)
 
 void fill(heif_image* to, heif_channel channel, const Plane& plane, int bits) {
   HostImage one;
-  one.type = {.cls = plane.cls(), .channels = 1, .alpha = false, .white = class_max(plane.cls())};
+  one.type = type_of(plane.cls(), 1, false);
   one.planes = {plane};
   fill(to, channel, one, bits);
 }
@@ -351,8 +342,4 @@ Bytes Libheif::encode(const HostImage& image, Format, const EncodeOptions& optio
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Libheif library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(Libheif)

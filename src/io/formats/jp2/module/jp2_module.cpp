@@ -5,14 +5,13 @@
 #include <cstring>
 #include <memory>
 
-#include "io/bytes/byte_source.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/bytes/boxes.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
 
-using InputBytes = std::span<const std::byte>;
 using Codec = std::unique_ptr<opj_codec_t, void (*)(opj_codec_t*)>;
 using Stream = std::unique_ptr<opj_stream_t, void (*)(opj_stream_t*)>;
 using Picture = std::unique_ptr<opj_image_t, void (*)(opj_image_t*)>;
@@ -84,43 +83,35 @@ struct Boxes {
   std::uint64_t colours = 0;  // 16 sRGB, 17 gray, 18 YCC, 12 CMYK; 0 for a profile
 };
 
-void read_definitions(const std::string& text, size_t at, Boxes& boxes) {
+void read_definitions(const std::string& text, Boxes& boxes) {
   boxes.has_definitions = true;
-  for (std::uint64_t n = big_at(text, at, 2); n > 0; --n, at += 6) {
-    const std::uint64_t kind = big_at(text, at + 4, 2);
+  size_t at = 2;
+  for (std::uint64_t n = big_at(text, 0, 2); n > 0; --n, at += 6) {
+    const std::uint64_t kind = big_at(text, at + 2, 2);
     if (kind != 1 && kind != 2) continue;
-    boxes.alpha = static_cast<int>(big_at(text, at + 2, 2));
+    boxes.alpha = static_cast<int>(big_at(text, at, 2));
     boxes.premultiplied = kind == 2;
   }
 }
 
-void read_boxes(const std::string& text, size_t at, size_t end, Boxes& boxes) {
-  while (at + 8 <= end) {
-    size_t length = big_at(text, at, 4), head = 8;
-    if (length == 1) {
-      length = big_at(text, at + 8, 8);
-      head = 16;
-    }
-    if (length == 0 || length > end - at) length = end - at;
-    if (length < head) return;
-    const std::string kind = text.substr(at + 4, 4);
-    if (kind == "jp2h") read_boxes(text, at + head, at + length, boxes);
-    if (kind == "pclr") boxes.palette = true;
-    if (kind == "cdef") read_definitions(text, at + head, boxes);
-    if (kind == "colr" && big_at(text, at + head, 1) == 1) {
-      boxes.colours = big_at(text, at + head + 3, 4);
-    }
-    if (kind == "jp2c") return;
-    at += length;
-  }
+// Those between two offsets, up to the code stream.
+void read_boxes(const ByteSource& source, std::int64_t begin, std::int64_t end, Boxes& boxes) {
+  bool done = false;
+  visit_boxes(source, begin, end, [&](const Box& box) {
+    done = done || box.kind == "jp2c";
+    if (done) return;
+    if (box.kind == "jp2h") read_boxes(source, box.begin, box.end, boxes);
+    if (box.kind == "pclr") boxes.palette = true;
+    if (box.kind == "cdef") read_definitions(content_of(source, box), boxes);
+    const std::string head = source.read_some(box.begin, 7);
+    if (box.kind == "colr" && big_at(head, 0, 1) == 1) boxes.colours = big_at(head, 3, 4);
+  });
 }
 
 Boxes boxes_of(InputBytes bytes) {
   Boxes boxes;
-  // The boxes of interest come before the code stream; those with profiles may be large.
-  constexpr size_t most = 16 << 20;
-  const std::string text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), most));
-  if (big_at(text, 0, 4) == 12) read_boxes(text, 0, text.size(), boxes);
+  const ByteSource source(bytes);
+  if (big_at(source.read_some(0, 4), 0, 4) == 12) read_boxes(source, 0, source.size(), boxes);
   return boxes;
 }
 
@@ -142,8 +133,8 @@ void check_tiles(InputBytes bytes) {
     tiles *= static_cast<double>((end - begin + tile - 1) / tile);
   }
   if (tiles * min_tile > static_cast<double>(bytes.size())) {
-    fail("truncated JPEG 2000: its header announces " + std::to_string(static_cast<long>(tiles)) +
-         " tiles, and the file has " + std::to_string(bytes.size()) + " bytes");
+    fail("truncated JPEG 2000: its header announces ", static_cast<long>(tiles),
+         " tiles, and the file has ", bytes.size(), " bytes");
   }
 }
 
@@ -176,8 +167,8 @@ class Decoder {
  private:
   [[noreturn]] void fail_decoding() const {
     const std::string end = "it ends at byte " + std::to_string(file_.input.size());
-    if (file_.at >= file_.input.size()) fail("truncated JPEG 2000: " + end);
-    fail("damaged JPEG 2000: " + (file_.error.empty() ? "it cannot be decoded" : file_.error));
+    if (file_.at >= file_.input.size()) fail("truncated JPEG 2000: ", end);
+    fail("damaged JPEG 2000: ", file_.error.empty() ? "it cannot be decoded" : file_.error);
   }
 
   File file_;
@@ -191,17 +182,15 @@ void check_supported(const opj_image_t& image, const Boxes& boxes) {
   if (boxes.colours == 18) fail("JPEG 2000 of YCC colours is not supported");
   if (boxes.colours == 12) fail("JPEG 2000 of CMYK is not supported");
   if (boxes.colours != 0 && boxes.colours != 16 && boxes.colours != 17) {
-    fail("JPEG 2000 of the colour space " + std::to_string(boxes.colours) + " is not supported");
+    fail("JPEG 2000 of the colour space ", boxes.colours, " is not supported");
   }
   if (boxes.premultiplied) fail("JPEG 2000 with premultiplied alpha is not supported");
   if (image.numcomps < 1 || image.numcomps > 4) {
-    fail("JPEG 2000 of " + std::to_string(image.numcomps) + " channels is not supported");
+    fail("JPEG 2000 of ", image.numcomps, " channels is not supported");
   }
   for (OPJ_UINT32 c = 0; c < image.numcomps; ++c) {
     const opj_image_comp_t& one = image.comps[c];
-    if (one.prec < 1 || one.prec > 16) {
-      fail("JPEG 2000 of " + std::to_string(one.prec) + " bits is not supported");
-    }
+    if (one.prec < 1 || one.prec > 16) fail("JPEG 2000 of ", one.prec, " bits is not supported");
     if (one.dx != image.comps[0].dx || one.dy != image.comps[0].dy || one.w != image.comps[0].w ||
         one.h != image.comps[0].h) {
       fail("JPEG 2000 with subsampled channels is not supported");
@@ -223,13 +212,10 @@ ImageInfo info_of(const opj_image_t& image, const Boxes& boxes) {
     fail("JPEG 2000 whose alpha is not its last channel is not supported");
   }
   const int channels = count - (alpha ? 1 : 0);
-  if (channels != 1 && channels != 3) {
-    fail("JPEG 2000 of " + std::to_string(channels) + " colours is not supported");
-  }
+  if (channels != 1 && channels != 3) fail("JPEG 2000 of ", channels, " colours is not supported");
   ImageInfo info{.format = Format::jp2};
   info.stored = {image.comps[0].w, image.comps[0].h};
-  const PixelClass cls = bits <= 8 ? PixelClass::uint8 : PixelClass::uint16;
-  info.type = {.cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
+  info.type = type_of(bits <= 8 ? PixelClass::uint8 : PixelClass::uint16, channels, alpha);
   info.detail = std::to_string(bits) + "-bit";
   if (image.comps[0].sgnd == 0) return info;
   if (alpha) fail("JPEG 2000 of signed numbers beside alpha is not supported");
@@ -275,9 +261,9 @@ class OpenJpeg final : public CodecModule {
     HostImage out = make_image(info.type, info.stored);
     for (size_t c = 0; c < image.numcomps; ++c) {
       const opj_image_comp_t& from = image.comps[c];
-      if (from.data == nullptr || from.w != info.stored.width || from.h != info.stored.height) {
-        fail("damaged JPEG 2000: contradictory headers");
-      }
+      check_header(
+          from.data != nullptr && from.w == info.stored.width && from.h == info.stored.height,
+          "JPEG 2000");
       Plane& to = c < out.planes.size() ? out.planes[c] : out.alpha;
       switch (info.type.cls) {
         case PixelClass::single: copy_numbers(from, to); break;
@@ -343,7 +329,7 @@ Bytes OpenJpeg::encode(const HostImage& image, Format, const EncodeOptions&) con
       opj_start_compress(codec.get(), picture.get(), stream.get()) == 0 ||
       opj_encode(codec.get(), stream.get()) == 0 ||
       opj_end_compress(codec.get(), stream.get()) == 0) {
-    fail("JPEG 2000 encoder: " + (file.error.empty() ? "failed" : file.error));
+    fail("JPEG 2000 encoder: ", file.error.empty() ? "failed" : file.error);
   }
   return std::move(file.output);
 }
@@ -351,8 +337,4 @@ Bytes OpenJpeg::encode(const HostImage& image, Format, const EncodeOptions&) con
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::OpenJpeg library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(OpenJpeg)

@@ -25,7 +25,7 @@ std::string message_of(j_common_ptr info) {
 
 [[noreturn]] void on_error(j_common_ptr info) {
   if (info->err->msg_code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
-  fail("damaged JPEG: " + message_of(info));
+  fail("damaged JPEG: ", message_of(info));
 }
 
 // libjpeg goes on after a warning with grey pixels; only the harmless ones are let pass.
@@ -38,7 +38,7 @@ void on_message(j_common_ptr info, int level) {
     case JWRN_TOO_MUCH_DATA:
     case JWRN_BOGUS_PROGRESSION: return;
     case JWRN_JPEG_EOF:
-    case JWRN_HIT_MARKER: fail("truncated JPEG: " + message_of(info));
+    case JWRN_HIT_MARKER: fail("truncated JPEG: ", message_of(info));
     default: on_error(info);
   }
 }
@@ -191,7 +191,7 @@ class JpegSink final : public PictureSink {
  public:
   JpegSink(const ImageType& type, Size size, const EncodeOptions& options) : output_(c_.jpeg) {
     if (size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION) {
-      fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
+      fail("JPEG cannot hold ", text_of(size), " (at most 65500 pixels a side)");
     }
     jpeg_compress_struct& jpeg = c_.jpeg;
     jpeg.image_width = static_cast<JDIMENSION>(size.width);

@@ -10,15 +10,12 @@
 #include <memory>
 #include <optional>
 
-#include "io/bytes/byte_source.hpp"
 #include "io/formats/jxl/module/matrix_profile.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
-
-using InputBytes = std::span<const std::byte>;
 
 // libjxl writes lines of its own to stderr about what is damaged, beside the error that it returns.
 // While there is one of these, what its thread writes to the stream stderr goes nowhere.
@@ -72,9 +69,7 @@ class Decoder {
   // The next event; an Error where the file ends or makes no sense.
   JxlDecoderStatus next() const {
     const JxlDecoderStatus status = JxlDecoderProcessInput(get());
-    if (status == JXL_DEC_NEED_MORE_INPUT) {
-      fail("truncated JPEG XL: it ends at byte " + std::to_string(size_));
-    }
+    if (status == JXL_DEC_NEED_MORE_INPUT) fail("truncated JPEG XL: it ends at byte ", size_);
     if (status == JXL_DEC_ERROR) fail("damaged JPEG XL: it cannot be decoded");
     return status;
   }
@@ -109,7 +104,7 @@ ImageInfo info_of(const JxlBasicInfo& basic) {
                          : basic.bits_per_sample <= 8 ? PixelClass::uint8
                                                       : PixelClass::uint16;
   if (!floats && basic.bits_per_sample > 16) {
-    fail("JPEG XL of " + std::to_string(basic.bits_per_sample) + " bits is not supported");
+    fail("JPEG XL of ", basic.bits_per_sample, " bits is not supported");
   }
   info.type = {.cls = cls,
                .channels = static_cast<int>(basic.num_color_channels),
@@ -221,7 +216,7 @@ void keep_box(MetadataRead& out, const std::string& kind, Bytes content) {
 // What of a file is not the picture itself: how it is laid out, and what a JPEG is made of again.
 bool is_structure(const std::string& box) {
   static constexpr const char* kinds[] = {"JXL ", "ftyp", "jxll", "jxlc", "jxlp", "jxli", "jbrd"};
-  return std::any_of(std::begin(kinds), std::end(kinds), [&](const char* k) { return box == k; });
+  return std::ranges::any_of(kinds, [&](const char* k) { return box == k; });
 }
 
 const char* name_of_channel(JxlExtraChannelType type) {
@@ -456,7 +451,7 @@ class Libjxl final : public CodecModule {
 };
 
 void check(JxlEncoderStatus status, const char* what) {
-  if (status != JXL_ENC_SUCCESS) fail(std::string("JPEG XL encoder: ") + what + " failed");
+  if (status != JXL_ENC_SUCCESS) fail("JPEG XL encoder: ", what, " failed");
 }
 
 JxlBasicInfo basic_info_of(const HostImage& image, bool lossy) {

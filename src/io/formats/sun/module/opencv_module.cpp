@@ -7,13 +7,11 @@
 
 #include "core/interleave.hpp"
 #include "io/formats/sun/sun_raster.hpp"
-#include "io/module/codec_module.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
-
-using InputBytes = std::span<const std::byte>;
 
 // OpenCV's own limits; CV_IO_MAX_IMAGE_PIXELS and its siblings.
 constexpr std::int64_t most_side = 1 << 20, most_pixels = 1 << 30;
@@ -31,13 +29,12 @@ cv::Mat decode_by_opencv(InputBytes bytes, const ImageInfo& info, int flags) {
     out = cv::imdecode(file, flags);
   } catch (const cv::Exception& error) {
     if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
-    fail("OpenCV cannot decode it: " + error.err);
+    fail("OpenCV cannot decode it: ", error.err);
   }
   if (out.empty()) fail("OpenCV cannot decode it, and does not say why");
   if (out.cols != size.width || out.rows != size.height) {
-    fail("OpenCV gives " + std::to_string(out.cols) + "x" + std::to_string(out.rows) +
-         " pixels where the file has " + std::to_string(size.width) + "x" +
-         std::to_string(size.height));
+    fail("OpenCV gives ", out.cols, "x", out.rows, " pixels where the file has ", size.width, "x",
+         size.height);
   }
   return out;
 }
@@ -73,9 +70,7 @@ Bytes standard_form(InputBytes file, const SunHeader& header) {
   constexpr std::byte mark{0x80};
   for (size_t at = data; out.size() < end; ++at) {
     const auto byte_at = [&](size_t i) {
-      if (i >= file.size()) {
-        fail("truncated Sun raster: it ends at byte " + std::to_string(file.size()));
-      }
+      if (i >= file.size()) fail("truncated Sun raster: it ends at byte ", file.size());
       return file[i];
     };
     const std::byte byte = byte_at(at);
@@ -124,8 +119,8 @@ void check_samples(const cv::Mat& pixels, const ImageType& type) {
                    type.cls == PixelClass::single);
   const bool has_sign = depth == CV_8S || depth == CV_16S || depth == CV_32S;
   if (given == wanted && !has_sign) return;
-  fail("OpenCV gives " + given + (has_sign ? " with a sign" : "") + " where impipe reads " +
-       wanted + "; leave out --codec opencv");
+  fail("OpenCV gives ", given, has_sign ? " with a sign" : "", " where impipe reads ", wanted,
+       "; leave out --codec opencv");
 }
 
 class OpenCv final : public CodecModule {
@@ -156,8 +151,4 @@ class OpenCv final : public CodecModule {
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::OpenCv library;
-  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
-}
+IMPIPE_OPEN_CODEC(OpenCv)

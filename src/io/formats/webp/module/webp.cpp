@@ -26,7 +26,7 @@ class Frames final : public PageDecoder {
     for (; next_ <= info.page; ++next_) {
       int end = 0;  // when it ends, in milliseconds
       if (WebPAnimDecoderGetNext(decoder_.get(), &pixels, &end) == 0) {
-        fail("damaged WebP: frame " + std::to_string(next_ + 1) + " cannot be read");
+        fail("damaged WebP: frame ", next_ + 1, " cannot be read");
       }
     }
     HostImage image = make_image_(info.type, info.stored);
@@ -99,9 +99,9 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   const VP8StatusCode status =
       known == VP8_STATUS_OK ? WebPDecode(data, bytes.size(), &config) : known;
   if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
-    fail("truncated WebP: it ends at byte " + std::to_string(bytes.size()));
+    fail("truncated WebP: it ends at byte ", bytes.size());
   }
-  if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status " + std::to_string(status));
+  if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status ", status);
   RowSplitter splitter(image);
   for (size_t y = 0; y < height; ++y) {
     splitter.put(joined.data() + pixel * width * y, static_cast<std::int64_t>(y));
@@ -152,7 +152,7 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   const int imported = image.type.alpha ? WebPPictureImportRGBA(&picture, joined.data(), stride)
                                         : WebPPictureImportRGB(&picture, joined.data(), stride);
   if (imported == 0 || WebPEncode(&config, &picture) == 0) {
-    fail("WebP encoder error " + std::to_string(picture.error_code));
+    fail("WebP encoder error ", picture.error_code);
   }
   return out;
 }
