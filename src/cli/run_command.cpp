@@ -40,7 +40,7 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, no_sync = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
-  std::string compare, fps, matrix, compression = "default";
+  std::string compare, fps, matrix, compression;
   std::string errors, trace, summary;
 };
 
@@ -137,7 +137,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says")
       ->group("Outputs");
   option(app, "--compression", f.compression, "fast|default|small",
-         "Smaller files or less time, of what is written without loss, and of AVIF and HEIF")
+         "Smaller files or less time, of what is written without loss, and of AVIF and HEIF "
+         "(default: TIFF and EXR as in the input; with this always compressed)")
       ->group("Outputs");
   option(
       app, "--subsampling", f.subsampling, "444|422|420",
@@ -284,8 +285,10 @@ engine::RunOptions options_of(RunFlags& f) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
   }
-  run.compression = static_cast<io::Compression>(
-      parse_choice("--compression", f.compression, {"fast", "default", "small"}));
+  if (!f.compression.empty()) {
+    run.compression = static_cast<io::Compression>(
+        1 + parse_choice("--compression", f.compression, {"fast", "default", "small"}));
+  }
   if (!f.fps.empty()) run.frame_rate = parse_frame_rate("--fps", f.fps);
   if (!f.matrix.empty()) {
     constexpr std::array matrices = {601, 709, 2020};

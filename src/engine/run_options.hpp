@@ -70,7 +70,7 @@ struct RunOptions {
   std::string axes;                   // of NPYs, see io::Reading
   std::optional<int> quality;         // given: also of formats that can do without loss
   bool lossless = false;
-  io::Compression compression = io::Compression::standard;
+  io::Compression compression = io::Compression::as_input;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool shrink_on_load = false;                    // see engine/program/shrunk.hpp
   JpegCodec jpeg_codec = JpegCodec::automatic;

@@ -36,8 +36,8 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   }
   if (options.shrink_on_load) add("shrink on load");
   if (options.by_opencv) add("opencv");
-  if (options.compression != io::Compression::standard) {
-    add(options.compression == io::Compression::fast ? "fast" : "small");
+  if (options.compression != io::Compression::as_input) {
+    add("compression " + std::to_string(static_cast<int>(options.compression)));
   }
   return fmt::format("{:016x}", fnv1a(text));
 }

@@ -205,6 +205,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.lost = std::move(read.lost);
   }
   out.metadata.samples = out.info.samples;
+  out.metadata.tiff = out.info.tiff;
   return out;
 }
 

@@ -206,6 +206,7 @@ std::unique_ptr<io::PictureRows> BandedPicture::open_bands() {
     lost_ = std::move(read.lost);
   }
   metadata_.samples = as_floats_ ? io::SampleType::of_class : info.samples;
+  metadata_.tiff = info.tiff;
   return rows;
 }
 

@@ -49,7 +49,11 @@ void WholePicture::decode() {
       options.keep_packed = [this](const PackedForm& form) { return job_.keeps_packed(form); };
     }
     take(io::decode(bytes, options));
-    if (job_.has_other_parts() || material_.is_coded()) file_ = std::move(bytes);
+    if (job_.has_other_parts() || material_.is_coded()) {
+      file_ = std::move(bytes);
+    } else {
+      keep_bytes(std::move(bytes));
+    }
   }
   decode_operands(stamp);
 }

@@ -131,7 +131,7 @@ RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
   State& s = *state_;
   EncodeOptions stored = options;
   s.samples = stored.samples = wanted_samples(s.type, metadata, options);
-  stored.big_endian_tiff = is_big_endian(metadata);
+  set_tiff_storage(metadata, stored);
   if (wants_thumbnail(metadata)) s.small.emplace(s.type, s.size, thumbnail_side(metadata));
   std::vector<std::string> lost;
   const HostImage none(s.type, {1, 1});

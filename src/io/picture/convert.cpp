@@ -88,14 +88,12 @@ void convert_from(const Plane& from, Plane& to, double white, std::int64_t& clip
   }
 }
 
-Plane convert_plane(const Plane& from, PixelClass cls, double white, std::int64_t& clipped) {
-  Plane to(cls, from.size());
+void convert_plane(const Plane& from, Plane& to, double white, std::int64_t& clipped) {
   switch (from.cls()) {
     case PixelClass::uint16: convert_from<std::uint16_t>(from, to, white, clipped); break;
     case PixelClass::single: convert_from<float>(from, to, white, clipped); break;
     default: convert_from<std::uint8_t>(from, to, white, clipped); break;
   }
-  return to;
 }
 
 }  // namespace
@@ -108,13 +106,18 @@ HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped)
   out.type.white = white == 0 ? 0 : class_max(cls);
   std::int64_t outside = 0;
   if (!keeps_class || (white != 0 && white != class_max(cls))) {
-    for (Plane& plane : out.planes) plane = convert_plane(plane, cls, white, outside);
+    // In one piece, as the memory of an input is, which may be this.
+    out.planes = new_planes(cls, image.type.channels, image.size());
+    for (size_t c = 0; c < out.planes.size(); ++c) {
+      convert_plane(image.planes[c], out.planes[c], white, outside);
+    }
   }
   // Alpha keeps the class it was read in, whatever the pixels became; it is never rescaled by
   // white.
   if (image.type.alpha && image.alpha.cls() != cls) {
     std::int64_t ignored = 0;
-    out.alpha = convert_plane(image.alpha, cls, class_max(image.alpha.cls()), ignored);
+    out.alpha = Plane(cls, image.size());
+    convert_plane(image.alpha, out.alpha, class_max(image.alpha.cls()), ignored);
   }
   if (clipped != nullptr) *clipped += outside;
   return out;

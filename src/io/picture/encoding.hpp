@@ -17,11 +17,12 @@ namespace impipe::io {
 enum class ExrFloats { as_input, half, full };
 
 // How much time a file's size is worth where that changes no pixel: PNG, TIFF, EXR, lossless WebP
-// and JPEG XL, AVIF, HEIF, and JPEG's codes.
-enum class Compression { fast, standard, small };
+// and JPEG XL, AVIF, HEIF, and JPEG's codes. as_input: the usual, and a TIFF or EXR is compressed
+// as the one that the image was made from.
+enum class Compression { as_input, fast, standard, small };
 
 struct EncodeOptions {
-  Compression compression = Compression::standard;
+  Compression compression = Compression::as_input;
   int quality = 95;       // of what is written with loss
   bool lossy = false;     // formats that can do both: with loss, of this quality
   bool lossless = false;  // asked for: what cannot do without loss is an error
@@ -37,6 +38,7 @@ struct EncodeOptions {
   ExrStorage exr;
   JpegStorage jpeg;
   bool big_endian_tiff = false;
+  std::optional<TiffPacking> tiff;
   int avif_bits = 12;  // of uint16
   Metadata metadata;   // for the modules that put it into the file themselves
 };

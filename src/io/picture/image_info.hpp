@@ -14,6 +14,7 @@
 #include "core/image.hpp"
 #include "io/picture/format.hpp"
 #include "io/picture/sample_type.hpp"
+#include "io/picture/tiff_packing.hpp"
 
 namespace impipe::io {
 
@@ -87,6 +88,7 @@ struct ImageInfo {
   std::string detail;            // "8-bit palette, interlaced", for `impipe info`
   bool progressive = false;      // a JPEG of which all is read before the first row is there
   std::optional<Format> blocks;  // of a TIFF whose strips or tiles are files of this format
+  std::optional<TiffPacking> tiff;
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;
   // While a file is decoded: where values are counted that single does not hold.

@@ -13,6 +13,7 @@
 #include "core/pixel_change.hpp"
 #include "io/picture/format.hpp"
 #include "io/picture/sample_type.hpp"
+#include "io/picture/tiff_packing.hpp"
 
 namespace impipe::io {
 
@@ -126,6 +127,7 @@ struct Metadata {
   std::vector<Piece> pieces;
   std::optional<Format> pieces_of;
   bool big_endian = false;          // of a TIFF: so are TIFFs made from it
+  std::optional<TiffPacking> tiff;  // of a TIFF: likewise
   std::optional<JpegStorage> jpeg;  // of a JPEG of colours
   std::optional<ExrStorage> exr;    // of an EXR
   SampleType samples = SampleType::of_class;

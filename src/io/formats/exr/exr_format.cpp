@@ -43,7 +43,7 @@ EncodeOptions stored_as(const PackedInput& image, const Planes& planes, PixelCla
   const PixelChange& change = image.metadata.change;
   const ExrFloats floats = image.options.exr_floats;
   EncodeOptions stored = image.options;
-  stored.exr = exr_storage_for(image.type, image.size, planes, made_as, exr, change, floats);
+  stored.exr = exr_storage_for(image.type, image.size, planes, made_as, exr, change, image.options);
   const bool was_whole = exr && exr->type == ExrType::whole && floats == ExrFloats::as_input;
   if (was_whole && stored.exr.type != ExrType::whole) out.widened = SampleType::uint32;
   if (!exr) return stored;

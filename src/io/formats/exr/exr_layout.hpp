@@ -41,7 +41,7 @@ void clip_to_half(HostImage& image, std::int64_t& clipped);
 // planes: one a channel, then that of alpha; none where half holds their values, as is known.
 ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& planes,
                            PixelClass made_as, const std::optional<ExrStorage>& input,
-                           const PixelChange& change, ExrFloats floats);
+                           const PixelChange& change, const EncodeOptions& options);
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
 std::string names_of_parts(const ExrStorage& storage);

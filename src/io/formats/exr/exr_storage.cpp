@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "io/formats/exr/exr_layout.hpp"
@@ -12,14 +13,17 @@
 namespace impipe::io {
 namespace {
 
-constexpr int zip = 3, pxr24 = 5, b44 = 6;
+constexpr int zips = 2, zip = 3, pxr24 = 5, b44 = 6;
 
 bool fits_half(const Plane& plane) {
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     const float* row = plane.row_as<float>(y);
+    bool beyond = false;
     for (std::int64_t i = 0; i < plane.size().width; ++i) {
-      if (std::isfinite(row[i]) && std::abs(row[i]) > largest_half) return false;
+      const float size = std::abs(row[i]);
+      beyond |= (size > largest_half) & (size <= std::numeric_limits<float>::max());
     }
+    if (beyond) return false;
   }
   return true;
 }
@@ -193,7 +197,7 @@ std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
 
 ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& planes,
                            PixelClass made_as, const std::optional<ExrStorage>& input,
-                           const PixelChange& change, ExrFloats floats) {
+                           const PixelChange& change, const EncodeOptions& options) {
   ExrStorage out = input.value_or(ExrStorage{});
   check_carried(out, change, size);
   if (change.moved() || !has_size(out, size)) {
@@ -202,7 +206,7 @@ ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& plane
   }
   std::erase_if(out.attributes, tells_of_pixels);
   const bool counts = type.white == 0;  // labels, distances
-  const Wanted wanted{floats, counts || made_as == PixelClass::uint16};
+  const Wanted wanted{options.exr_floats, counts || made_as == PixelClass::uint16};
   out.type = type_for(out.type, planes, wanted);
   if (out.named.size() != static_cast<size_t>(type.channels) || type.alpha) out.named.clear();
   for (size_t i = 0; i < out.named.size(); ++i) {
@@ -210,6 +214,7 @@ ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& plane
     out.named[i].type = type_for(out.named[i].type, own, wanted);
   }
   out.means = !counts;
+  if (options.compression != Compression::as_input && out.compression < zips) out.compression = zip;
   // Packed with loss once more, other channels would change.
   if (out.compression >= b44 && !out.carried.empty()) out.compression = zip;
   if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;

@@ -12,26 +12,38 @@
 namespace impipe::io {
 namespace {
 
-// How much of an image a byte of the file can hold at most, by the compression.
 struct Packing {
   std::uint64_t compression;
-  double most;  // bytes of samples in a byte
-  const char* why;
+  const char* name;
+  // Bytes of samples in a byte of the file, at most; 0 where there is no such bound: arithmetic
+  // codes, WebP, LERC, JBIG and the logs, which are missing here but for JPEG.
+  double most = 0;
+  bool predicts = false;  // samples may be differences
 };
-// What is missing here has no such bound: arithmetic codes, WebP, LERC, JBIG and the logs.
 constexpr Packing tiff_packings[] = {
-    {1, 1, ""},
+    {1, "no compression", 1},
     // A code of 12 bits for 2560 white pixels (ITU-T T.4, table 3).
-    {2, 2560.0 / 12, "CCITT packs at most 213:1"},
+    {2, "CCITT", 2560.0 / 12},
+    {3, "CCITT group 3"},
+    {4, "CCITT group 4"},
     // A code has at most 12 bits and stands for at most 3837 bytes (TIFF 6.0, section 13).
-    {5, 2560, "LZW packs at most 2560:1"},
-    {8, deflate_ratio, "deflate packs at most 1032:1"},
-    {32946, deflate_ratio, "deflate packs at most 1032:1"},  // its elder number
-    {32773, 64, "PackBits packs at most 64:1"},  // two bytes for 128 (TIFF 6.0, section 9)
+    {5, "LZW", 2560, true},
+    {6, "JPEG"},
+    {7, "JPEG"},
+    {8, "deflate", deflate_ratio, true},
+    {32946, "deflate", deflate_ratio, true},  // its elder number
+    {32773, "PackBits", 64},                  // two bytes for 128 (TIFF 6.0, section 9)
     // A repetition of 273 bytes takes 14 binary decisions of at least 0.022 bits.
-    {34925, 8192, "LZMA packs at most 8192:1"},
-    {50000, 32768, "Zstandard packs at most 32768:1"},  // 4 bytes for 128 KiB (RFC 8878, 3.1.1.2)
+    {34925, "LZMA", 8192, true},
+    {50000, "Zstandard", 32768, true},  // 4 bytes for 128 KiB (RFC 8878, 3.1.1.2)
 };
+
+const Packing* packing_of(const TiffLayout& l) {
+  for (const Packing& packing : tiff_packings) {
+    if (packing.compression == l.compression) return &packing;
+  }
+  return nullptr;
+}
 
 // What the file must have at least for what the directory claims. Counted is the image, or one
 // tile where that is larger: it is unpacked as a whole.
@@ -51,11 +63,24 @@ void claim_tiff(ImageInfo& info, const TiffLayout& l) {
     info.min_bytes = whole_bytes(width * height / (8 * 32 * 32));
     info.min_why = "JPEG has at least a bit for 32x32 pixels";
   }
-  for (const Packing& packing : tiff_packings) {
-    if (packing.compression != l.compression) continue;
-    info.min_bytes = whole_bytes(bytes / packing.most);
-    info.min_why = packing.why;
-  }
+  const Packing* packing = packing_of(l);
+  if (packing == nullptr || packing->most == 0) return;
+  info.min_bytes = whole_bytes(bytes / packing->most);
+  if (packing->most == 1) return;
+  info.min_why = std::string(packing->name) + " packs at most " +
+                 std::to_string(static_cast<int>(packing->most)) + ":1";
+}
+
+// ", LZW, predictor 2", and as a TIFF made from this one is to have it.
+std::string read_packing(const TiffHeader& header, ImageInfo& info) {
+  const Packing* packing = packing_of(header.layout);
+  TiffPacking& tiff = info.tiff.emplace();
+  tiff.compression = static_cast<int>(header.layout.compression);
+  if (packing != nullptr && packing->predicts) tiff.predictor = static_cast<int>(header.predictor);
+  const std::string name = info.blocks          ? std::string(name_of(*info.blocks))
+                           : packing == nullptr ? "compression " + std::to_string(tiff.compression)
+                                                : packing->name;
+  return ", " + name + (tiff.predictor > 1 ? ", predictor " + std::to_string(tiff.predictor) : "");
 }
 
 SampleType samples_of(const TiffLayout& l) {
@@ -83,7 +108,8 @@ ImageInfo info_of(const TiffHeader& header) {
                  : l.is_palette()         ? " palette"
                  : l.is_cmyk()            ? " CMYK"
                  : l.is_ycbcr()           ? " YCbCr"
-                                          : "");
+                                          : "") +
+                read_packing(header, info);
   const auto usable = [](Size size) {
     return size.width >= 0 && size.height >= 0 && size.width <= max_side && size.height <= max_side;
   };
@@ -114,7 +140,7 @@ HostImage decode(const DecodeInput& input, Decoded& out) {
 Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   EncodeOptions stored = input.options;
   stored.samples = samples_for(image, input.metadata, input.options, out);
-  stored.big_endian_tiff = is_big_endian(input.metadata);
+  set_tiff_storage(input.metadata, stored);
   return encode_with_options(image, input, stored);
 }
 

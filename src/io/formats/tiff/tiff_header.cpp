@@ -44,13 +44,14 @@ struct Directory {
   std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
 };
 
-// Takes what a tag says of where the pixels are; false for other tags.
+// Takes what a tag says of where and how the pixels are stored; false for other tags.
 bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   switch (tag) {
     case 273:
     case 324: s.offsets = entry; return true;
     case 278: s.rows_per_strip = static_cast<std::int64_t>(entry.at()); return true;
+    case 317: s.predictor = entry.at(); return true;
     case 32997: s.layout.depth = static_cast<std::int64_t>(entry.at()); return true;
     case 32998: s.layout.tile_depth = static_cast<std::int64_t>(entry.at()); return true;
     case 33629:
@@ -320,6 +321,7 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
   directories.go_to(run.directory);
   const Directory directory = read_directory(directories);
   TiffHeader header{.layout = directory.storage.layout,
+                    .predictor = directory.storage.predictor,
                     .directory = run.directory,
                     .page = page,
                     .pages = known->count,

@@ -76,6 +76,7 @@ struct TiffPages {
 
 struct TiffHeader {
   TiffLayout layout;
+  std::uint64_t predictor = 1;
   std::int64_t directory = 0;  // where the directory of the picture begins
   int page = 0, pages = 1;
   int plane = 0;      // of the directory's planes

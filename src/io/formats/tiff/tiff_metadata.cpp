@@ -1,6 +1,8 @@
 // Fields of a TIFF's directory: metadata taken out of them and put in.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "io/bytes/tiff_fields.hpp"
 #include "io/formats/tiff/tiff_description.hpp"
@@ -17,6 +19,7 @@ namespace {
 enum Tag : std::uint16_t {
   image_description = 270,
   strip_offsets = 273,
+  strip_bytes = 279,
   orientation = 274,
   x_resolution = 282,
   y_resolution = 283,
@@ -24,6 +27,7 @@ enum Tag : std::uint16_t {
   page_number = 297,
   transfer_function = 301,
   tile_offsets = 324,
+  tile_bytes = 325,
   xmp_packet = 700,
   metamorph_first = 33628,  // UIC1Tag to UIC4Tag
   metamorph_last = 33631,
@@ -291,6 +295,23 @@ Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFi
   return bytes_of_text(out);
 }
 
+// The bytes [begin, end) of a file of one page that hold all its strips or tiles.
+static std::pair<std::uint64_t, std::uint64_t> pixels_of(const TiffFields& fields,
+                                                         const TiffOrder& order) {
+  const bool in_tiles = field_of(fields, tile_offsets) != nullptr;
+  const TiffField* offsets = field_of(fields, in_tiles ? tile_offsets : strip_offsets);
+  const TiffField* bytes = field_of(fields, in_tiles ? tile_bytes : strip_bytes);
+  std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
+  for (std::uint64_t i = 0; i < offsets->count; ++i) {
+    const std::uint64_t at = number_of(*offsets, order, i);
+    begin = std::min(begin, at);
+    end = std::max(end, at + number_of(*bytes, order, i));
+  }
+  return {begin, end};
+}
+
+// Pixels follow each other without gaps: programs that know ImageJ's and tifffile's descriptions
+// expect that of pages that are not compressed.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
   // Room for the directories, which are written anew.
   constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
@@ -313,14 +334,14 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
     if (its.big_endian != order.big_endian) fail("TIFF of pages in two byte orders");
     TiffDirectory directory =
         read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
-    // The first page's block of EXIF stays where it was.
+    const auto [begin, end] = pixels_of(directory.fields, its);
+    // The first page's block of EXIF stays where it was, before its pixels.
     if (directories.empty() && !order.big_tiff && !its.big_tiff) {
       for (TiffField& field : directory.fields) field.children.clear();
-      out = text_of(page);
+      out = text_of(page).substr(0, end);
     } else {
-      if (out.size() % 2 != 0) out += '\0';
-      const std::uint64_t shift = out.size();
-      out += text_of(page);
+      const std::uint64_t shift = out.size() - begin;
+      out += text_of(page).substr(begin, end - begin);
       for (TiffField& field : directory.fields) {
         if (is_place(field)) move_pixels(field, its, shift);
       }
@@ -342,6 +363,11 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
 
 bool is_big_endian(const Metadata& metadata) {
   return metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+}
+
+void set_tiff_storage(const Metadata& metadata, EncodeOptions& stored) {
+  stored.big_endian_tiff = is_big_endian(metadata);
+  if (stored.compression == Compression::as_input) stored.tiff = metadata.tiff;
 }
 
 }  // namespace impipe::io

@@ -6,6 +6,7 @@
 
 #include "io/bytes/tiff_fields.hpp"
 #include "io/formats/format_traits.hpp"
+#include "io/picture/encoding.hpp"
 
 namespace impipe::io {
 
@@ -24,6 +25,8 @@ TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, L
 void add_fields(TiffFields& written, TiffFields more);
 // Whether a TIFF made from a file of these metadata is big-endian, as that was.
 bool is_big_endian(const Metadata& metadata);
+// How a file with the metadata is stored: like the TIFF that they are of.
+void set_tiff_storage(const Metadata& metadata, EncodeOptions& stored);
 
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.

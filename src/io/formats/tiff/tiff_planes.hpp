@@ -17,6 +17,7 @@ struct TiffStorage {
   TiffLayout layout;
   TiffEntry offsets;  // of strips or tiles
   std::int64_t rows_per_strip = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t predictor = 1;
   std::int64_t stack_planes = 1;  // MetaMorph's
   std::string description;        // where it may be of a stack
   // Where the first of the directory's values begins that lies behind its pixels' first byte.

@@ -7,7 +7,9 @@
 #include <OpenEXR/ImfThreading.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "io/formats/exr/exr_header.hpp"
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/formats/exr/module/scan.hpp"
 #include "io/formats/exr/module/streams.hpp"
@@ -47,48 +49,98 @@ struct StoredChannel {
   int plane = -1;
 };
 
-// Reads lines of ZIP and ZIPS; false for other compressions, tiles, channels of fewer pixels, and
-// damaged chunks, with pixels of any value.
-bool read_zip_lines(Imf::InputFile& file, const ExrLayout& layout, Planes& planes) {
-  const Imf::Header& header = file.header();
-  if (!is_zip(header) || !layout.storage.tiles.empty()) return false;
-  const Imath::Box2i window = header.dataWindow();
-  const size_t width = static_cast<size_t>(planes[0].size().width);
-  std::vector<StoredChannel> channels;
-  size_t row_bytes = 0;
-  for (auto it = header.channels().begin(); it != header.channels().end(); ++it) {
-    if (it.channel().xSampling != 1 || it.channel().ySampling != 1) return false;
-    const auto found = std::find(layout.channels.begin(), layout.channels.end(), it.name());
-    const bool is_wanted = found != layout.channels.end();
-    channels.push_back(
-        {it.channel().type, is_wanted ? static_cast<int>(found - layout.channels.begin()) : -1});
-    row_bytes += width * (it.channel().type == Imf::HALF ? 2 : 4);
+// Lines of ZIP and ZIPS in a file of one part, without tiles.
+class ZipLines {
+ public:
+  ZipLines(InputBytes file, const Imf::Header& header, const ExrLayout& layout, Planes& planes)
+      : file_(file), planes_(planes), top_(header.dataWindow().min.y), most_(zip_rows(header)) {
+    const ExrHeaders headers = read_exr_headers(ByteSource(file));
+    table_ = static_cast<size_t>(headers.end);
+    if (headers.several) part_bytes_ = 4;
+    for (auto it = header.channels().begin(); it != header.channels().end(); ++it) {
+      const auto found = std::find(layout.channels.begin(), layout.channels.end(), it.name());
+      const bool is_wanted = found != layout.channels.end();
+      channels_.push_back(
+          {it.channel().type, is_wanted ? static_cast<int>(found - layout.channels.begin()) : -1});
+      row_bytes_ += width() * (it.channel().type == Imf::HALF ? 2 : 4);
+      is_full_ = is_full_ && it.channel().xSampling == 1 && it.channel().ySampling == 1;
+    }
   }
-  ChunkUnpacker unpacker;
-  const std::int64_t height = planes[0].size().height, most = zip_rows(header);
-  for (std::int64_t top = 0; top < height; top += most) {
-    const std::int64_t rows = std::min(most, height - top);
-    const char* chunk = nullptr;
-    int bytes = 0;
-    file.rawPixelData(window.min.y + static_cast<int>(top), chunk, bytes);
-    const std::byte* from =
-        unpacker.unpack(std::as_bytes(std::span(chunk, static_cast<size_t>(std::max(bytes, 0)))),
-                        row_bytes * static_cast<size_t>(rows));
+
+  bool is_full() const { return is_full_; }  // every channel has all pixels
+  std::int64_t chunks() const { return (height() + most_ - 1) / most_; }
+
+  // Puts the pixels of a chunk into the planes; false where it is damaged.
+  bool read(std::int64_t chunk, ChunkUnpacker& unpacker) {
+    const std::int64_t top = chunk * most_, end = std::min(top + most_, height());
+    const auto packed = chunk_of(chunk);
+    if (!packed) return false;
+    const std::byte* from = unpacker.unpack(*packed, row_bytes_ * static_cast<size_t>(end - top));
     if (from == nullptr) return false;
-    for (std::int64_t y = top; y < top + rows; ++y) {
-      for (const StoredChannel& channel : channels) {
-        const size_t sample = channel.type == Imf::HALF ? 2 : 4;
+    for (std::int64_t y = top; y < end; ++y) {
+      for (const StoredChannel& channel : channels_) {
+        const size_t bytes = width() * (channel.type == Imf::HALF ? 2 : 4);
         if (channel.plane >= 0) {
-          float* to = planes[static_cast<size_t>(channel.plane)].row_as<float>(y);
+          float* to = planes_[static_cast<size_t>(channel.plane)].row_as<float>(y);
           if (channel.type == Imf::HALF) {
-            floats_of_halves(from, to, width);
+            floats_of_halves(from, to, width());
           } else {
-            std::memcpy(to, from, sample * width);
+            std::memcpy(to, from, bytes);
           }
         }
-        from += sample * width;
+        from += bytes;
       }
     }
+    return true;
+  }
+
+ private:
+  size_t width() const { return static_cast<size_t>(planes_[0].size().width); }
+  std::int64_t height() const { return planes_[0].size().height; }
+
+  // A number of the file; 0 behind its end.
+  template <class Number>
+  Number number_at(std::uint64_t at) const {
+    Number number = 0;
+    if (at <= file_.size() && sizeof number <= file_.size() - at) {
+      std::memcpy(&number, file_.data() + at, sizeof number);
+    }
+    return number;
+  }
+
+  // A chunk's data as they are in the file, by the table of offsets behind the headers.
+  std::optional<InputBytes> chunk_of(std::int64_t chunk) const {
+    const auto offset = number_at<std::uint64_t>(table_ + 8 * static_cast<size_t>(chunk));
+    if (offset <= table_ || offset >= file_.size()) return {};
+    const std::uint64_t at = offset + part_bytes_;
+    const auto bytes = number_at<std::int32_t>(at + 4);
+    if (number_at<std::int32_t>(at) != top_ + static_cast<int>(chunk * most_) || bytes <= 0 ||
+        static_cast<std::uint64_t>(bytes) > file_.size() - at - 8) {
+      return {};
+    }
+    return file_.subspan(at + 8, static_cast<size_t>(bytes));
+  }
+
+  InputBytes file_;
+  Planes& planes_;
+  int top_;            // the first line's number
+  std::int64_t most_;  // lines of a chunk
+  size_t table_ = 0, part_bytes_ = 0;
+  std::vector<StoredChannel> channels_;
+  size_t row_bytes_ = 0;
+  bool is_full_ = true;
+};
+
+// Reads lines of ZIP and ZIPS; false for other compressions, tiles, channels of fewer pixels, and
+// damaged chunks, with pixels of any value.
+bool read_zip_lines(InputBytes file, const Imf::Header& header, const ExrLayout& layout,
+                    Planes& planes) {
+  if (!is_zip(header) || !layout.storage.tiles.empty()) return false;
+  ZipLines lines(file, header, layout, planes);
+  if (!lines.is_full()) return false;
+  ChunkUnpacker unpacker;
+  for (std::int64_t i = 0; i < lines.chunks(); ++i) {
+    if (!lines.read(i, unpacker)) return false;
   }
   return true;
 }
@@ -115,7 +167,7 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, 
   if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
   bool done = false;
   try {
-    done = read_zip_lines(file, layout, planes);
+    done = read_zip_lines(bytes, header, layout, planes);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception&) {  // OpenEXR, below, says what is wrong
@@ -183,8 +235,7 @@ class OpenExr final : public CodecModule {
                    [&] { return write_packed_exr(type, size, chunks, options); });
   }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
-    return guarded("EXR cannot be written",
-                   [&] { return write_exr(image, options.exr, options.compression); });
+    return guarded("EXR cannot be written", [&] { return write_exr(image, options); });
   }
 };
 

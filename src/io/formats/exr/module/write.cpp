@@ -123,6 +123,12 @@ class Words {
     }
     return buffer;
   }
+  // Bytes of a row of all channels.
+  size_t row_bytes(size_t width) const {
+    size_t bytes = 0;
+    for (const auto& channel : channels_) bytes += width * (channel.type == ExrType::half ? 2 : 4);
+    return bytes;
+  }
   // The same as they are in a chunk: row after row, the channels in the order of their names.
   void chunk(const ExrLevel& level, std::int64_t top, std::int64_t rows, Bytes& out) const {
     std::vector<size_t> order(channels_.size());
@@ -130,17 +136,12 @@ class Words {
     std::sort(order.begin(), order.end(),
               [&](size_t a, size_t b) { return channels_[a].name < channels_[b].name; });
     const auto width = static_cast<size_t>(level.size.width);
-    const auto row_bytes = [&](size_t c) {
-      return width * (channels_[c].type == ExrType::half ? 2 : 4);
-    };
-    size_t bytes = 0;
-    for (const size_t c : order) bytes += row_bytes(c);
-    out.resize(bytes * static_cast<size_t>(rows));
+    out.resize(row_bytes(width) * static_cast<size_t>(rows));
     std::byte* to = out.data();
     for (std::int64_t y = top; y < top + rows; ++y) {
       for (const size_t c : order) {
         put(level.channels[c].row(y), width, channels_[c].type, to);
-        to += row_bytes(c);
+        to += width * (channels_[c].type == ExrType::half ? 2 : 4);
       }
     }
   }
@@ -150,10 +151,7 @@ class Words {
   static void put(const float* row, size_t width, ExrType type, std::byte* to) {
     switch (type) {
       case ExrType::single: std::memcpy(to, row, sizeof(float) * width); break;
-      case ExrType::half:
-        std::transform(row, row + width, reinterpret_cast<half*>(to),
-                       [](float value) { return half(value); });
-        break;
+      case ExrType::half: halves_of_floats(row, to, width); break;
       case ExrType::whole:
         std::transform(row, row + width, reinterpret_cast<std::uint32_t*>(to),
                        [](float value) { return static_cast<std::uint32_t>(value); });
@@ -175,24 +173,23 @@ std::vector<std::int64_t> tops_of(std::int64_t height, std::int64_t rows, bool u
 
 class Writer {
  public:
-  Writer(const ImageType& type, const ExrStorage& storage, Compression compression)
-      : storage_(storage), compression_(compression), words_(channels_of(type, storage), storage) {
-    const std::vector<ExrStorage::Named> channels = channels_of(type, storage);
-    header_ = header_of(storage, channels, compression);
+  Writer(const ImageType& type, const EncodeOptions& options)
+      : storage_(options.exr), options_(options), words_(channels_of(type, storage_), storage_) {
+    const std::vector<ExrStorage::Named> channels = channels_of(type, storage_);
+    header_ = header_of(storage_, channels, options.compression);
     // Between identifiers, labels and the like there is nothing.
     for (const auto& channel : channels) {
-      means_.push_back(storage.means && channel.type != ExrType::whole);
+      means_.push_back(storage_.means && channel.type != ExrType::whole);
     }
-    if (storage.carried.empty()) return;
-    carried_.emplace(storage.carried, !storage.tiles.empty());
+    if (storage_.carried.empty()) return;
+    carried_.emplace(storage_.carried, !storage_.tiles.empty());
     carried_->add_to(header_);
   }
 
   Bytes write(const ExrLevel& picture) {
+    if (storage_.tiles.empty() && is_zip(header_) && !carried_) return zip_lines(picture);
     Output stream;
-    if (storage_.tiles.empty() && is_zip(header_) && !carried_) {
-      write_zip_lines(picture, stream);
-    } else if (storage_.tiles.empty()) {
+    if (storage_.tiles.empty()) {
       write_lines(picture, stream);
     } else {
       write_tiles(picture, stream);
@@ -201,49 +198,52 @@ class Writer {
   }
 
   // The chunks in the order of their lines.
-  Bytes write(std::int64_t height, std::span<const PackedChunk> chunks) {
-    Output stream;
-    write_chunks(height, exr_compressions[storage_.compression].rows, stream,
-                 [&](std::int64_t top, std::int64_t rows) {
-                   return chunks[static_cast<size_t>(top / rows)];
-                 });
-    return stream.take();
+  Bytes write(Size size, std::span<const PackedChunk> chunks) {
+    const std::int64_t most = exr_compressions[storage_.compression].rows;
+    const size_t chunk_bytes =
+        static_cast<size_t>(most) * words_.row_bytes(static_cast<size_t>(size.width));
+    return of_chunks(size.height, most, chunk_bytes, [&](std::int64_t top) {
+      return chunks[static_cast<size_t>(top / most)];
+    });
   }
 
  private:
   bool upward() const { return storage_.line_order == Imf::DECREASING_Y; }
 
-  void write_zip_lines(const ExrLevel& picture, Output& stream) {
+  Bytes zip_lines(const ExrLevel& picture) {
     // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
-    ChunkPacker packer(level_of(compression_, 1, 1, 6));
+    ChunkPacker packer(level_of(options_.compression, 1, 1, 6));
     Bytes rows;
-    const std::int64_t height = picture.size.height;
-    write_chunks(height, zip_rows(header_), stream, [&](std::int64_t top, std::int64_t most) {
+    const std::int64_t height = picture.size.height, most = zip_rows(header_);
+    const size_t chunk_bytes =
+        static_cast<size_t>(most) * words_.row_bytes(static_cast<size_t>(picture.size.width));
+    return of_chunks(height, most, chunk_bytes, [&](std::int64_t top) {
       words_.chunk(picture, top, std::min(most, height - top), rows);
       return packer.pack(rows);
     });
   }
 
   // OpenEXR writes the header and an empty table of the chunks' offsets. chunk_at: of the line of
-  // the picture where it begins, and of how many there are in one.
+  // the picture where it begins; `most` lines are in one, of chunk_bytes at most.
   template <class ChunkAt>
-  void write_chunks(std::int64_t height, std::int64_t most, Output& stream, ChunkAt chunk_at) {
+  Bytes of_chunks(std::int64_t height, std::int64_t most, size_t chunk_bytes, ChunkAt chunk_at) {
+    Output stream;
     { const Imf::OutputFile file(stream, header_, no_threads); }
-    std::vector<std::uint64_t> offsets(static_cast<size_t>((height + most - 1) / most));
-    stream.seekp(stream.size());
-    const std::uint64_t table = stream.size() - 8 * offsets.size();
-    const auto write = [&](const auto& value) {
-      stream.write(reinterpret_cast<const char*>(&value), sizeof value);
-    };
-    for (const std::int64_t top : tops_of(height, most, upward())) {
-      offsets[static_cast<size_t>(top / most)] = stream.tellp();
-      const PackedChunk chunk = chunk_at(top, most);
-      write(words_.line(top));
-      write(static_cast<std::int32_t>(chunk.size()));
-      stream.write(reinterpret_cast<const char*>(chunk.data()), static_cast<int>(chunk.size()));
+    Bytes out = stream.take();
+    const auto tops = tops_of(height, most, upward());
+    const size_t table = out.size() - 8 * tops.size();
+    // Memory that is not written to is not taken.
+    out.reserve(out.size() + tops.size() * (8 + chunk_bytes));
+    for (const std::int64_t top : tops) {
+      const std::uint64_t offset = out.size();
+      std::memcpy(out.data() + table + 8 * static_cast<size_t>(top / most), &offset, sizeof offset);
+      const PackedChunk chunk = chunk_at(top);
+      const std::int32_t head[] = {words_.line(top), static_cast<std::int32_t>(chunk.size())};
+      const auto bytes = std::as_bytes(std::span(head));
+      out.insert(out.end(), bytes.begin(), bytes.end());
+      out.insert(out.end(), chunk.begin(), chunk.end());
     }
-    stream.seekp(table);
-    for (const std::uint64_t offset : offsets) write(offset);
+    return out;
   }
 
   void write_lines(const ExrLevel& picture, Output& stream) {
@@ -296,7 +296,7 @@ class Writer {
   }
 
   const ExrStorage& storage_;
-  Compression compression_;
+  const EncodeOptions& options_;
   Words words_;
   Imf::Header header_;
   std::vector<bool> means_;
@@ -305,13 +305,13 @@ class Writer {
 
 }  // namespace
 
-Bytes write_exr(const HostImage& image, const ExrStorage& storage, Compression compression) {
-  return Writer(image.type, storage, compression).write(whole_picture(image));
+Bytes write_exr(const HostImage& image, const EncodeOptions& options) {
+  return Writer(image.type, options).write(whole_picture(image));
 }
 
 Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
                        const EncodeOptions& options) {
-  return Writer(type, options.exr, options.compression).write(size.height, chunks);
+  return Writer(type, options).write(size, chunks);
 }
 
 }  // namespace impipe::io

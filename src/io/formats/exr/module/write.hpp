@@ -6,7 +6,7 @@
 namespace impipe::io {
 
 // Colours are multiplied by alpha already. Throws what OpenEXR throws.
-Bytes write_exr(const HostImage& image, const ExrStorage& storage, Compression compression);
+Bytes write_exr(const HostImage& image, const EncodeOptions& options);
 
 // See CodecModule::encode_packed.
 Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,

@@ -45,6 +45,8 @@ class ChunkPacker {
   Bytes differences_, chunk_;
 };
 
+// Floats, of which none is a signalling NaN, as samples of 16 bits.
+void halves_of_floats(const float* from, std::byte* to, size_t count);
 // Samples of 16 bits as floats; bits of NaNs are as OpenEXR has them.
 void floats_of_halves(const std::byte* halves, float* to, size_t count);
 

@@ -620,6 +620,45 @@ const char* write_mode(const ImageType& type, Size size, const EncodeOptions& op
   return big ? "wl8m" : "wlm";
 }
 
+// Whether libtiff writes samples of so many bits in it, and without loss.
+bool is_written(int compression, int bits) {
+  switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_LZMA:
+    case COMPRESSION_ZSTD: break;
+    case COMPRESSION_CCITTRLE:
+    case COMPRESSION_CCITTFAX3:
+    case COMPRESSION_CCITTFAX4:
+      if (bits > 1) return false;
+      break;
+    default: return false;
+  }
+  return TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression)) != 0;
+}
+
+// As the input was, where samples of this kind can be.
+void set_packing(TIFF* tiff, bool is_float, int bits, const EncodeOptions& options) {
+  const bool as_input = options.tiff && is_written(options.tiff->compression, bits);
+  // Of 64 bits not every reader takes differences back.
+  const bool predicts =
+      as_input ? options.tiff->predictor > PREDICTOR_NONE : !is_float && bits < 64;
+  const int compression = as_input ? options.tiff->compression : COMPRESSION_ADOBE_DEFLATE;
+  TIFFSetField(tiff, TIFFTAG_COMPRESSION, compression);
+  if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE) {
+    TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(options.compression, 1, 1, 9));
+  } else if (compression == COMPRESSION_ZSTD) {
+    TIFFSetField(tiff, TIFFTAG_ZSTD_LEVEL, 1);
+  }
+  if (predicts && bits > 1) {
+    TIFFSetField(tiff, TIFFTAG_PREDICTOR,
+                 is_float ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
+  }
+}
+
 // Everything about the pixels but their places. tile: of no pixels: in strips.
 void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile,
                 const EncodeOptions& options) {
@@ -648,12 +687,7 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile,
   if (!extra.empty()) {
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
-  TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(options.compression, 1, 1, 9));
-  // Of 64 bits not every reader takes differences back.
-  if (kind != 'f' && bits > 1 && bits < 64) {
-    TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
-  }
+  set_packing(tiff, kind == 'f', bits, options);
   if (tile.pixels() > 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(tile.width));
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(tile.height));
