@@ -493,6 +493,15 @@ void expect_parts_and_stacks(Device& device, const PackedForm& form, DeflateEffo
   if (effort == DeflateEffort::copies) expect_small(form, images[3], packed[3], 1.15);
 }
 
+// More parts than have tokens at the same time.
+void expect_many_chunks(Device& device) {
+  PackedForm form = form_of(PixelClass::uint8, 1, {20, 2100}, Filter::png);
+  form.chunk.height = 1;
+  const Planes image = image_of(form.cls, 1, form.size, Content::drawing, 9);
+  Packer packer(device, form, DeflateEffort::copies);
+  expect_expected(form, image, packer.packed(form, {image}).front(), "2,100 chunks");
+}
+
 // Counts of bytes like Fibonacci's numbers make the deepest tree: codes are cut to 15 bits.
 void expect_deep_trees(Device& device) {
   const PackedForm form = form_of(PixelClass::uint8, 1, {60000, 1}, Filter::none);
@@ -559,6 +568,7 @@ void expect_halves(Device& device) {
     const PackedForm form = form_of(PixelClass::uint8, 1, {517, 401}, Filter::png); \
     expect_parts_and_stacks(*device_, form, DeflateEffort::copies);                 \
   }                                                                                 \
+  TEST_F(suite, PacksManyChunks) { expect_many_chunks(*device_); }                  \
   TEST_F(suite, LimitsTheLengthOfCodes) { expect_deep_trees(*device_); }            \
   TEST_F(suite, RoundsHalvesAndLeavesWhatTheyDoNotHold) { expect_halves(*device_); }
 

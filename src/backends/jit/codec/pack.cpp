@@ -128,6 +128,11 @@ constexpr Buffer image{Buffer::Kind::input, 0}, rooms{Buffer::Kind::output, 0},
     slots{Buffer::Kind::scratch, 5}, blocks{Buffer::Kind::scratch, 6},
     filtered{Buffer::Kind::scratch, 7}, tokens{Buffer::Kind::scratch, 8};
 
+// What PNG's rows were filtered from is of no use any more when parts are written.
+const Buffer& slots_of(const PackedForm& form) {
+  return form.filter == Filter::png ? ordered : slots;
+}
+
 std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
   std::vector<std::uint32_t> channel_of(form.channel_of.begin(), form.channel_of.end());
   const std::int64_t chunks = std::int64_t{p.chunks} * p.pictures, all_parts = chunks * p.parts;
@@ -139,9 +144,13 @@ std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, Def
   scratch[3].bytes = 16 * all_parts;
   scratch[4].bytes = p.chunk_step * chunks;
   const bool zlib = form.packing == Packing::zlib;
-  scratch[5].bytes = zlib ? p.slot_step * all_parts : 16;
-  scratch[6].bytes = zlib ? 4 * block_words * all_parts : 16;
-  scratch[7].bytes = is_filtered_apart(form) ? scratch[4].bytes : 16;
+  scratch[5].bytes = scratch[6].bytes = scratch[7].bytes = 16;
+  if (is_filtered_apart(form)) scratch[7].bytes = p.chunk_step * chunks;
+  if (zlib) {
+    std::int64_t& bytes = scratch[static_cast<std::size_t>(slots_of(form).index)].bytes;
+    bytes = std::max(bytes, p.slot_step * all_parts);
+    scratch[6].bytes = 4 * block_words * all_parts;
+  }
   const bool copies = zlib && effort == DeflateEffort::copies;
   scratch[8].bytes = copies ? 2 * p.part_bytes * std::min(all_parts, parts_at_once) : 16;
   return scratch;
@@ -153,7 +162,7 @@ LaunchShape shape(std::int64_t x, std::int64_t y, std::int64_t z, int items) {
 
 // A group for each part of all chunks and pictures. What has tokens goes through in turns.
 void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& from,
-                 DeflateEffort effort) {
+                 const Buffer& to, DeflateEffort effort) {
   const std::int64_t all = std::int64_t{p.parts} * p.chunks * p.pictures;
   passes.push_back({begin_parts, shape(all, 1, 1, writers), {from, blocks, parts}});
   const bool copies = effort == DeflateEffort::copies;
@@ -176,10 +185,8 @@ void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& f
           {find_copies, shape(count, 1, 1, writers), {from, blocks, parts, tokens}, parameters});
     }
     passes.push_back({make_blocks, shape(count, 1, 1, coders), {from, blocks, parts}, parameters});
-    passes.push_back({write_parts,
-                      shape(count, 1, 1, writers),
-                      {from, blocks, parts, tokens, slots},
-                      parameters});
+    passes.push_back(
+        {write_parts, shape(count, 1, 1, writers), {from, blocks, parts, tokens, to}, parameters});
   }
 }
 
@@ -198,7 +205,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
     passes.push_back({filter, words, {ordered, filtered}});
   }
   if (form.packing == Packing::zlib) {
-    add_deflate(passes, p, from, effort);
+    add_deflate(passes, p, from, slots_of(form), effort);
   } else {
     passes.push_back(
         {begin_parts, shape(parts_of(p.parts, orderers), p.chunks, p.pictures, orderers), {parts}});
@@ -207,7 +214,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
   passes.push_back({place_chunks, shape(1, p.pictures, 1, joiners), {sizes, unfit, numbers}});
   passes.push_back({join_parts,
                     shape(p.parts, p.chunks, p.pictures, joiners),
-                    {ordered, from, slots, parts, sizes, rooms}});
+                    {ordered, from, slots_of(form), parts, sizes, rooms}});
   return passes;
 }
 

@@ -16,8 +16,8 @@
 #define BLOCK_DISTANCES 288
 #define BLOCK_BITS 320
 #define BLOCK_HEAD 322
-// Tokens of a part, of 16 bits: a byte; 256 and a length less 3, behind which there is TOKEN_DISTANCE
-// and a distance less 1. Never more than bytes.
+// Tokens of a part, of 16 bits: a byte; 256 and a length less 3, behind which there is
+// TOKEN_DISTANCE and a distance less 1. Never more than bytes.
 #define TOKEN_DISTANCE 0x8000u
 #define THIS_PART (all_parameters.first_part + GROUP_X)
 struct Part {
@@ -109,8 +109,8 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
 }
 
 // -- part: copies
-// What a group finds copies with: where four bytes, or six, were last seen, hashed, as positions and
-// 1; what bytes take by how often they occur, in sixteenths of bits.
+// What a group finds copies with: where four bytes, or six, were last seen, hashed, as positions
+// and 1; what bytes take by how often they occur, in sixteenths of bits.
 #define TABLE_BITS 12
 #define LONG_TABLE_BITS 11
 #define MAX_COPY 258u
@@ -142,7 +142,8 @@ FUNCTION uint same_bytes(GLOBAL const uint* words, const uint at, const uint dis
   }
   return same < most ? same : most;
 }
-// What a copy saves: what its bytes take, of which the first eight are looked at, less what it takes.
+// What a copy saves: what its bytes take, of which the first eight are looked at, less what it
+// takes.
 FUNCTION uint saved_by(IN_LOCAL const uchar* prices, GLOBAL const uint* words, const uint at,
                        const uint length, const uint distance) {
   const uint looked = length < 8u ? length : 8u;
@@ -212,8 +213,8 @@ FUNCTION void find_copy(IN_LOCAL struct Finder* s, GLOBAL const uint* words, con
     }
   }
 }
-// Which positions of a step are reached from its entry, where each goes behind its copy or its byte;
-// by ways of doubled length. The next step's entry.
+// Which positions of a step are reached from its entry, where each goes behind its copy or its
+// byte; by ways of doubled length. The next step's entry.
 FUNCTION void reach_positions(IN_LOCAL struct Finder* s, const uint length) {
   const uint entry = s->entry, onward = (uint)ITEM + (length == 0u ? 1u : length);
   uint to = onward;
@@ -267,8 +268,8 @@ FUNCTION void begin_finder(IN_LOCAL struct Finder* s, GLOBAL const uint* block, 
 }
 
 // -- part: find_copies
-// The tokens of each part. First launched for samples of 8 KB, to find out where copies save a 32nd;
-// then only those parts have tokens.
+// The tokens of each part. First launched for samples of 8 KB, to find out where copies save a
+// 32nd; then only those parts have tokens.
 KERNEL($items) void find_copies(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
                                 GLOBAL uint4* all_parts, GLOBAL ushort* all_tokens, PARAMETERS) {
   LOCAL struct Finder s;

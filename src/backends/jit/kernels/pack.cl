@@ -1,6 +1,6 @@
 // Pictures in the order in which lossless formats store them: from planes to the bytes of chunks,
-// the filters of TIFF, PNG and OpenEXR, and the chunks one behind the other. What a form says of its
-// samples is constant in the text; sizes are parameters. GROUP_Y is the chunk and GROUP_Z the
+// the filters of TIFF, PNG and OpenEXR, and the chunks one behind the other. What a form says of
+// its samples is constant in the text; sizes are parameters. GROUP_Y is the chunk and GROUP_Z the
 // picture, unless a kernel says otherwise.
 #define $pixel uchar       // in memory; uint for floats
 #define $channels 3
