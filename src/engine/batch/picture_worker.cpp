@@ -12,6 +12,7 @@
 #include "core/primitive_facts.hpp"
 #include "engine/batch/object_text.hpp"
 #include "engine/batch/pixel_hash.hpp"
+#include "engine/program/picture_parts.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/read_picture.hpp"
 #include "io/formats/exr/exr_parts.hpp"
@@ -111,7 +112,7 @@ void PictureWorker::compute_on(Session& session, Queue& queue, Material material
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program = session.program(material.image.type, picture_.partner_types(),
                                      material.display, material.read.by > 1);
-  outcome_ = execute(
+  outcome_ = execute_in_parts(
       *picture_.program, std::move(material), queue,
       [&](const KernelSpec& spec) { return session.kernel(spec); },
       execute_options(session, coded));
@@ -120,7 +121,8 @@ void PictureWorker::compute_on(Session& session, Queue& queue, Material material
 ExecuteOptions PictureWorker::execute_options(Session& session, bool /*coded*/) const {
   return {.timed = settings_.timeline != nullptr,
           .kernels_first = !session.device().is_gpu,
-          .stop = job_.stop()};
+          .stop = job_.stop(),
+          .one_nan = session.one_nan(*picture_.program)};
 }
 
 void PictureWorker::compute_image(int lane) {

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/profile.hpp"
+#include "engine/program/picture_parts.hpp"
 #include "engine/tools/made_image.hpp"
 #include "io/codec.hpp"
 #include "io/files/read_picture.hpp"
@@ -40,6 +41,19 @@ double deviation_of(const std::vector<double>& numbers) {
   double squares = 0;
   for (const double number : numbers) squares += (number - mean) * (number - mean);
   return std::sqrt(squares / (count - 1));
+}
+
+// In which something moved; bands of an image move at the same time.
+double transfer_seconds(std::vector<Activity> activity) {
+  std::sort(activity.begin(), activity.end(),
+            [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
+  double sum = 0, done = 0;
+  for (const Activity& a : activity) {
+    if (a.kind != Activity::Kind::upload && a.kind != Activity::Kind::download) continue;
+    sum += std::max(0.0, a.end - std::max(a.begin, done));
+    done = std::max(done, a.end);
+  }
+  return sum;
 }
 
 HostImage read_image(const std::string& path) {
@@ -353,9 +367,10 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   constexpr double budget_ms = 1000;
   constexpr int min_runs = 5, max_runs = 1000;
   const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
+  ExecuteOptions how{.one_nan = session.one_nan(program)};
   // The first run warms caches and memory up and is not counted.
   const auto first = Clock::now();
-  result.outcome = execute(program, material, *queue_, kernels);
+  result.outcome = execute_in_parts(program, material, *queue_, kernels, how);
   result.cold_ms += milliseconds_since(first);
   std::vector<double> times;
   const auto begin = Clock::now();
@@ -363,7 +378,7 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   while (static_cast<int>(times.size()) < runs) {
     if (!options.in_cache) empty_caches();
     const auto start = Clock::now();
-    execute(program, material, *queue_, kernels);
+    execute_in_parts(program, material, *queue_, kernels, how);
     times.push_back(milliseconds_since(start));
     if (options.repeat == 0 && static_cast<int>(times.size()) >= min_runs &&
         milliseconds_since(begin) > budget_ms) {
@@ -374,10 +389,9 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   result.min_ms = times.front();
   result.wall_deviation_ms = deviation_of(times);
   result.runs = static_cast<int>(times.size());
-  for (const Activity& a : execute(program, material, *queue_, kernels, {.timed = true}).activity) {
-    const bool moves = a.kind == Activity::Kind::upload || a.kind == Activity::Kind::download;
-    if (moves) result.transfer_ms += 1e3 * (a.end - a.begin);
-  }
+  how.timed = true;
+  result.transfer_ms =
+      1e3 * transfer_seconds(execute_in_parts(program, material, *queue_, kernels, how).activity);
 }
 
 std::shared_ptr<DevicePlane> Benchmark::stack_of(const Planes& image, int count) {
