@@ -1,10 +1,11 @@
-// What OpenCL's transfers bring back, with and without a copy on the host.
+// What a GPU's transfers bring back, with and without a copy on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "backends/cuda/device.hpp"
 #include "backends/opencl/device.hpp"
 #include "core/one_nan.hpp"
 #include "engine/device/session.hpp"
@@ -16,7 +17,19 @@
 namespace impipe::testing {
 namespace {
 
-constexpr Backend opencl_backend{"opencl", opencl::devices, opencl::open};
+constexpr Backend backends_of_gpus[] = {{"opencl", opencl::devices, opencl::open},
+                                        {"cuda", cuda::devices, cuda::open}};
+
+class GpuTransfers : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    device_ = device_of(GetParam(), pool_);
+    if (device_ == nullptr) GTEST_SKIP() << "no device of " << GetParam().name;
+  }
+
+  ThreadPool pool_{0};
+  std::shared_ptr<Device> device_;
+};
 
 // Numbers that differ from row to row and from channel to channel.
 Planes numbered(PixelClass cls, int channels, Size size) {
@@ -45,13 +58,10 @@ bool are_equal(const Planes& a, const Planes& b) {
   return true;
 }
 
-TEST(OpenClTransfers, BringBackWhatWasSent) {
-  ThreadPool pool(0);
-  std::unique_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+TEST_P(GpuTransfers, BringBackWhatWasSent) {
   Planes last;
   {
-    const auto queue = device->make_queue();
+    const auto queue = device_->make_queue();
     for (const Size size :
          {Size{1, 1}, Size{127, 3}, Size{129, 1}, Size{1031, 797}, Size{5001, 2003}}) {
       for (const int channels : {1, 3}) {
@@ -69,15 +79,12 @@ TEST(OpenClTransfers, BringBackWhatWasSent) {
     EXPECT_TRUE(are_equal(back.at(0), one) && are_equal(back.at(1), other));
   }
   // Its memory was the device's to read and to write.
-  device.reset();
+  device_.reset();
   EXPECT_TRUE(are_equal(last, numbered(PixelClass::uint16, 3, {5001, 2003})));
 }
 
-TEST(OpenClTransfers, BringBackRows) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  const auto queue = device->make_queue();
+TEST_P(GpuTransfers, BringBackRows) {
+  const auto queue = device_->make_queue();
   const Planes image = numbered(PixelClass::single, 3, {1203, 901});
   ASSERT_TRUE(queue->reaches(image));
   const auto whole = queue->upload(image);
@@ -92,11 +99,8 @@ TEST(OpenClTransfers, BringBackRows) {
   EXPECT_TRUE(are_equal(back, image));
 }
 
-TEST(OpenClTransfers, MakeOneNan) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  const auto queue = device->make_queue();
+TEST_P(GpuTransfers, MakeOneNan) {
+  const auto queue = device_->make_queue();
   const std::uint32_t patterns[] = {0x7fc00000, 0xffc00000, 0x7fffffff, 0x7f800001, 0xff800001,
                                     0x7f800000, 0xff800000, 0,          0x80000000, 0x3f800000};
   std::vector<Planes> images;
@@ -111,7 +115,7 @@ TEST(OpenClTransfers, MakeOneNan) {
       }
     }
   }
-  const auto kernel = device->prepare_one_nan();
+  const auto kernel = device_->prepare_one_nan();
   const DeviceValue there{queue->upload_stack(images), nullptr};
   queue->run(*kernel, {.spec = nullptr, .inputs = {}, .outputs = {there}});
   const std::vector<Planes> made = queue->download_stack(*there.plane);
@@ -122,11 +126,8 @@ TEST(OpenClTransfers, MakeOneNan) {
 }
 
 // As many bands as there may be, beside the CPU, which has none.
-TEST(OpenClTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
-  ThreadPool pool(0);
-  std::shared_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  const std::shared_ptr<const Kernel> one_nan = device->prepare_one_nan();
+TEST_P(GpuTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
+  const std::shared_ptr<const Kernel> one_nan = device_->prepare_one_nan();
   const ImageType types[] = {{PixelClass::uint8, 3, false, 255}, {PixelClass::single, 1, false, 1}};
   for (const char* text : {"imgaussfilt 2", "medfilt2 5 | imcomplement", "conv2 k7"}) {
     for (const ImageType& type : types) {
@@ -135,8 +136,8 @@ TEST(OpenClTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
       std::vector<Planes> made;
       for (const bool on_cpu : {true, false}) {
         const pipeline::Pipeline bound = pipeline::bind(pipeline::parse(text));
-        engine::OpenDevice open = engine::open_device({.backend = "cpu", .device = {}}, pool);
-        if (!on_cpu) open.device = device;
+        engine::OpenDevice open = engine::open_device({.backend = "cpu", .device = {}}, pool_);
+        if (!on_cpu) open.device = device_;
         engine::Session session(bound, std::move(open), {});
         const auto program = session.program(type, {});
         session.wait_for_kernels();
@@ -167,6 +168,9 @@ TEST(OpenClTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, GpuTransfers, ::testing::ValuesIn(backends_of_gpus),
+                         [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace
 }  // namespace impipe::testing
