@@ -58,8 +58,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_packer(const PackedForm& form, Deflat
   return load(packer(dialect_, form, effort), "lossless encoder");
 }
 
-  std::unique_ptr<Kernel> GpuDevice::prepare_unpacker() {
-    return load(unpacker(dialect_), "lossless decoder");
-  }
+std::unique_ptr<Kernel> GpuDevice::prepare_unpacker() {
+  return load(unpacker(dialect_), "lossless decoder");
+}
 
 }  // namespace impipe::jit

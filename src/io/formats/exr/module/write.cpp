@@ -202,9 +202,8 @@ class Writer {
     const std::int64_t most = exr_compressions[storage_.compression].rows;
     const size_t chunk_bytes =
         static_cast<size_t>(most) * words_.row_bytes(static_cast<size_t>(size.width));
-    return of_chunks(size.height, most, chunk_bytes, [&](std::int64_t top) {
-      return chunks[static_cast<size_t>(top / most)];
-    });
+    return of_chunks(size.height, most, chunk_bytes,
+                     [&](std::int64_t top) { return chunks[static_cast<size_t>(top / most)]; });
   }
 
  private:
