@@ -4,6 +4,7 @@
 
 #include "io/formats/by_module.hpp"
 #include "io/formats/tiff/tiff_blocks.hpp"
+#include "io/formats/tiff/tiff_form.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/orientation.hpp"
@@ -144,6 +145,23 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   return encode_with_options(image, input, stored);
 }
 
+// In the packing of the input, as `encode` has it, or in deflate.
+std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& stored, Encoded&) {
+  const bool is_small = input.options.compression == Compression::small;
+  const SampleType samples = wanted_samples(input.type, input.metadata, input.options);
+  if (is_small || samples != SampleType::of_class) return {};
+  set_tiff_storage(input.metadata, stored);
+  const bool is_float = input.type.cls == PixelClass::single;
+  const TiffPacking packing = stored.tiff.value_or(TiffPacking{.predictor = is_float ? 1 : 2});
+  const bool predicts = packing.predictor > 1 && input.type.cls != PixelClass::logical;
+  auto form = tiff_form(input.type, input.size, packing.compression,
+                        !predicts  ? 1
+                        : is_float ? 3
+                                   : 2);
+  if (form) form->big_endian = stored.big_endian_tiff;
+  return form;
+}
+
 }  // namespace
 
 const FormatTraits tiff_format{
@@ -167,6 +185,7 @@ const FormatTraits tiff_format{
     .encode = encode,
     .read_metadata = read_tiff_metadata,
     .with_metadata = with_tiff_metadata,
+    .packed_form = packed_form,
 };
 
 }  // namespace impipe::io

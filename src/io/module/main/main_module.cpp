@@ -35,10 +35,13 @@ class Libraries final : public CodecModule {
     }
   }
   std::optional<PackedPicture> scan(InputBytes bytes, const ImageInfo& info) const override {
+    if (info.format == Format::tiff) return scan_tiff(bytes, info);
     return info.format == Format::png ? scan_png(bytes, info) : std::nullopt;
   }
-  Bytes encode_packed(const ImageType& type, Size size, Format, std::span<const PackedChunk> chunks,
-                      const EncodeOptions&) const override {
+  Bytes encode_packed(const ImageType& type, Size size, Format format,
+                      std::span<const PackedChunk> chunks,
+                      const EncodeOptions& options) const override {
+    if (format == Format::tiff) return encode_packed_tiff(type, size, chunks, options);
     return encode_packed_png(type, size, chunks.front());
   }
   std::unique_ptr<PictureRows> open_rows(int file, std::int64_t bytes, const ImageInfo& info,

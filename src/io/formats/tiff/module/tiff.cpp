@@ -563,20 +563,80 @@ void unassociate(HostImage& image, const TiffLayout& l) {
   }
 }
 
-}  // namespace
-
-HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
-  const TiffLayout& l = header.layout;
-  Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
-  const TiffFile file = open_tiff(memory, "rm");
+// Opens the file at the directory of a page, which is the one that the program has read.
+TiffFile open_page(Memory& memory, const TiffHeader& header, const ImageInfo& info) {
+  TiffFile file = open_tiff(memory, "rm");
   TIFF* tiff = file.get();
   if (TIFFCurrentDirOffset(tiff) != static_cast<std::uint64_t>(header.directory) &&
       TIFFSetSubDirectory(tiff, static_cast<std::uint64_t>(header.directory)) == 0) {
     fail_tiff(memory, "its directory cannot be read");
   }
-  check_header(layout_of(tiff) == l && l.size == info.stored, "TIFF");
-  check_compression(l.compression);
+  check_header(layout_of(tiff) == header.layout && header.layout.size == info.stored, "TIFF");
+  check_compression(header.layout.compression);
+  return file;
+}
+
+// Nothing for files whose samples are stored in ways that no device knows.
+std::optional<PackedForm> form_of(TIFF* tiff, const TiffHeader& header, const ImageInfo& info) {
+  const TiffLayout& l = header.layout;
+  const bool is_plain = (l.is_gray() || l.photometric == tiff_rgb) && l.numbers != tiff_signed &&
+                        static_cast<int>(l.samples) == info.type.channels &&
+                        header.planes.count == 1 && l.depth == 1;
+  const bool is_half = l.numbers == tiff_float && l.bits == 16;
+  const bool is_known = l.bits == (info.type.cls == PixelClass::logical
+                                       ? 1
+                                       : static_cast<std::uint64_t>(8 * bytes_of(info.type.cls))) ||
+                        is_half;
+  std::uint16_t fill = FILLORDER_MSB2LSB, predictor = PREDICTOR_NONE;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &fill);
+  TIFFGetField(tiff, TIFFTAG_PREDICTOR, &predictor);
+  if (!is_plain || !is_known || fill != FILLORDER_MSB2LSB || l.samples > 255) return {};
+  auto form = tiff_form(info.type, l.size, static_cast<int>(l.compression), predictor);
+  if (!form) return {};
+  if (is_half) {
+    form->sample = PackedForm::Sample::half;
+    form->bits = 16;
+  }
+  form->big_endian = TIFFIsBigEndian(tiff) != 0;
+  form->inverted = l.photometric == tiff_white_is_zero;
+  if (l.planar == PLANARCONFIG_SEPARATE && l.samples > 1) {
+    form->order = PackedForm::Order::by_plane;
+  }
+  form->padded = TIFFIsTiled(tiff) != 0;
+  form->chunk = l.tile;
+  if (!form->padded) {
+    std::uint32_t rows = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+    form->chunk = {l.size.width, std::clamp<std::int64_t>(rows, 1, l.size.height)};
+  }
+  return form;
+}
+
+}  // namespace
+
+std::optional<PackedPicture> scan_tiff(InputBytes bytes, const ImageInfo& info) {
+  const TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
+  Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
+  const TiffFile file = open_page(memory, header, info);
+  auto form = form_of(file.get(), header, info);
+  if (!form) return {};
+  PackedPicture out{.form = std::move(*form), .chunks = {}, .parts = {bytes}};
+  for (std::int64_t i = 0; i < out.form.chunks(); ++i) {
+    const auto chunk = static_cast<std::uint32_t>(i);
+    const std::uint64_t begin = TIFFGetStrileOffset(file.get(), chunk);
+    const std::uint64_t count = TIFFGetStrileByteCount(file.get(), chunk);
+    if (begin > bytes.size() || count > bytes.size() - begin) return {};
+    out.chunks.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)});
+  }
+  return out;
+}
+
+HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  const TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
+  const TiffLayout& l = header.layout;
+  Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
+  const TiffFile file = open_page(memory, header, info);
+  TIFF* tiff = file.get();
   HostImage image = make_image(info.type, info.stored);
   Inexact ignored;
   Inexact& inexact = info.inexact ? *info.inexact : ignored;
@@ -693,12 +753,9 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile,
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(tile.height));
     return;
   }
-  // Strips of about 256 KiB: readers need not hold the whole picture.
-  const std::int64_t row_bytes = written_bytes(type, samples, size.width);
-  TIFFSetField(
-      tiff, TIFFTAG_ROWSPERSTRIP,
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-          (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP,
+               static_cast<std::uint32_t>(
+                   tiff_strip_rows(written_bytes(type, samples, size.width), size.height)));
 }
 
 // A row of an image as a TIFF has it, in `to`: libtiff changes what it is given.
@@ -742,6 +799,27 @@ static Bytes encoded(const HostImage& image, const EncodeOptions& options) {
   return out;
 }
 
+Bytes encode_packed_tiff(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
+                         const EncodeOptions& options) {
+  Bytes out;
+  Memory memory{.output = &out};
+  TiffFile file = open_tiff(memory, write_mode(type, size, options));
+  TIFF* tiff = file.get();
+  DropUnlessWritten drop{tiff};
+  set_layout(tiff, type, size, {}, options);
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
+  for (std::uint32_t i = 0; i < chunks.size(); ++i) {
+    const auto bytes = static_cast<tmsize_t>(chunks[i].size());
+    if (TIFFWriteRawStrip(tiff, i, const_cast<std::byte*>(chunks[i].data()), bytes) < 0) {
+      fail_tiff(memory, "a strip cannot be written");
+    }
+  }
+  flush_tiff(tiff, memory);
+  drop.tiff = nullptr;
+  file.reset();
+  return out;
+}
+
 Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
   Bytes out = encoded(image, options);
   if (options.compression != Compression::small) return out;
@@ -765,13 +843,7 @@ class TiffRows final : public PictureRows {
     l_ = header.layout;
     memory_.file = file;
     memory_.file_bytes = static_cast<std::uint64_t>(bytes);
-    file_ = open_tiff(memory_, "rm");
-    if (TIFFCurrentDirOffset(file_.get()) != static_cast<std::uint64_t>(header.directory) &&
-        TIFFSetSubDirectory(file_.get(), static_cast<std::uint64_t>(header.directory)) == 0) {
-      fail_tiff(memory_, "its directory cannot be read");
-    }
-    check_header(layout_of(file_.get()) == l_ && l_.size == info.stored, "TIFF");
-    check_compression(l_.compression);
+    file_ = open_page(memory_, header, info);
   }
 
   bool is_readable() const {
