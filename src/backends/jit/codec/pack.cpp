@@ -262,10 +262,9 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
     program.entries.emplace_back("leave_parts");
   } else {
     const bool copies = effort == DeflateEffort::copies;
-    for (const std::string& name : jit::parts_of(kernels::deflate)) {
-      if (copies || (name != "copies" && name != "find_copies")) {
-        text += part(kernels::deflate, name);
-      }
+    for (const std::string name : {"blocks", "count", "copies", "find_copies", "codes", "runs",
+                                   "make_blocks", "strings", "write_parts"}) {
+      if (copies || !name.ends_with("copies")) text += part(kernels::pack, name);
     }
     for (const char* name : {"count_bytes", "make_blocks", "write_parts"}) {
       program.entries.emplace_back(name);
