@@ -441,7 +441,8 @@ void refuse_unreplaceable(std::vector<Picture>& pictures) {
 // The target where frames are inputs: in out.####.png each has its number.
 std::optional<io::OutputTarget> target_of_frames(std::span<const io::Input> inputs,
                                                  const io::OutputTarget* target) {
-  const bool are_frames = std::ranges::all_of(inputs, [](const io::Input& in) { return in.frame; });
+  const bool are_frames =
+      std::ranges::all_of(inputs, [](const io::Input& in) { return in.frame.has_value(); });
   if (target == nullptr || !target->name || !are_frames) return {};
   std::optional<io::OutputTarget> out(*target);
   out->name = io::NameTemplate::parse(io::with_frame_field(target->name->text()));

@@ -7,7 +7,10 @@ import re
 import unittest
 
 import numpy as np
+from PIL import Image
 from program import ProgramTest, colour, ramp
+
+SIZES = [(1, 1), (3, 17), (120, 161), (333, 500)]
 
 
 class DeviceLossless(ProgramTest):
@@ -22,35 +25,105 @@ class DeviceLossless(ProgramTest):
     def run_on(self, codec, *arguments, code=0):
         return self.impipe(*arguments, "--device", self.device, "--codec", codec, "-v", code=code)
 
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
     def numbers(self, said):
         line = [line for line in said.splitlines() if "--codec: " in line][0]
         return dict(zip(("decoded", "by_processor", "encoded"), map(int, re.findall(r"\d+", line))))
 
-    def pictures(self):
-        for i, (height, width) in enumerate([(1, 1), (3, 17), (120, 161), (333, 500)]):
+    def make_pngs(self):
+        for i, (height, width) in enumerate(SIZES):
             self.picture(f"in/colour-{i}.png", colour(height, width, i))
             self.picture(f"in/gray-{i}.png", ramp(height, width, i))
             wide = ramp(height, width, i).astype(np.uint16) * 257 - i
             self.picture(f"in/wide-{i}.png", wide)
+        return 12
 
-    def test_pixels_are_the_same(self):
-        self.pictures()
-        for pipeline in ("imadd 0", "imgaussfilt 2 | imadjust"):
-            host = self.run_on("cpu", pipeline, "in", "--hash")
-            made = self.run_on("device", pipeline, "in", "--hash")
-            self.assertEqual(made.out, host.out)
-            self.assertEqual(self.numbers(made.err),
-                             {"decoded": 12, "by_processor": 0, "encoded": 0})
+    def make_tiffs(self):
+        """As Pillow and libtiff write them: not packed, LZW, deflate, with and without predictor."""
+        count = 0
+        for i, (height, width) in enumerate(SIZES):
+            for packing in (None, "tiff_lzw", "tiff_adobe_deflate", "packbits"):
+                for name, pixels in (("gray", ramp(height, width, i)),
+                                     ("colour", colour(height, width, i)),
+                                     ("wide", ramp(height, width, i).astype(np.uint16) * 257)):
+                    for predictor in (1, 2):
+                        if predictor == 2 and packing not in ("tiff_lzw", "tiff_adobe_deflate"):
+                            continue
+                        # Pillow does not have libtiff predict 16 bits.
+                        if predictor == 2 and name == "wide":
+                            continue
+                        os.makedirs(self.path("in"), exist_ok=True)
+                        Image.fromarray(pixels).save(
+                            self.path(f"in/{name}-{i}-{packing}-{predictor}.tif"),
+                            compression=packing, tiffinfo={317: predictor} if packing else {})
+                        count += 1
+        return count
 
-    def test_files_hold_the_same_pixels(self):
-        """Read back by Pillow, and by our own codec."""
-        self.pictures()
-        said = self.run_on("device", "imadd 3", "in", "-o", "made").err
-        self.assertEqual(self.numbers(said), {"decoded": 12, "by_processor": 0, "encoded": 12})
-        self.run_on("cpu", "imadd 3", "in", "-o", "host")
-        for name in sorted(os.listdir(self.path("host"))):
+    def make_exrs(self):
+        rng = np.random.default_rng(3)
+        for i, (height, width) in enumerate(SIZES):
+            os.makedirs(self.path("npy"), exist_ok=True)
+            np.save(self.path(f"npy/{i}.npy"), rng.random((height, width, 3), np.float32))
+            np.save(self.path(f"npy/{i + 4}.npy"),
+                    np.round(rng.random((height, width), np.float32) * 20) / 20)
+        for kind in ("half", "single"):
+            for i in range(8):
+                self.impipe("", f"npy/{i}.npy", "-o", f"in/{kind}-{i}.exr", "-d", kind)
+        return 16
+
+    def check(self, count, encoded):
+        host = self.run_on("cpu", "imgaussfilt 2 | imadjust", "in", "--hash")
+        made = self.run_on("device", "imgaussfilt 2 | imadjust", "in", "--hash")
+        self.assertEqual(made.out, host.out)
+        self.assertEqual(self.numbers(made.err),
+                         {"decoded": count, "by_processor": 0, "encoded": 0})
+        said = self.run_on("device", "imgaussfilt 1", "in", "-o", "made").err
+        self.assertEqual(self.numbers(said),
+                         {"decoded": count, "by_processor": 0, "encoded": encoded})
+        self.run_on("cpu", "imgaussfilt 1", "in", "-o", "host")
+        # Both, as the processor's codecs read them.
+        hashes = [self.impipe("", folder, "-n", "--hash", "--device", "cpu").out
+                  for folder in ("made", "host")]
+        self.assertEqual(hashes[0].replace("made/", ""), hashes[1].replace("host/", ""))
+
+    def test_png(self):
+        count = self.make_pngs()
+        self.check(count, count)
+        for name in os.listdir(self.path("host")):
             self.assertTrue(np.array_equal(self.pixels(f"made/{name}"),
                                            self.pixels(f"host/{name}")), name)
+
+    def test_tiff(self):
+        count = self.make_tiffs()
+        # Results in LZW and PackBits are the processor's.
+        kept = [name for name in os.listdir(self.path("in"))
+                if "lzw" in name or "packbits" in name]
+        self.check(count, count - len(kept))
+        for name in os.listdir(self.path("host")):
+            self.assertTrue(np.array_equal(self.pixels(f"made/{name}"),
+                                           self.pixels(f"host/{name}")), name)
+
+    def test_exr(self):
+        count = self.make_exrs()
+        self.check(count, count)
+
+    def test_a_value_that_half_does_not_hold(self):
+        """The file becomes one of 32 bits, as it does by the processor."""
+        os.makedirs(self.path("npy"))
+        np.save(self.path("npy/a.npy"), np.full((20, 30), 60000, np.float32))
+        self.impipe("", "npy/a.npy", "-o", "in/a.exr", "-d", "half")
+        for codec in ("cpu", "device"):
+            self.run_on(codec, "imlincomb 2", "in", "-o", codec)
+        info = [json.loads(self.impipe("info", "--json", f"{codec}/a.exr").out)
+                for codec in ("cpu", "device")]
+        for one in info:
+            one.pop("path", None)
+            one.pop("file", None)
+        self.assertEqual(self.impipe("mean2", "cpu/a.exr").lines()[-1].split()[-1],
+                         self.impipe("mean2", "device/a.exr").lines()[-1].split()[-1])
 
     def test_damaged_pictures_fail_alone_with_the_same_message(self):
         rng = np.random.default_rng(5)

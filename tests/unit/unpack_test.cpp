@@ -30,7 +30,7 @@ using Library = Packer::Library;
 // What a device makes of pictures of one form.
 class Unpacker {
  public:
-  Unpacker(Device& device, const PackedForm& form)
+  explicit Unpacker(Device& device)
       : kernel_(device.prepare_unpacker()), queue_(device.make_queue()) {}
 
   struct Result {
@@ -66,10 +66,10 @@ class Unpack : public ::testing::Test {
   }
 
   // One for each device: the program is the same for every form.
-  std::vector<std::unique_ptr<Unpacker>>& unpackers(const PackedForm& form) {
+  std::vector<std::unique_ptr<Unpacker>>& unpackers() {
     if (unpackers_.empty()) {
       for (const auto& device : devices_) {
-        unpackers_.push_back(std::make_unique<Unpacker>(*device, form));
+        unpackers_.push_back(std::make_unique<Unpacker>(*device));
       }
     }
     return unpackers_;
@@ -80,7 +80,7 @@ class Unpack : public ::testing::Test {
     for (const MadePicture& one : pictures) packed.push_back(&one.packed);
     const PackedForm& form = pictures.front().packed.form;
     ASSERT_TRUE(unpacks(form)) << to_string(form);
-    for (auto& unpacker : unpackers(form)) {
+    for (auto& unpacker : unpackers()) {
       const Unpacker::Result made = unpacker->decode(packed);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         EXPECT_EQ(made.faults[i], 0) << to_string(form) << ": " << i;
@@ -243,7 +243,7 @@ TEST_F(Unpack, LeavesDamagedLzwToTheHost) {
   }
   std::vector<const PackedPicture*> packed;
   for (const MadePicture& one : pictures) packed.push_back(&one.packed);
-  for (auto& unpacker : unpackers(form)) {
+  for (auto& unpacker : unpackers()) {
     const Unpacker::Result made = unpacker->decode(packed);
     for (std::size_t i = 0; i < pictures.size(); i += 4) EXPECT_NE(made.faults[i], 0) << i;
   }
@@ -272,7 +272,7 @@ TEST_F(Unpack, LeavesOtherRunLengthsToTheHost) {
     }
     std::vector<const PackedPicture*> packed;
     for (const MadePicture& picture : pictures) packed.push_back(&picture.packed);
-    for (auto& unpacker : unpackers(form)) {
+    for (auto& unpacker : unpackers()) {
       const Unpacker::Result made = unpacker->decode(packed);
       for (std::size_t i = 0; i < streams.size(); ++i) {
         EXPECT_EQ(made.faults[i] == 0, i == 0) << i;
@@ -460,7 +460,7 @@ TEST_F(Unpack, LeavesOtherFiltersToTheHost) {
   damaged.packed.bytes = zlib_stream(bytes, {});
   damaged.packed.chunks = {{0, static_cast<std::int64_t>(damaged.packed.bytes.size()), false}};
   const MadePicture whole = made_packed(form, Samples::natural, {}, 2);
-  for (auto& unpacker : unpackers(form)) {
+  for (auto& unpacker : unpackers()) {
     const Unpacker::Result made = unpacker->decode({&damaged.packed, &whole.packed});
     EXPECT_NE(made.faults[0], 0);
     EXPECT_EQ(made.faults[1], 0);
@@ -518,7 +518,7 @@ TEST_F(Unpack, LeavesDamagedLongStreamsToTheHost) {
   }
   std::vector<const PackedPicture*> packed;
   for (const MadePicture& one : pictures) packed.push_back(&one.packed);
-  for (auto& unpacker : unpackers(form)) {
+  for (auto& unpacker : unpackers()) {
     const Unpacker::Result made = unpacker->decode(packed);
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       const bool is_right = !inflated(packed[i]->bytes, rows.size()).empty();
@@ -593,7 +593,7 @@ TEST_F(Unpack, LeavesDamagedStreamsToTheHost) {
     }
     std::vector<const PackedPicture*> packed;
     for (const MadePicture& one : pictures) packed.push_back(&one.packed);
-    for (auto& unpacker : unpackers(form)) {
+    for (auto& unpacker : unpackers()) {
       const Unpacker::Result made = unpacker->decode(packed);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const auto count = static_cast<std::size_t>(form.size.pixels());
@@ -669,7 +669,7 @@ TEST_F(Unpack, LeavesOtherLengthsToTheHost) {
   pictures[6].packed.chunks.pop_back();
   std::vector<const PackedPicture*> packed;
   for (const MadePicture& one : pictures) packed.push_back(&one.packed);
-  for (auto& unpacker : unpackers(form)) {
+  for (auto& unpacker : unpackers()) {
     const Unpacker::Result made = unpacker->decode(packed);
     for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(made.faults[i] == 0, i == 0) << i;
     EXPECT_EQ(difference(made.images[0], pictures[0].expected), "");

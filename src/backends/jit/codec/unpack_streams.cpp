@@ -47,7 +47,7 @@ Streams streams_of(std::span<const PackedPicture* const> pictures) {
   };
   for (const PackedPicture* picture : pictures) {
     put();
-    const auto has = static_cast<std::int64_t>(picture->bytes.size());
+    const auto has = picture->data_bytes();
     const std::int64_t bytes =
         picture->chunks.empty() ? 0 : std::clamp<std::int64_t>(picture->chunks[0].bytes, 0, has);
     made.groups += parts_of(bytes + 4, 4 * finders);

@@ -14,6 +14,7 @@
 
 #include "io/bytes/bits.hpp"
 #include "io/formats/tiff/module/tiff.hpp"
+#include "io/formats/tiff/tiff_form.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
 #include "io/picture/numbers.hpp"
 #include "io/picture/pixel_rows.hpp"
