@@ -160,7 +160,10 @@ TEST_P(GpuTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
         EXPECT_EQ(copied, 0);
         const double samples = static_cast<double>(image.size().pixels() * type.channels);
         const double bytes = samples * bytes_of(type.cls);
-        EXPECT_EQ(down, samples * bytes_of(made.back().front().cls()));
+        // Rows that are as far apart on both sides come down with what lies between them.
+        const double result = samples * bytes_of(made.back().front().cls());
+        EXPECT_GE(down, result);
+        EXPECT_LT(down, 1.05 * result);
         EXPECT_GT(up, bytes);  // with the rows that two bands read
         EXPECT_LT(up, 1.05 * bytes);
       }

@@ -143,9 +143,10 @@ FileWork::Stack WholePicture::stack() const {
   const bool stays_there =
       material_.is_coded() && (job_.encodes_on_device() || !job_.writes_pixels());
   if (stays_there) stack.at_once = stacks_a_device * static_cast<int>(settings_.lanes->count());
-  stack.most = material_.is_coded()
-                   ? session.max_coded(*picture_.program, bytes + job_.coded_bytes(pixels))
-                   : session.max_stacked(*picture_.program, bytes);
+  const double coded = bytes + job_.coded_bytes(pixels);
+  stack.most = material_.packed  ? session.max_packed(*picture_.program, coded)
+               : material_.coded ? session.max_coded(*picture_.program, coded)
+                                 : session.max_stacked(*picture_.program, bytes);
   if (stack.most == 1) return stack;
   stack.key = to_string(material_.image.type) + " " + to_string(material_.size());
   if (material_.coded) {

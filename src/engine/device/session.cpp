@@ -183,9 +183,15 @@ int Session::max_stacked(const Program& program, double bytes) const {
 }
 
 int Session::max_coded(const Program& program, double bytes) const {
-  constexpr double enough = 384 << 20,
-                   part = 1.0 / 16;  // of the memory, which several groups share
-  constexpr double most = 64;
+  return max_together(program, bytes, 384 << 20);
+}
+
+int Session::max_packed(const Program& program, double bytes) const {
+  return max_together(program, bytes, static_cast<double>(device().memory));
+}
+
+int Session::max_together(const Program& program, double bytes, double enough) const {
+  constexpr double part = 1.0 / 16, most = 64;
   const auto memory =
       static_cast<double>(options_.gpu_memory > 0 ? options_.gpu_memory : device().memory);
   const double fits = std::min(enough, memory * part) / std::max(bytes, 1.0);

@@ -144,6 +144,8 @@ class Session {
   // The same of JPEGs that the device decodes: those gain by company up to a size where one of them
   // alone has work for all of the device.
   int max_coded(const Program& program, double bytes) const;
+  // The same of lossless pictures, of which even a large one leaves most of a card idle.
+  int max_packed(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
@@ -168,6 +170,9 @@ class Session {
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
   // Images that the program's kernels may do together; 1 where any of them stands alone.
   int stackable(const Program& program) const;
+  // Of those, how many fit in a part of the device's memory, which several groups share, and in
+  // `enough` bytes.
+  int max_together(const Program& program, double bytes, double enough) const;
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
 
   pipeline::Pipeline pipeline_;

@@ -803,6 +803,10 @@ static Bytes encoded(const HostImage& image, const EncodeOptions& options) {
 Bytes encode_packed_tiff(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
                          const EncodeOptions& options) {
   Bytes out;
+  constexpr size_t head = 4096, of_chunk = 24;
+  size_t bytes = head + of_chunk * chunks.size();
+  for (const PackedChunk& chunk : chunks) bytes += chunk.size();
+  out.reserve(bytes);
   Memory memory{.output = &out};
   TiffFile file = open_tiff(memory, write_mode(type, size, options));
   TIFF* tiff = file.get();
@@ -810,8 +814,8 @@ Bytes encode_packed_tiff(const ImageType& type, Size size, std::span<const Packe
   set_layout(tiff, type, size, {}, options);
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
   for (std::uint32_t i = 0; i < chunks.size(); ++i) {
-    const auto bytes = static_cast<tmsize_t>(chunks[i].size());
-    if (TIFFWriteRawStrip(tiff, i, const_cast<std::byte*>(chunks[i].data()), bytes) < 0) {
+    const auto count = static_cast<tmsize_t>(chunks[i].size());
+    if (TIFFWriteRawStrip(tiff, i, const_cast<std::byte*>(chunks[i].data()), count) < 0) {
       fail_tiff(memory, "a strip cannot be written");
     }
   }
