@@ -8,8 +8,9 @@ namespace impipe {
 // Bytes of a chunk, unpacked, at most.
 inline constexpr std::int64_t max_chunk_bytes = (std::int64_t{1} << 28) - 64;
 
-// Bytes of a PNG, unpacked, above which a device looks for its stream's blocks to inflate them at
-// once: with fewer a group goes through the stream in the time that the search takes.
+// Bytes of a deflated chunk, unpacked, above which a device looks for its stream's blocks to
+// inflate them at once: with fewer a group goes through the stream in the time that the search
+// takes.
 inline constexpr std::int64_t least_stream_bytes = std::int64_t{1} << 19;
 
 // Whether the devices that decode lossless pictures know this form: Device::prepare_unpacker gives

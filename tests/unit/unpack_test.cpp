@@ -490,6 +490,30 @@ TEST_F(Unpack, HasThePixelsOfLongStreams) {
   expect_equal({pictures[1]});
 }
 
+// Chunks that are long, of which the last is not, in several pictures.
+TEST_F(Unpack, HasThePixelsOfLongStrips) {
+  PackedForm form = tiff_strips();
+  form.channels = 1;
+  form.channel_of = {0};
+  form.size = {1200, 700};
+  form.chunk = {1200, 300};
+  ASSERT_GT(form.chunk_bytes(), least_stream_bytes);
+  std::vector<MadePicture> pictures;
+  for (const Samples samples : {Samples::natural, Samples::drawn, Samples::natural}) {
+    pictures.push_back(made_packed(form, samples, {}, static_cast<unsigned>(pictures.size())));
+  }
+  // Another Adler-32 of the second picture.
+  MadePicture damaged = pictures[0];
+  const PackedPicture::Chunk& last = damaged.packed.chunks[1];
+  damaged.packed.bytes[static_cast<std::size_t>(last.begin + last.bytes - 1)] ^= std::byte{1};
+  expect_equal(pictures);
+  for (auto& unpacker : unpackers(form)) {
+    const Unpacker::Result made = unpacker->decode({&pictures[1].packed, &damaged.packed});
+    EXPECT_EQ(made.faults[0], 0);
+    EXPECT_NE(made.faults[1], 0);
+  }
+}
+
 // Of long streams too, pixels come from the device only where zlib has the same bytes: of a stream
 // of filter bytes that are all 0.
 TEST_F(Unpack, LeavesDamagedLongStreamsToTheHost) {
@@ -617,7 +641,11 @@ TEST_F(Unpack, LeavesDamagedStreamsToTheHost) {
 // The engine plans by what a launch takes.
 TEST(UnpackMemory, IsWhatALaunchTakes) {
   std::vector<PackedForm> forms = all_forms();
-  forms.insert(forms.end(), {strips_of_bytes(), exr_blocks(), png_rows(), long_rows()});
+  PackedForm long_strips = tiff_strips();
+  long_strips.size = {1200, 700};
+  long_strips.chunk = {1200, 300};
+  forms.insert(forms.end(),
+               {strips_of_bytes(), exr_blocks(), png_rows(), long_rows(), long_strips});
   const jit::Program program = jit::unpacker(jit::Dialect::opencl);
   for (PackedForm form : forms) {
     const MadePicture one = made_packed(form, Samples::natural, {}, 1);

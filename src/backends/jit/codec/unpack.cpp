@@ -105,10 +105,9 @@ Data data_of(std::span<const PackedPicture* const> pictures) {
   return made;
 }
 
-// Whether chunks are single long streams, whose blocks are looked for.
+// Whether chunks are long streams, whose blocks are looked for.
 bool has_streams(const PackedForm& form) {
-  return form.filter == Filter::png && form.packing == Packing::zlib &&
-         form.chunk_bytes() > least_stream_bytes;
+  return form.packing == Packing::zlib && form.chunk_bytes() > least_stream_bytes;
 }
 
 Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
@@ -138,7 +137,7 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .pixel_bytes = bytes_of(form.cls),
           .fully = fully,
           .scale = form.bits < 8 ? fully / ((1 << form.bits) - 1) : 1,
-          .has_streams = has_streams(form) ? 1 : 0,
+          .streams = has_streams(form) ? image.count * static_cast<int>(form.chunks()) : 0,
           .pass = 0,
           .stride = static_cast<int>(image.stride),
           .plane = image.step,

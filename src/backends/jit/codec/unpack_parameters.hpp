@@ -20,7 +20,7 @@ struct UnpackParameters {
   int channels;
   int pixel_bytes;
   int fully, scale;
-  int has_streams, pass;
+  int streams, pass;
   int stride;
   std::int64_t plane;
   std::uint64_t channel_of;

@@ -46,31 +46,35 @@ Streams streams_of(std::span<const PackedPicture* const> pictures) {
     made.words.push_back(static_cast<std::uint32_t>(made.candidates));
   };
   for (const PackedPicture* picture : pictures) {
-    put();
     const auto has = picture->data_bytes();
-    const std::int64_t bytes =
-        picture->chunks.empty() ? 0 : std::clamp<std::int64_t>(picture->chunks[0].bytes, 0, has);
-    made.groups += parts_of(bytes + 4, 4 * finders);
-    made.candidates += bytes / bytes_a_candidate + more_candidates;
+    for (std::int64_t i = 0; i < picture->form.chunks(); ++i) {
+      put();
+      const auto index = static_cast<std::size_t>(i);
+      const bool exists = index < picture->chunks.size();
+      const std::int64_t bytes =
+          exists ? std::clamp<std::int64_t>(picture->chunks[index].bytes, 0, has) : 0;
+      made.groups += parts_of(bytes + 4, 4 * finders);
+      made.candidates += bytes / bytes_a_candidate + more_candidates;
+    }
   }
   put();
   return made;
 }
 
-std::vector<Scratch> scratch_of(const Streams& made, std::int64_t pictures, std::int64_t step) {
+std::vector<Scratch> scratch_of(const Streams& made, std::int64_t count, std::int64_t step) {
   std::vector<Scratch> scratch(all);
   const auto* first = reinterpret_cast<const std::byte*>(made.words.data());
   scratch[streams].contents.assign(first, first + 4 * made.words.size());
   scratch[found].bytes = 8 * found_a_candidate * made.candidates;
   scratch[candidates].bytes = 4 * made.candidates;
-  scratch[counters].bytes = 4 * (static_cast<std::int64_t>(counters_before) + pictures);
+  scratch[counters].bytes = 4 * (static_cast<std::int64_t>(counters_before) + count);
   scratch[counters].cleared = true;
   scratch[blocks].bytes = block_bytes * (made.candidates + 1);
-  scratch[firsts].bytes = 4 * (pictures + 1);
-  scratch[state].bytes = 8 * pictures;
+  scratch[firsts].bytes = 4 * (count + 1);
+  scratch[state].bytes = 8 * count;
   scratch[state].cleared = true;
-  scratch[origins].bytes = 4 * step * pictures;
-  scratch[parts].bytes = 4 * parts_of(step, adler_part) * pictures;
+  scratch[origins].bytes = 4 * step * count;
+  scratch[parts].bytes = 4 * parts_of(step, adler_part) * count;
   return scratch;
 }
 
@@ -86,8 +90,7 @@ std::vector<std::string> stream_entries() {
 StreamPlan inflate_streams(std::span<const PackedPicture* const> pictures,
                            const UnpackParameters& parameters, const StreamBuffers& buffers,
                            int first_entry, int first_scratch) {
-  const PackedForm& form = pictures.front()->form;
-  const auto count = static_cast<std::int64_t>(pictures.size());
+  const std::int64_t count = parameters.streams;
   const Streams made = streams_of(pictures);
   StreamPlan plan;
   plan.scratch = scratch_of(made, count, parameters.step);
@@ -119,7 +122,7 @@ StreamPlan inflate_streams(std::span<const PackedPicture* const> pictures,
     plan.passes.back().parameters = bytes_of_parameters(own);
   }
   add(values_of, by_bytes, {data, memory(state), memory(origins), unpacked});
-  add(add_parts, shape(parts_of(form.chunk_bytes(), adler_part), count, inflaters),
+  add(add_parts, shape(parts_of(parameters.step, adler_part), count, inflaters),
       {data, memory(state), unpacked, memory(parts)});
   add(compare_sums, shape(parts_of(count, chainers), 1, chainers),
       {data, memory(state), memory(parts), buffers.status});

@@ -15,10 +15,9 @@
 
 // Alone: what this file needs of the program's parameters.
 struct Parameters {
-  int pictures;
   int chunks;  // of a picture
   int step;    // bytes from chunk to chunk, unpacked; a multiple of 16
-  int has_streams, pass;
+  int streams, pass;
 };
 
 // -- part: chunks
@@ -660,7 +659,7 @@ FUNCTION uint inflate_chunk(IN_LOCAL struct Inflater* s, GLOBAL const uint* data
 }
 
 // -- part: streams
-// Long streams, one a picture, whose blocks are found first: a dynamic block's head is hardly ever
+// Long streams, one a chunk, whose blocks are found first: a dynamic block's head is hardly ever
 // seen where there is none, and blocks that do not follow the one before them are left out. Then
 // all blocks are gone through at once, and bytes follow their origins. A stream that has other
 // blocks is inflated as a chunk is.
@@ -706,14 +705,14 @@ FUNCTION int take_turn(GLOBAL uint* counter, IN_LOCAL uint* shared) {
 // the lengths' own code, which one in a thousand has. A word a work-item.
 KERNEL(256) void find_heads(GLOBAL const uint* data, GLOBAL const uint* streams,
                             GLOBAL uint* found, GLOBAL uint* counters, PARAMETERS) {
-  int low = 0, high = all_parameters.pictures;
+  int low = 0, high = all_parameters.streams;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
     if (streams[STREAM_HEAD * middle + STREAM_GROUP] <= (uint)GROUP_X) low = middle;
     else high = middle;
   }
   const struct Source source = source_of(data, data + (long)low * CHUNK_HEAD);
-  const uint most = FOUND_ROOM(streams, all_parameters.pictures);
+  const uint most = FOUND_ROOM(streams, all_parameters.streams);
   const uint i = ((uint)GROUP_X - streams[STREAM_HEAD * low + STREAM_GROUP]) * 256u + (uint)ITEM;
   const ulong a = word_of_source(&source, i) | (ulong)word_of_source(&source, i + 1u) << 32;
   const ulong b = word_of_source(&source, i + 2u) | (ulong)word_of_source(&source, i + 3u) << 32;
@@ -839,7 +838,7 @@ FUNCTION int is_whole_head(const struct Source* source, const uint at) {
 KERNEL(128) void check_heads(GLOBAL const uint* data, GLOBAL const uint* streams,
                              GLOBAL const uint* found, GLOBAL uint* candidates,
                              GLOBAL uint* counters, PARAMETERS) {
-  const uint most = FOUND_ROOM(streams, all_parameters.pictures);
+  const uint most = FOUND_ROOM(streams, all_parameters.streams);
   const uint all = counters[COUNT_FOUND] < most ? counters[COUNT_FOUND] : most;
   for (uint i = (uint)(GROUP_X * 128 + ITEM); i < all; i += (uint)GROUPS_X * 128u) {
     const uint stream = found[2u * i], at = found[2u * i + 1u];
@@ -874,7 +873,7 @@ KERNEL(256) void order_blocks(GLOBAL const uint* streams, GLOBAL const uint* can
   GLOBAL const uint* own = candidates + streams[STREAM_HEAD * stream + STREAM_CANDIDATE];
   if (ITEM == 0 && GROUP_X == 0) {
     firsts[stream] = before;
-    if (stream + 1 == all_parameters.pictures) {
+    if (stream + 1 == all_parameters.streams) {
       firsts[stream + 1] = before + count;
       counters[COUNT_BLOCKS] = before + count;
     }
@@ -961,7 +960,7 @@ KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const uint* blo
       BARRIER;
     }
     // Others still ask for the stream's state whether to begin.
-    if (ITEM == 0 && fault != 0u) state[all_parameters.pictures + stream] = fault;
+    if (ITEM == 0 && fault != 0u) state[all_parameters.streams + stream] = fault;
     turn = take_turn(&counters[TURN_TO_WRITE], s->sums);
   }
 }
@@ -972,7 +971,7 @@ KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const uint* blo
 KERNEL(64) void chain_blocks(GLOBAL const uint* data, GLOBAL uint* blocks,
                              GLOBAL const uint* firsts, GLOBAL uint* state, PARAMETERS) {
   const int stream = GROUP_X * 64 + ITEM;
-  if (stream >= all_parameters.pictures) return;
+  if (stream >= all_parameters.streams) return;
   GLOBAL const uint* chunk = data + (long)stream * CHUNK_HEAD;
   const struct Source source = source_of(data, chunk);
   const uint flags = chunk[CHUNK_FLAGS], room = chunk[CHUNK_ROOM];
@@ -1006,7 +1005,7 @@ KERNEL(256) void follow_origins(GLOBAL const uint* data, GLOBAL const uint* stat
                                 GLOBAL uint* counters, GLOBAL uint* origins, PARAMETERS) {
   const int stream = (int)GROUP_Y;
   if (all_parameters.pass > 0 && counters[COUNT_OPEN + all_parameters.pass] == 0u) return;
-  if (!is_known(state, stream, all_parameters.pictures)) return;
+  if (!is_known(state, stream, all_parameters.streams)) return;
   const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
   GLOBAL uint* own = origins + (long)stream * all_parameters.step;
   int is_open = 0;
@@ -1022,7 +1021,7 @@ KERNEL(256) void follow_origins(GLOBAL const uint* data, GLOBAL const uint* stat
 KERNEL(256) void values_of(GLOBAL const uint* data, GLOBAL const uint* state,
                            GLOBAL const uint* origins, GLOBAL uchar* unpacked, PARAMETERS) {
   const int stream = (int)GROUP_Y;
-  if (!is_known(state, stream, all_parameters.pictures)) return;
+  if (!is_known(state, stream, all_parameters.streams)) return;
   const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
   GLOBAL const uint* own = origins + (long)stream * all_parameters.step;
   GLOBAL uint* to = (GLOBAL uint*)(unpacked + (long)stream * all_parameters.step);
@@ -1045,7 +1044,7 @@ KERNEL($items) void add_parts(GLOBAL const uint* data, GLOBAL const uint* state,
   LOCAL uint shared[$items];
   const int stream = (int)GROUP_Y;
   const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
-  const uint from = (uint)GROUP_X * ADLER_PART, left = count - from;
+  const uint from = (uint)GROUP_X * ADLER_PART, left = count > from ? count - from : 0u;
   const uint sum = adler_of(shared, unpacked + (long)stream * all_parameters.step + from,
                             left < ADLER_PART ? left : ADLER_PART);
   if (ITEM == 0) parts[stream * GROUPS_X + GROUP_X] = sum;
@@ -1053,14 +1052,15 @@ KERNEL($items) void add_parts(GLOBAL const uint* data, GLOBAL const uint* state,
 KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,
                              GLOBAL const uint* parts, GLOBAL uint* status, PARAMETERS) {
   const int stream = GROUP_X * 64 + ITEM;
-  if (stream >= all_parameters.pictures) return;
-  if (!is_known(state, stream, all_parameters.pictures)) return;
+  if (stream >= all_parameters.streams) return;
+  if (!is_known(state, stream, all_parameters.streams)) return;
   const struct Source source = source_of(data, data + (long)stream * CHUNK_HEAD);
   const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
   const uint all = (count + ADLER_PART - 1u) / ADLER_PART;
+  const uint room = ((uint)all_parameters.step + ADLER_PART - 1u) / ADLER_PART;
   uint low = 1u, high = 0u;
   for (uint k = 0u; k < all; ++k) {
-    const uint part = parts[(uint)stream * all + k];
+    const uint part = parts[(uint)stream * room + k];
     const uint bytes = count - k * ADLER_PART < ADLER_PART ? count - k * ADLER_PART : ADLER_PART;
     // What was before counts once for each byte of the part.
     high = (high + (part >> 16) + (bytes % ADLER_MODULUS) * (ulong)(low + ADLER_MODULUS - 1u) %
@@ -1070,7 +1070,9 @@ KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,
   const uint at = source.end - 32u;
   const uint wanted = byte_at(&source, at) << 24 | byte_at(&source, at + 8u) << 16 |
                       byte_at(&source, at + 16u) << 8 | byte_at(&source, at + 24u);
-  if ((high << 16 | low) != wanted) status[stream] = FAULT_SUM;
+  if ((high << 16 | low) != wanted) {
+    MAX_GLOBAL(&status[stream / all_parameters.chunks], FAULT_SUM);
+  }
 }
 
 // -- part: inflate
@@ -1079,10 +1081,9 @@ KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,
 KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpacked,
                                    GLOBAL uint* status, GLOBAL const uint* state, PARAMETERS) {
   LOCAL struct Inflater inflater;
-  const int picture = GROUP_X / all_parameters.chunks;
-  if (all_parameters.has_streams && is_known(state, picture, all_parameters.pictures)) return;
+  if (all_parameters.streams > 0 && is_known(state, GROUP_X, all_parameters.streams)) return;
   GLOBAL const uint* chunk = data + (long)GROUP_X * CHUNK_HEAD;
   const uint fault = inflate_chunk(&inflater, data, chunk,
                                    unpacked + (long)GROUP_X * all_parameters.step);
-  if (ITEM == 0 && fault != 0u) MAX_GLOBAL(&status[picture], fault);
+  if (ITEM == 0 && fault != 0u) MAX_GLOBAL(&status[GROUP_X / all_parameters.chunks], fault);
 }

@@ -1,8 +1,8 @@
 // TIFF's LZW, a chunk a group. The width of a code depends on nothing but how many there were since
-// the table was cleared, so the codes up to the next clearing are read at once. A code above the
-// clearing ones repeats an earlier code and the first byte of the one after that: one work-item goes
-// through the codes and says of each where its bytes begin and what the first one is, then all write
-// bytes, each code from its last one back.
+// the table was cleared, so the codes up to the next clearing are read at once. A code above those
+// of clearing and end repeats an earlier code and the first byte of the one after that: one
+// work-item goes through the codes and says of each where its bytes begin and what the first one
+// is, then all write bytes, each code from its last one back.
 #define $items 128  // of a group
 
 // Alone: what inflate.cl and unpack.cl say.

@@ -26,7 +26,7 @@ struct Parameters {
   int channels;
   int pixel_bytes;   // of the image
   int fully, scale;  // the largest pixel, and what the smallest step of a sample is
-  int has_streams;   // of which blocks were looked for
+  int streams;       // chunks whose blocks were looked for: all or none
   int pass;          // of those that follow origins
   int stride;        // of the image: bytes from row to row
   long plane;        // from plane to plane
