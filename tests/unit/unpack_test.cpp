@@ -507,7 +507,7 @@ TEST_F(Unpack, HasThePixelsOfLongStrips) {
   const PackedPicture::Chunk& last = damaged.packed.chunks[1];
   damaged.packed.bytes[static_cast<std::size_t>(last.begin + last.bytes - 1)] ^= std::byte{1};
   expect_equal(pictures);
-  for (auto& unpacker : unpackers(form)) {
+  for (auto& unpacker : unpackers()) {
     const Unpacker::Result made = unpacker->decode({&pictures[1].packed, &damaged.packed});
     EXPECT_EQ(made.faults[0], 0);
     EXPECT_NE(made.faults[1], 0);
