@@ -136,6 +136,8 @@ FUNCTION uint sample_at(struct Source* from, const int row, const int at) {
   const int x = $order == 0 ? at / $channels : $order == 1 ? at - k * width : at;
   uint value = pixel_at(from, $channels == 1 ? 0 : (int)from->channel_of[k], x, row);
   if ($logical) value = value != 0u ? (uint)((1ul << $bits) - 1ul) : 0u;
+  // Files have one NaN (core/one_nan.hpp).
+  if (($bits == 32 || $half) && (value & 0x7fffffffu) > 0x7f800000u) value = 0x7fc00000u;
   if ($half) {
     const uint size = value & 0x7fffffffu;
     from->unfit |= size > 0x477fe000u && size < 0x7f800000u ? 1u : 0u;
