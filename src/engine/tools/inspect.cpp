@@ -82,7 +82,10 @@ std::string why_on_processor(const std::filesystem::path& path, const io::ImageI
   bool is_known = false;
   io::DecodeOptions options{.metadata = false, .page = info.page, .reading = {}};
   options.keep_packed = [&](const PackedForm& form) { return is_known = unpacks(form); };
-  io::decode(bytes, options);
+  try {
+    io::decode(bytes, options);
+  } catch (const Error&) {  // the run says what is wrong with it
+  }
   return is_known ? "" : ", since it is packed or stored in an unusual form";
 }
 
