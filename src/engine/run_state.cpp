@@ -37,9 +37,8 @@ bool has_decodable(const std::vector<Picture>& pictures) {
 
 // What --codec comes to on these devices; a processor has no codecs but its own.
 // gpu_joins: the first device works until a GPU is there.
-void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
-                  const std::vector<Picture>& pictures, const RunOptions& options,
-                  Progress& progress) {
+void settle_codec(const DeviceInfo& first, bool gpu_joins, const std::vector<Picture>& pictures,
+                  const RunOptions& options, Progress& progress) {
   if (options.fast_codec && has_jpegs(pictures)) {
     progress.detail(
         "--codec fast: nothing that is within one level of the exact codec is faster; it is auto");
@@ -50,7 +49,6 @@ void settle_codec(const std::vector<OpenDevice>& devices, bool gpu_joins,
     }
     return;
   }
-  const DeviceInfo& first = devices.front().device->info();
   const bool is_cpu = first.id == "cpu";
   if (options.jpeg_codec == JpegCodec::device && is_cpu) {
     constexpr const char* why =
@@ -89,10 +87,11 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   for (const OpenDevice& device : devices) {
     if (!device.warning.empty()) progress.note(device.warning);
   }
-  settle_codec(devices, gpu_joins, state.work.pictures, options, progress);
   const std::string why = devices.front().why;
+  const DeviceInfo first = devices.front().device->info();
   Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session);
   progress.detail(lanes.names() + ": " + why);
+  settle_codec(first, gpu_joins, state.work.pictures, options, progress);
   if (gpu_joins) {
     lanes.open_later([pool = &state.pool] { return open_any_gpu(*pool); }, options.session,
                      options.jpeg_codec != JpegCodec::cpu && has_jpegs(state.work.pictures), wait);
