@@ -90,9 +90,15 @@ struct PackedPicture {
 // What tells apart the forms of pictures that are decoded or encoded together.
 std::string to_string(const PackedForm& form);
 
-// Bytes that a device has for a picture's chunks when it packs them, each of them possibly stored.
+// Bytes that TIFF's LZW makes of so many at most: a code of 12 bits of each, and one more whenever
+// its table is full.
+inline std::int64_t max_lzw_bytes(std::int64_t bytes) { return bytes + bytes / 2 + bytes / 1024; }
+// Bytes that a device has for a picture's chunks when it packs them: deflated ones are possibly
+// stored.
 inline std::int64_t packed_room(const PackedForm& form) {
-  return form.chunks() * (form.chunk_bytes() + form.chunk_bytes() / 1024 + 64);
+  const std::int64_t bytes = form.chunk_bytes();
+  const bool is_lzw = form.packing == PackedForm::Packing::lzw;
+  return form.chunks() * ((is_lzw ? max_lzw_bytes(bytes) : bytes + bytes / 1024) + 64);
 }
 // How hard a device looks for what a chunk repeats: Huffman codes alone, or copies too.
 enum class DeflateEffort : std::uint8_t { codes, copies };

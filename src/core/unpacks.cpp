@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace impipe {
 namespace {
@@ -78,7 +79,7 @@ bool fits_filter(const PackedForm& form) {
     case Filter::differences: return form.bits > 1 && form.order != Order::by_row;
     case Filter::float_differences:
       return form.sample != Sample::integer && form.order != Order::by_row;
-    case Filter::png: return form.order == Order::by_pixel;
+    case Filter::png: return form.order == Order::by_pixel && form.packing != Packing::lzw;
     case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
   }
   return false;
@@ -94,7 +95,8 @@ bool unpacks(const PackedForm& form) {
 }
 
 bool packs(const PackedForm& form) {
-  if (form.packing != Packing::none && form.packing != Packing::zlib) return false;
+  constexpr Packing known[] = {Packing::none, Packing::zlib, Packing::lzw};
+  if (std::ranges::find(known, form.packing) == std::end(known)) return false;
   if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
     return false;
   }

@@ -25,8 +25,8 @@ constexpr std::int64_t max_part = 65520;
 constexpr std::int64_t block_words = 512;  // BLOCK_WORDS
 // Parts whose tokens are in memory at the same time, 128 KB each.
 constexpr std::int64_t parts_at_once = 2048;
-constexpr int writers = 256, coders = 64, orderers = 256, filterers = 128, measurers = 64,
-              joiners = 256;
+constexpr int writers = 256, coders = 64, lzw_items = 32, orderers = 256, filterers = 128,
+              measurers = 64, joiners = 256;
 
 // As the kernels have it.
 struct Parameters {
@@ -52,7 +52,7 @@ enum Entry {
   place_chunks,
   join_parts,
   take_pictures,
-  begin_parts,  // count_bytes, or leave_parts of what is not packed
+  begin_parts,  // count_bytes; leave_parts of what is not packed; write_codes of LZW
   make_blocks,
   write_parts,
   find_copies
@@ -104,13 +104,15 @@ Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
   p.down = static_cast<int>(form.chunks_down());
   p.padded = form.padded ? 1 : 0;
   p.stride = static_cast<int>(values.inputs[0].stride);
-  const std::int64_t parts = parts_of(form.chunk_bytes(), max_part);
+  const bool is_lzw = form.packing == Packing::lzw;
+  const std::int64_t parts = is_lzw ? 1 : parts_of(form.chunk_bytes(), max_part);
   p.part_bytes = static_cast<int>(upto_16(parts_of(form.chunk_bytes(), parts)));
   p.parts = static_cast<int>(parts);
   p.values = 2 + p.chunks;
   p.step = values.inputs[0].step;
   p.chunk_step = upto_16(form.chunk_bytes()) + 16;  // words are read together with the next one
-  p.slot_step = upto_16(p.part_bytes + 16);
+  p.slot_step =
+      is_lzw ? upto_16(max_lzw_bytes(form.chunk_bytes()) + 64) : upto_16(p.part_bytes + 16);
   p.room = values.outputs[0].stride;
   return p;
 }
@@ -146,11 +148,11 @@ std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, Def
   const bool zlib = form.packing == Packing::zlib;
   scratch[5].bytes = scratch[6].bytes = scratch[7].bytes = 16;
   if (is_filtered_apart(form)) scratch[7].bytes = p.chunk_step * chunks;
-  if (zlib) {
+  if (form.packing != Packing::none) {
     std::int64_t& bytes = scratch[static_cast<std::size_t>(slots_of(form).index)].bytes;
     bytes = std::max(bytes, p.slot_step * all_parts);
-    scratch[6].bytes = 4 * block_words * all_parts;
   }
+  if (zlib) scratch[6].bytes = 4 * block_words * all_parts;
   const bool copies = zlib && effort == DeflateEffort::copies;
   scratch[8].bytes = copies ? 2 * p.part_bytes * std::min(all_parts, parts_at_once) : 16;
   return scratch;
@@ -195,7 +197,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
   const LaunchShape words =
       shape(parts_of(form.chunk_bytes(), 4 * orderers), p.chunks, p.pictures, orderers);
   std::vector<Pass> passes{{order_samples, words, {image, channels, ordered, unfit}}};
-  const int filter = 1 + (form.packing == Packing::none     ? begin_parts
+  const int filter = 1 + (form.packing != Packing::zlib     ? begin_parts
                           : effort == DeflateEffort::copies ? find_copies
                                                             : write_parts);
   if (form.filter == Filter::png) {
@@ -206,6 +208,10 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
   }
   if (form.packing == Packing::zlib) {
     add_deflate(passes, p, from, slots_of(form), effort);
+  } else if (form.packing == Packing::lzw) {
+    passes.push_back({begin_parts,
+                      shape(std::int64_t{p.chunks} * p.pictures, 1, 1, lzw_items),
+                      {from, parts, slots_of(form)}});
   } else {
     passes.push_back(
         {begin_parts, shape(parts_of(p.parts, orderers), p.chunks, p.pictures, orderers), {parts}});
@@ -260,6 +266,9 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
   if (form.packing == Packing::none) {
     text += part(kernels::pack, "as_they_are");
     program.entries.emplace_back("leave_parts");
+  } else if (form.packing == Packing::lzw) {
+    for (const char* name : {"blocks", "lzw", "write_codes"}) text += part(kernels::pack, name);
+    program.entries.emplace_back("write_codes");
   } else {
     const bool copies = effort == DeflateEffort::copies;
     for (const std::string name : {"blocks", "count", "copies", "find_copies", "codes", "runs",

@@ -496,6 +496,104 @@ FUNCTION uint bits_behind_run(const uint symbol) {
   return symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
 }
 
+// -- part: lzw
+// TIFF's LZW, most significant bit first. A part is a whole chunk, and one work-item of its group
+// goes through it. A word of the table is a string: the code of what it begins with, its last byte,
+// and its own code. The table is cleared before a code of 13 bits would be needed.
+#define LZW_CLEAR 256u
+#define LZW_END 257u
+#define LZW_FULL 4094u  // libtiff's decoder wants it cleared here
+#define LZW_TABLE 8192
+#define LZW_NONE 0xffffffffu
+struct Codes {
+  GLOBAL uint* to;
+  ulong held;  // `fill` bits that are not written yet, in the lower part
+  uint words, fill;
+  uint string;   // the code of the bytes read last
+  uint next;     // the next code of a string
+  uint bits;     // of a code
+};
+FUNCTION uint turned_word(const uint word) {
+  return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
+}
+FUNCTION void put_code(struct Codes* out, const uint code) {
+  out->held = out->held << out->bits | code;
+  out->fill += out->bits;
+  if (out->fill >= 32u) {
+    out->fill -= 32u;
+    out->to[out->words++] = turned_word((uint)(out->held >> out->fill));
+  }
+}
+// Writes the code of the string, behind which the table has one more. Returns whether it is full.
+FUNCTION int put_string_code(struct Codes* out) {
+  put_code(out, out->string);
+  ++out->next;
+  const int is_full = out->next == LZW_FULL;
+  if (is_full) {
+    put_code(out, LZW_CLEAR);
+    out->next = LZW_END + 1u;
+    out->bits = 9u;
+  } else if (out->next == 1u << out->bits) {
+    ++out->bits;
+  }
+  return is_full;
+}
+// Goes on from byte `at` until the table is full; the byte where it stops.
+FUNCTION uint put_strings_until_full(IN_LOCAL uint* table, GLOBAL const uint* from, uint at,
+                                     const uint bytes, struct Codes* out) {
+  int is_full = 0;
+  while (at < bytes && !is_full) {
+    const uint byte = from[at / 4u] >> (8u * (at & 3u)) & 255u, key = out->string << 8 | byte;
+    uint slot = (key * 2654435761u) >> 19;
+    while (table[slot] != LZW_NONE && table[slot] >> 12 != key) slot = (slot + 1u) & (LZW_TABLE - 1);
+    if (table[slot] != LZW_NONE) {
+      out->string = table[slot] & 4095u;
+    } else {
+      table[slot] = key << 12 | out->next;
+      is_full = put_string_code(out);
+      out->string = byte;
+    }
+    ++at;
+  }
+  return at;
+}
+
+// -- part: write_codes
+KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_parts,
+                            GLOBAL uint* slots, PARAMETERS) {
+  LOCAL uint table[LZW_TABLE];
+  LOCAL uint reached;
+  const struct Part part = part_at(&all_parameters, all_filtered, THIS_PART);
+  struct Codes out;
+  out.to = slots + all_parameters.slot_step / 4 * THIS_PART;
+  out.held = 0ul;
+  out.words = 0u;
+  out.fill = 0u;
+  out.string = part.from[0] & 255u;
+  out.next = LZW_END + 1u;
+  out.bits = 9u;
+  put_code(&out, LZW_CLEAR);
+  if (ITEM == 0) reached = 1u;
+  BARRIER;
+  while (reached < part.bytes) {
+    for (int i = ITEM; i < LZW_TABLE; i += 32) table[i] = LZW_NONE;
+    BARRIER;
+    if (ITEM == 0) reached = put_strings_until_full(table, part.from, reached, part.bytes, &out);
+    BARRIER;
+  }
+  if (ITEM == 0) {
+    put_string_code(&out);
+    put_code(&out, LZW_END);
+    if (out.fill > 0u) out.to[out.words] = turned_word((uint)(out.held << (32u - out.fill)));
+    uint4 size;
+    size.x = 4u * out.words + (out.fill + 7u) / 8u;
+    size.y = 0u;
+    size.z = 0u;
+    size.w = 0u;
+    all_parts[THIS_PART] = size;
+  }
+}
+
 // -- part: count
 // How often bytes occur, and what Adler-32 sums: bytes, and bytes by how many follow, themselves
 // too. 64 words of a part of 64 KB keep the second sum below 2^32.
