@@ -10,7 +10,6 @@ namespace impipe {
 namespace {
 
 constexpr std::size_t max_buffers = 512;
-constexpr std::size_t max_bytes = std::size_t{256} << 20;
 // The allocator has smaller ones at hand.
 constexpr std::size_t min_bytes = std::size_t{16} << 10;
 
@@ -39,15 +38,20 @@ class KeptBytes {
   void give(std::vector<std::byte> bytes) noexcept {
     const std::size_t room = bytes.capacity();
     std::lock_guard lock(mutex_);
-    if (room < min_bytes || room + bytes_ > max_bytes || buffers_.size() == max_buffers) return;
+    if (room < min_bytes || room + bytes_ > most_ || buffers_.size() == max_buffers) return;
     buffers_.push_back(std::move(bytes));
     bytes_ += room;
+  }
+
+  void set_most(std::size_t bytes) noexcept {
+    std::lock_guard lock(mutex_);
+    most_ = bytes;
   }
 
  private:
   std::mutex mutex_;
   std::vector<std::vector<std::byte>> buffers_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, most_ = std::size_t{256} << 20;
 };
 
 KeptBytes& all_kept() {
@@ -76,5 +80,7 @@ std::vector<std::byte> kept_room(std::size_t size) {
 }
 
 void keep_bytes(std::vector<std::byte> bytes) noexcept { all_kept().give(std::move(bytes)); }
+
+void keep_at_most(std::size_t bytes) noexcept { all_kept().set_most(bytes); }
 
 }  // namespace impipe

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "core/kept_bytes.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/output_names.hpp"
 #include "engine/run_profile.hpp"
@@ -64,6 +65,7 @@ class FilesRun {
     target_ = target_of(options_);
     check_in_place(options_, state_.pipeline);
     memory_ = options_.memory > 0 ? options_.memory : default_memory();
+    keep_at_most(static_cast<std::size_t>(memory_ / 16));
     fill_settings(settings_, options_, state_.pipeline, memory_);
     if (state_.pipeline.has_source()) {
       state_.source = pipeline::checked_source(state_.pipeline, options_.max_pixels);

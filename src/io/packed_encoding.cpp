@@ -1,6 +1,7 @@
 // A format's own file around what a device has packed.
 #include "io/packed_encoding.hpp"
 
+#include "core/kept_bytes.hpp"
 #include "io/module/module.hpp"
 #include "io/module/module_call.hpp"
 
@@ -24,8 +25,12 @@ Encoded encode_packed(std::span<const PackedChunk> chunks, const ImageType& type
   const FormatTraits& format = traits(output.format);
   EncodeOptions stored = options;
   format.packed_form({type, size, metadata, options}, stored, out);
+  constexpr size_t head = 4096, of_chunk = 24;
+  size_t bytes = head + of_chunk * chunks.size();
+  for (const PackedChunk& chunk : chunks) bytes += chunk.size();
   out.bytes = from_module([&] {
-    return codec_module(format.module).encode_packed(type, size, output.format, chunks, stored);
+    return codec_module(format.module)
+        .encode_packed(type, size, output.format, chunks, stored, kept_room(bytes));
   });
   const HostImage none(type, {1, 1});  // no pixels are read: see packed_output
   finish_encoded(out, output.format, metadata, {size, none});

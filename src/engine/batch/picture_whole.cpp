@@ -144,7 +144,8 @@ FileWork::Stack WholePicture::stack() const {
       material_.is_coded() && (job_.encodes_on_device() || !job_.writes_pixels());
   if (stays_there) stack.at_once = stacks_a_device * static_cast<int>(settings_.lanes->count());
   const double coded = bytes + job_.coded_bytes(pixels);
-  stack.most = material_.packed  ? session.max_packed(*picture_.program, coded)
+  stack.most = material_.packed
+                   ? session.max_packed(*picture_.program, material_.packed->form, coded)
                : material_.coded ? session.max_coded(*picture_.program, coded)
                                  : session.max_stacked(*picture_.program, bytes);
   if (stack.most == 1) return stack;

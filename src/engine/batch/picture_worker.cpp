@@ -263,7 +263,7 @@ void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else {
     io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
   }
-  if (result_.encoded_on_device) keep_bytes(std::move(bytes));
+  keep_bytes(std::move(bytes));
 }
 
 void PictureWorker::tell_losses(const io::Encoded& encoded) {

@@ -11,6 +11,7 @@
 
 #include "backends/registry.hpp"
 #include "core/primitive_facts.hpp"
+#include "core/unpacks.hpp"
 #include "engine/program/shrunk.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -186,8 +187,15 @@ int Session::max_coded(const Program& program, double bytes) const {
   return max_together(program, bytes, 384 << 20);
 }
 
-int Session::max_packed(const Program& program, double bytes) const {
-  return max_together(program, bytes, static_cast<double>(device().memory));
+int Session::max_packed(const Program& program, const PackedForm& form, double bytes) const {
+  if (form.packing == PackedForm::Packing::none) return max_stacked(program, bytes);
+  // A card has work with so many chunks. The blocks of a long stream are found and inflated at
+  // once; more of it than these bytes is about one of them.
+  constexpr double enough = 768, block = 65536;
+  const auto chunks = static_cast<double>(form.chunks());
+  const auto each = static_cast<double>(form.chunk_bytes());
+  const double parts = each > least_stream_bytes ? chunks * each / block : chunks;
+  return max_together(program, bytes, bytes * std::max(1.0, enough / parts));
 }
 
 int Session::max_together(const Program& program, double bytes, double enough) const {

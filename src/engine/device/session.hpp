@@ -144,8 +144,8 @@ class Session {
   // The same of JPEGs that the device decodes: those gain by company up to a size where one of them
   // alone has work for all of the device.
   int max_coded(const Program& program, double bytes) const;
-  // The same of lossless pictures, of which even a large one leaves most of a card idle.
-  int max_packed(const Program& program, double bytes) const;
+  // The same of lossless pictures of this form: as many as have chunks for all of a card.
+  int max_packed(const Program& program, const PackedForm& form, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.

@@ -41,9 +41,9 @@ class CodecModule {
     return {};
   }
   // The file around a picture that a device has packed, chunk by chunk in the form of
-  // FormatTraits::packed_form.
+  // FormatTraits::packed_form. room: an empty buffer, for the file to be made in.
   virtual Bytes encode_packed(const ImageType&, Size, Format, std::span<const PackedChunk>,
-                              const EncodeOptions&) const {
+                              const EncodeOptions&, Bytes /*room*/) const {
     return {};
   }
   // What probe says of a format whose headers its library reads, and what there is of EXIF, ICC
@@ -81,6 +81,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 15";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 16";
 
 }  // namespace impipe::io

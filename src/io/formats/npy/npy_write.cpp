@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/kept_bytes.hpp"
 #include "io/formats/npy/npy.hpp"
 #include "io/picture/pixel_rows.hpp"
 
@@ -19,8 +20,7 @@ Bytes npy_begin(const std::string& type, std::span<const std::int64_t> shape,
   const std::string head = std::string("\x93NUMPY\x01\x00", 8) +
                            static_cast<char>(header.size() & 0xff) +
                            static_cast<char>(header.size() >> 8) + header;
-  Bytes out;
-  out.reserve(head.size() + static_cast<size_t>(data_bytes));
+  Bytes out = kept_room(head.size() + static_cast<size_t>(data_bytes));
   const auto* begin = reinterpret_cast<const std::byte*>(head.data());
   out.insert(out.end(), begin, begin + head.size());
   return out;

@@ -1,7 +1,9 @@
 // Fields of a TIFF's directory: metadata taken out of them and put in.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "io/bytes/tiff_fields.hpp"
@@ -279,20 +281,27 @@ Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFi
       read_fields(source, order, order.first, [](std::uint16_t) { return true; });
   TiffAdditions more = tiff_additions(ready, order, lost);
   if (more.fields.empty()) return file;
-  std::string out = std::move(more.front);
-  if (order.big_tiff) out = text_of(file).substr(0, big_head_bytes);
-  if (out.empty()) out = tiff_head(order.big_endian);
-  if (out.size() % 2 != 0) out += '\0';
-  const size_t head_bytes = order.big_tiff ? big_head_bytes : 8;
-  const std::uint64_t shift = out.size() - head_bytes;
-  out += text_of(file).substr(head_bytes);
+  std::string head = std::move(more.front);
+  if (order.big_tiff) head = text_of(file).substr(0, big_head_bytes);
+  if (head.empty()) head = tiff_head(order.big_endian);
+  if (head.size() % 2 != 0) head += '\0';
+  const size_t shift = head.size() - (order.big_tiff ? big_head_bytes : 8);
   for (TiffField& field : written.fields) {
     if (is_place(field)) move_pixels(field, order, shift);
   }
   add_fields(written.fields, std::move(more.fields));
-  const std::uint64_t begin = append_directory(out, order, std::move(written.fields));
-  set_first_directory(out, order, begin);
-  return bytes_of_text(out);
+  if (file.size() % 2 != 0) file.push_back({});
+  std::string tail;
+  const std::uint64_t begin =
+      append_directory(tail, order, std::move(written.fields), 0, file.size() + shift);
+  set_first_directory(head, order, begin);
+  // Pixels move in memory only where something comes before them.
+  file.reserve(file.size() + shift + tail.size());
+  file.insert(file.begin(), shift, std::byte{});
+  std::memcpy(file.data(), head.data(), head.size());
+  const auto end = std::as_bytes(std::span(tail));
+  file.insert(file.end(), end.begin(), end.end());
+  return file;
 }
 
 // The bytes [begin, end) of a file of one page that hold all its strips or tiles.

@@ -39,10 +39,12 @@ class Libraries final : public CodecModule {
     return info.format == Format::png ? scan_png(bytes, info) : std::nullopt;
   }
   Bytes encode_packed(const ImageType& type, Size size, Format format,
-                      std::span<const PackedChunk> chunks,
-                      const EncodeOptions& options) const override {
-    if (format == Format::tiff) return encode_packed_tiff(type, size, chunks, options);
-    return encode_packed_png(type, size, chunks.front());
+                      std::span<const PackedChunk> chunks, const EncodeOptions& options,
+                      Bytes room) const override {
+    if (format == Format::png) {
+      return encode_packed_png(type, size, chunks.front(), std::move(room));
+    }
+    return encode_packed_tiff(type, size, chunks, options, std::move(room));
   }
   std::unique_ptr<PictureRows> open_rows(int file, std::int64_t bytes, const ImageInfo& info,
                                          MakeImage make_image) const override {

@@ -230,9 +230,9 @@ class OpenExr final : public CodecModule {
     return guarded("damaged EXR", [&] { return scan_exr(bytes, info); });
   }
   Bytes encode_packed(const ImageType& type, Size size, Format, std::span<const PackedChunk> chunks,
-                      const EncodeOptions& options) const override {
+                      const EncodeOptions& options, Bytes room) const override {
     return guarded("EXR cannot be written",
-                   [&] { return write_packed_exr(type, size, chunks, options); });
+                   [&] { return write_packed_exr(type, size, chunks, options, std::move(room)); });
   }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
     return guarded("EXR cannot be written", [&] { return write_exr(image, options); });

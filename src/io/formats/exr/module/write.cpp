@@ -198,11 +198,9 @@ class Writer {
   }
 
   // The chunks in the order of their lines.
-  Bytes write(Size size, std::span<const PackedChunk> chunks) {
+  Bytes write(Size size, std::span<const PackedChunk> chunks, Bytes room) {
     const std::int64_t most = exr_compressions[storage_.compression].rows;
-    const size_t chunk_bytes =
-        static_cast<size_t>(most) * words_.row_bytes(static_cast<size_t>(size.width));
-    return of_chunks(size.height, most, chunk_bytes,
+    return of_chunks(size.height, most, std::move(room),
                      [&](std::int64_t top) { return chunks[static_cast<size_t>(top / most)]; });
   }
 
@@ -212,27 +210,29 @@ class Writer {
   Bytes zip_lines(const ExrLevel& picture) {
     // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
     ChunkPacker packer(level_of(options_.compression, 1, 1, 6));
-    Bytes rows;
+    Bytes rows, room;
     const std::int64_t height = picture.size.height, most = zip_rows(header_);
-    const size_t chunk_bytes =
-        static_cast<size_t>(most) * words_.row_bytes(static_cast<size_t>(picture.size.width));
-    return of_chunks(height, most, chunk_bytes, [&](std::int64_t top) {
+    // Memory that is not written to is not taken.
+    constexpr size_t head_bytes = 65536, of_row = 8;
+    room.reserve(head_bytes +
+                 static_cast<size_t>(height) *
+                     (of_row + words_.row_bytes(static_cast<size_t>(picture.size.width))));
+    return of_chunks(height, most, std::move(room), [&](std::int64_t top) {
       words_.chunk(picture, top, std::min(most, height - top), rows);
       return packer.pack(rows);
     });
   }
 
   // OpenEXR writes the header and an empty table of the chunks' offsets. chunk_at: of the line of
-  // the picture where it begins; `most` lines are in one, of chunk_bytes at most.
+  // the picture where it begins; `most` lines are in one. out: has room for the file.
   template <class ChunkAt>
-  Bytes of_chunks(std::int64_t height, std::int64_t most, size_t chunk_bytes, ChunkAt chunk_at) {
+  Bytes of_chunks(std::int64_t height, std::int64_t most, Bytes out, ChunkAt chunk_at) {
     Output stream;
     { const Imf::OutputFile file(stream, header_, no_threads); }
-    Bytes out = stream.take();
+    const Bytes begin = stream.take();
+    out.assign(begin.begin(), begin.end());
     const auto tops = tops_of(height, most, upward());
     const size_t table = out.size() - 8 * tops.size();
-    // Memory that is not written to is not taken.
-    out.reserve(out.size() + tops.size() * (8 + chunk_bytes));
     for (const std::int64_t top : tops) {
       const std::uint64_t offset = out.size();
       std::memcpy(out.data() + table + 8 * static_cast<size_t>(top / most), &offset, sizeof offset);
@@ -309,8 +309,8 @@ Bytes write_exr(const HostImage& image, const EncodeOptions& options) {
 }
 
 Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
-                       const EncodeOptions& options) {
-  return Writer(type, options).write(size, chunks);
+                       const EncodeOptions& options, Bytes room) {
+  return Writer(type, options).write(size, chunks, std::move(room));
 }
 
 }  // namespace impipe::io

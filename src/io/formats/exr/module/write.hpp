@@ -10,6 +10,6 @@ Bytes write_exr(const HostImage& image, const EncodeOptions& options);
 
 // See CodecModule::encode_packed.
 Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
-                       const EncodeOptions& options);
+                       const EncodeOptions& options, Bytes room);
 
 }  // namespace impipe::io

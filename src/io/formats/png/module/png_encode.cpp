@@ -380,10 +380,9 @@ void append_header(const ImageType& type, Size size, Bytes& out) {
 
 }  // namespace
 
-Bytes encode_packed_png(const ImageType& type, Size size, PackedChunk stream) {
+Bytes encode_packed_png(const ImageType& type, Size size, PackedChunk stream, Bytes room) {
   constexpr size_t most = 0x7fffffff;  // of a chunk
-  Bytes out;
-  out.reserve(stream.size() + 128);
+  Bytes out = std::move(room);
   append_header(type, size, out);
   while (!stream.empty()) {
     const PackedChunk part = stream.first(std::min(most, stream.size()));

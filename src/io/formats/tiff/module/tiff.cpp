@@ -801,12 +801,8 @@ static Bytes encoded(const HostImage& image, const EncodeOptions& options) {
 }
 
 Bytes encode_packed_tiff(const ImageType& type, Size size, std::span<const PackedChunk> chunks,
-                         const EncodeOptions& options) {
-  Bytes out;
-  constexpr size_t head = 4096, of_chunk = 24;
-  size_t bytes = head + of_chunk * chunks.size();
-  for (const PackedChunk& chunk : chunks) bytes += chunk.size();
-  out.reserve(bytes);
+                         const EncodeOptions& options, Bytes room) {
+  Bytes out = std::move(room);
   Memory memory{.output = &out};
   TiffFile file = open_tiff(memory, write_mode(type, size, options));
   TIFF* tiff = file.get();
