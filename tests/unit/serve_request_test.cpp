@@ -28,7 +28,7 @@ TEST(ServeRequest, HasTheFormThatIsDocumented) {
                         "1\0p\0"
                         "0\0"
                         "2\0a\0\0",
-                        13));
+                        14));
 }
 
 TEST(ServeRequest, IsRefusedWhereAnyOfItIsMissingOrMore) {
