@@ -35,6 +35,11 @@ void configure(const Settings& settings) {
   if (!settings.dump_folder.empty()) jit::dump_kernels_to(settings.dump_folder);
 }
 
+void forget_run() {
+  jit::forget_counts();
+  jit::disk_cache().forget_warnings();
+}
+
 void choose_variant(const KernelVariant& variant) { jit::set_variant(variant); }
 
 CompileCounts compile_counts() { return jit::compile_counts(); }

@@ -26,6 +26,8 @@ struct Settings {
   std::int64_t max_files = 0;         // how many there are to do at most; 0: nobody knows
 };
 void configure(const Settings& settings);
+// In a process that does several runs, after each: counts, the folder for texts, what was said.
+void forget_run();
 // The kernels of GPUs that are opened from now on.
 void choose_variant(const KernelVariant& variant);
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <span>
 
 #include "cli/help.hpp"
@@ -142,6 +143,7 @@ void take_words(const Command& command) {
 
 CommandSet::CommandSet() {
   add_run(*this);
+  add_serve(*this);
   add_plan(*this);
   add_ops(*this);
   add_devices(*this);
@@ -154,7 +156,7 @@ CommandSet::CommandSet() {
   add_man(*this);
 }
 
-const Command* CommandSet::find(const std::string& name) const {
+Command* CommandSet::find(const std::string& name) const {
   const auto found = std::find_if(commands_.begin(), commands_.end(),
                                   [&](const auto& c) { return c->app->get_name() == name; });
   return found == commands_.end() ? nullptr : found->get();
@@ -210,8 +212,10 @@ int run_app(std::vector<std::string> arguments) {
     return 0;
   }
   CommandSet commands;
+  const std::vector<std::string> line = arguments;
   name_what_helps(arguments, commands);
-  const Command& command = *commands.find(arguments.front());
+  Command& command = *commands.find(arguments.front());
+  command.line = line;
   arguments.erase(arguments.begin());
   if (wants_help(arguments)) {
     write_stdout(command_help(command));
@@ -226,6 +230,20 @@ int run_app(std::vector<std::string> arguments) {
   }
   take_words(command);
   return command.run();
+}
+
+int run_and_report(std::vector<std::string> arguments) {
+  try {
+    return run_app(std::move(arguments));
+  } catch (const Error& error) {
+    write_stderr(std::string("impipe: ") + error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    write_stderr("impipe: out of memory");
+  } catch (const std::exception& error) {  // of a library: a mutex, a stream, a format
+    write_stderr(std::string("impipe: ") + error.what());
+  }
+  return static_cast<int>(ExitCode::file_failed);
 }
 
 }  // namespace impipe::cli

@@ -18,7 +18,8 @@ struct Command {
   bool hidden = false;   // left out of help and completions
   bool wants_help = false;
   CLI::App* app = nullptr;
-  std::function<int()> run;  // returns the exit code
+  std::vector<std::string> line;  // all arguments of the program, as they came
+  std::function<int()> run;       // returns the exit code
   // Where what is no option goes, and how much of it there may be. Not left to CLI11, which takes
   // "[a,b]" for a list of two.
   std::vector<std::string>* words = nullptr;
@@ -34,7 +35,7 @@ class CommandSet {
  public:
   CommandSet();
   const std::vector<std::unique_ptr<Command>>& all() const { return commands_; }
-  const Command* find(const std::string& name) const;
+  Command* find(const std::string& name) const;
 
   // Adds a command; its flags follow with `flag` and `option`.
   Command& add(const std::string& name);
@@ -78,6 +79,7 @@ std::vector<std::string> cache_actions();
 
 // The commands, one file each.
 void add_run(CommandSet& commands);
+void add_serve(CommandSet& commands);
 void add_plan(CommandSet& commands);
 void add_ops(CommandSet& commands);
 void add_devices(CommandSet& commands);

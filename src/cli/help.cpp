@@ -48,6 +48,7 @@ std::string main_help() {
   impipe diff A B                      compares two pictures
   impipe info FILE...                  what is in a file
   impipe cache {:<23} the compiled kernels
+  impipe serve                         keeps a card open for shell loops: impipe --via PIPELINE ...
   impipe completions bash|zsh|fish     completion scripts
   impipe --version [--verbose]
 

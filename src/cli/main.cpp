@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <string>
 #include <string_view>
 
 #include "cli/app.hpp"
+#include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "engine/batch/file_at_work.hpp"
@@ -38,7 +38,7 @@ namespace {
     constexpr std::string_view text = "impipe: out of memory\n";
     [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
   }
-  _exit(static_cast<int>(impipe::ExitCode::file_failed));
+  impipe::cli::leave(static_cast<int>(impipe::ExitCode::file_failed));
 }
 
 // A shell's `2>&-` starts the program without stderr, and the next file that is opened, a picture
@@ -52,26 +52,12 @@ void fill_standard_descriptors() {
   }
 }
 
-int run(int argc, char** argv) {
-  try {
-    return impipe::cli::run_app({argv + 1, argv + argc});
-  } catch (const impipe::Error& error) {
-    impipe::cli::write_stderr(std::string("impipe: ") + error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::bad_alloc&) {
-    impipe::cli::write_stderr("impipe: out of memory");
-  } catch (const std::exception& error) {  // of a library: a mutex, a stream, a format
-    impipe::cli::write_stderr(std::string("impipe: ") + error.what());
-  }
-  return static_cast<int>(impipe::ExitCode::file_failed);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
   std::set_terminate(end_process);
-  const int code = run(argc, argv);
+  const int code = impipe::cli::run_and_report({argv + 1, argv + argc});
   if (impipe::engine::must_end_at_once()) {
     // What threads that hang use may not be destroyed.
     impipe::engine::remove_temporaries();

@@ -16,6 +16,8 @@
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/serve/client.hpp"
+#include "cli/serve/server.hpp"
 #include "cli/shell_hints.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
@@ -39,7 +41,7 @@ struct RunFlags {
               parts, idle;
   int threads = 0;
   bool no_fuse = false, no_header = false, no_sync = false, verbose = false, quiet = false;
-  bool json = false, csv = false, markdown = false;
+  bool json = false, csv = false, markdown = false, via = false;
   std::string compare, fps, matrix, compression;
   std::string errors, trace, summary;
 };
@@ -172,6 +174,11 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->transform(auto_as_none)
       ->group("Running");
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
+      ->group("Running");
+  flag(app, "--via", f.via,
+       "Let a server do the run that keeps a card open: see impipe serve. Its variable is "
+       "IMPIPE_SERVE")
+      ->envname("IMPIPE_SERVE")
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
   option(app, "--retries", run.retries, "N",
@@ -474,6 +481,12 @@ int run_pipeline(RunFlags& f) {
   return run_files(f, std::move(pipeline), options, reporting);
 }
 
+// Why no server does the run; empty where it may. It does one after the other, each to its end.
+std::string why_local(const RunFlags& f) {
+  if (!f.run.watch.empty()) return "--watch goes on for long";
+  return f.compare.empty() ? "" : "--compare opens its own devices";
+}
+
 // With --progress openjd whatever ends the run is told on stdout too.
 int run_and_tell(RunFlags& f) {
   try {
@@ -518,7 +531,14 @@ void add_run(CommandSet& commands) {
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);
-  command.run = [flags] { return run_and_tell(*flags); };
+  command.run = [flags, &command] {
+    if (flags->via && !serve::is_server()) {
+      if (const auto code = serve::run_by_server(command.line, flags->quiet, why_local(*flags))) {
+        return *code;
+      }
+    }
+    return run_and_tell(*flags);
+  };
 }
 
 }  // namespace impipe::cli

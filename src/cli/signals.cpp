@@ -1,6 +1,7 @@
 // Handlers that do no more than set a number, or leave.
 #include "cli/signals.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,18 +14,35 @@ namespace impipe::cli {
 namespace {
 
 std::atomic<int> received{0};
+std::atomic<int> forwarded_to{-1};
+std::atomic<void (*)(int)> leave_by{[](int code) { _exit(code); }};
 std::atomic<bool> running{false};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void handle(int signal) {
-  if (running && received.exchange(signal) == 0) return;
+  if (ask_to_stop(signal)) {
+    const char byte = static_cast<char>(signal);
+    if (forwarded_to >= 0) send(forwarded_to, &byte, 1, MSG_NOSIGNAL);
+    return;
+  }
   engine::remove_temporaries();
-  const char* text = signal == SIGINT ? "impipe: interrupted\n" : "impipe: terminated\n";
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
-  _exit(128 + signal);
+  say_ended_by(signal);
+  leave(128 + signal);
 }
 
 }  // namespace
+
+void say_ended_by(int signal) {
+  const char* text = signal == SIGINT ? "impipe: interrupted\n" : "impipe: terminated\n";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+bool ask_to_stop(int signal) { return running && received.exchange(signal) == 0; }
+
+void leave(int code) {
+  leave_by.load()(code);
+  _exit(code);
+}
 
 void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -39,6 +57,14 @@ void install_signal_handlers() {
       sigaction(signal, &action, nullptr);
     }
   }
+}
+
+void leave_by_way_of(void (*end)(int code)) { leave_by = end; }
+void forward_signals_to(int socket) { forwarded_to = socket; }
+
+void forget_signals() {
+  received = 0;
+  running = false;
 }
 
 void let_running_work_end(bool let) { running = let; }

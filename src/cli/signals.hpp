@@ -12,4 +12,18 @@ void let_running_work_end(bool let);
 // The signal that asked for a stop, or 0. Any thread.
 int stop_signal();
 
+// As the first signal does; false where work may not end by itself, or one came before. Any thread.
+bool ask_to_stop(int signal);
+// What is said on stderr when the process, or the run, ends at once.
+void say_ended_by(int signal);
+// Ends the process at once, for signal handlers too.
+[[noreturn]] void leave(int code);
+
+// For processes that do not do a run alone. `end` is called by `leave` before the process ends; a
+// stop is told to `socket` as well, as the signal's number; and before another run begins signals
+// of the one before are forgotten.
+void leave_by_way_of(void (*end)(int code));
+void forward_signals_to(int socket);
+void forget_signals();
+
 }  // namespace impipe::cli

@@ -95,6 +95,7 @@ class RecyclingAllocator {
       list.clear();
     }
     kept_ = 0;
+    peak_ = now_;
   }
 
   void drop_useless_locks() {

@@ -8,6 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
 
 #include "core/error.hpp"
 
@@ -88,6 +91,15 @@ std::string read_all(TextInput& input) {
   }
 }
 
+struct ReadPipes {
+  std::mutex mutex;
+  std::map<std::string, std::string> texts;
+};
+ReadPipes& read_pipes() {
+  static ReadPipes pipes;
+  return pipes;
+}
+
 void split_lines(TextInput& input, char end, const std::function<void(std::string_view)>& line) {
   std::string begun;
   const auto add = [&](std::string_view piece) {
@@ -115,6 +127,25 @@ void split_lines(TextInput& input, char end, const std::function<void(std::strin
 std::string read_text_file(const std::string& path) {
   TextInput input(path);
   return read_all(input);
+}
+
+std::string read_text_once(const std::string& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character &&
+      kind != std::filesystem::file_type::socket) {
+    return read_text_file(path);
+  }
+  const std::lock_guard lock(read_pipes().mutex);
+  auto& texts = read_pipes().texts;
+  const auto known = texts.find(path);
+  if (known != texts.end()) return known->second;
+  return texts.emplace(path, read_text_file(path)).first->second;
+}
+
+void forget_pipes() {
+  const std::lock_guard lock(read_pipes().mutex);
+  read_pipes().texts.clear();
 }
 
 std::string read_text_stdin() {

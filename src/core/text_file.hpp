@@ -17,6 +17,11 @@ inline constexpr std::size_t longest_list_line = std::size_t{64} << 10;  // byte
 
 // The bytes of a file, a pipe or a terminal. Throws Error "PATH: REASON".
 std::string read_text_file(const std::string& path);
+// The same of a file that is read several times in a run, as for each type of image: the text of a
+// pipe, which can be read only once, is remembered. Any thread.
+std::string read_text_once(const std::string& path);
+// For the next run of the process.
+void forget_pipes();
 // The same of stdin; the reason follows "stdin: ".
 std::string read_text_stdin();
 

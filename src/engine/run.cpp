@@ -14,6 +14,7 @@
 #include "backends/registry.hpp"
 #include "core/kept_bytes.hpp"
 #include "engine/batch/free_memory.hpp"
+#include "engine/device/kept_devices.hpp"
 #include "engine/output_names.hpp"
 #include "engine/run_profile.hpp"
 #include "engine/run_settings.hpp"
@@ -74,9 +75,11 @@ class FilesRun {
 
   // Opens those that are asked for, while files are looked at; none where the choice is ours.
   std::future<std::vector<OpenDevice>> begin_opening() {
+    // How many files a process does that does several runs, nobody knows.
     backends::configure({.gpu_memory = options_.gpu_memory,
                          .dump_folder = options_.dump_kernels,
-                         .max_files = max_files(options_)});
+                         .max_files = keeps_devices() ? 0 : max_files(options_)});
+    use_kept_devices(options_.gpu_memory == 0 && options_.dump_kernels.empty());
     const auto open = [this]() -> std::vector<OpenDevice> {
       if (is_automatic(options_.device)) return {};
       return open_devices(options_.device, state_.pool);
@@ -227,7 +230,7 @@ struct RunStateDeleter {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     constexpr bool may_stay = false;
 #else
-    constexpr bool may_stay = true;
+    const bool may_stay = !keeps_devices();
 #endif
     const bool stays = options.process_ends &&
                        ((may_stay && is_on_gpu(*state)) || is_left_compiling(*state, options));

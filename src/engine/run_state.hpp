@@ -11,6 +11,7 @@
 #include "engine/batch/image_infos.hpp"
 #include "engine/batch/picture.hpp"
 #include "engine/batch/timeline.hpp"
+#include "engine/device/kept_devices.hpp"
 #include "engine/device/lanes.hpp"
 #include "engine/progress.hpp"
 #include "engine/run_end.hpp"
@@ -27,7 +28,8 @@ struct RunState {
   WorkList work;
   PictureSettings settings;
   std::optional<MadeImage> source;
-  ThreadPool pool{0};  // the batch's threads are its helpers
+  ThreadPool own_pool{0};
+  ThreadPool& pool = pool_of_run(own_pool);  // the batch's threads are its helpers
   ImageInfos infos;
   std::optional<Lanes> lanes;
   std::optional<Timeline> timeline;

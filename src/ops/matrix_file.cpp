@@ -1,10 +1,6 @@
 // Reads a matrix from a text file.
 #include "ops/matrix_file.hpp"
 
-#include <filesystem>
-#include <map>
-#include <mutex>
-
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 
@@ -32,23 +28,6 @@ std::string shown(std::string_view word) {
 [[noreturn]] void fail_size(const std::string& where) {
   throw Error(where + "a matrix has at most " + std::to_string(largest_matrix_side) +
               " rows and columns");
-}
-
-// The text of a file. A pipe can be read only once, but a pipeline is planned for each type of
-// image: its text is kept.
-std::string read_text(const std::string& path) {
-  static std::mutex mutex;
-  static std::map<std::string, std::string> pipes;
-  std::error_code error;
-  const auto kind = std::filesystem::status(path, error).type();
-  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character &&
-      kind != std::filesystem::file_type::socket) {
-    return read_text_file(path);
-  }
-  const std::lock_guard lock(mutex);
-  const auto known = pipes.find(path);
-  if (known != pipes.end()) return known->second;
-  return pipes.emplace(path, read_text_file(path)).first->second;
 }
 
 }  // namespace
@@ -86,7 +65,7 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
 Matrix read_matrix_file(const Call& call, std::string_view parameter) {
   const std::string& path = call.value(parameter).path;
   try {
-    return parse_matrix(read_text(path), path);
+    return parse_matrix(read_text_once(path), path);
   } catch (const Error& error) {
     call.fail(parameter, error.what());
   }

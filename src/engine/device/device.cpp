@@ -9,6 +9,7 @@
 #include "core/process_limits.hpp"
 #include "core/text.hpp"
 #include "engine/device/device_speed.hpp"
+#include "engine/device/kept_devices.hpp"
 #include "engine/device/parity.hpp"
 #include "engine/device/session.hpp"
 
@@ -45,7 +46,7 @@ bool is_named(const DeviceInfo& info, const std::string& wanted) {
 
 // The first GPU that can be used and works as the CPU does; else why each can't.
 struct FoundGpu {
-  std::unique_ptr<Device> device;
+  std::shared_ptr<Device> device;
   std::string why_none;
 };
 FoundGpu find_gpu(ThreadPool& pool) {
@@ -63,8 +64,8 @@ FoundGpu find_gpu(ThreadPool& pool) {
       }
       if (!devices[i].is_gpu) continue;
       try {
-        auto device = backend.open(static_cast<int>(i), pool);
-        const std::string wrong = parity_failure(*device, pool);
+        auto device = opened(backend, static_cast<int>(i), pool);
+        const std::string wrong = verdict_on(*device, pool);
         if (wrong.empty()) {
           found.device = std::move(device);
           return found;
@@ -83,10 +84,17 @@ std::string seconds_text(double seconds) {
   return seconds < 0.1 ? fmt::format("{:.2g} ms", 1e3 * seconds) : fmt::format("{:.2g} s", seconds);
 }
 
+// A GPU that is kept open has its kernels, too, after a loop's first run.
+CostModel model_now() {
+  CostModel model;
+  if (has_kept_gpu()) model.gpu_start = model.gpu_kernel = 0;
+  return model;
+}
+
 // A GPU must be worth the end of its process, too, and what is not known of it.
 bool gpu_pays(const WorkCost& work, int threads) {
   constexpr double by = 1.25;
-  const CostModel model;
+  const CostModel model = model_now();
   return work.cpu_seconds(model, threads) > by * work.gpu_seconds(model, threads);
 }
 
@@ -95,13 +103,13 @@ std::unique_ptr<Device> open_cpu(ThreadPool& pool) {
 }
 
 // For a device that was asked for by name: it is used all the same.
-OpenDevice probed(std::unique_ptr<Device> device, std::string why, ThreadPool& pool) {
+OpenDevice probed(std::shared_ptr<Device> device, std::string why, ThreadPool& pool) {
   OpenDevice open{std::move(device), std::move(why), "", &pool};
   const DeviceInfo& info = open.device->info();
   if (info.id == "cpu") return open;
   std::string wrong;
   try {
-    wrong = parity_failure(*open.device, pool);
+    wrong = verdict_on(*open.device, pool);
   } catch (const OutOfDeviceMemory&) {
     // Nothing is known of it then; the images for which there is no memory go to the CPU.
   }
@@ -143,7 +151,7 @@ bool is_automatic(const DeviceChoice& choice) {
 }
 
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
-  const CostModel model;
+  const CostModel model = model_now();
   const double cpu = work.cpu_seconds(model, threads), gpu = work.gpu_seconds(model, threads);
   if (!gpu_pays(work, threads)) {
     return {open_cpu(pool),
@@ -163,18 +171,18 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
 
 bool gpu_may_join(const WorkCost& work, int threads) {
   constexpr double short_enough = 0.05;  // seconds
-  const CostModel model;
+  const CostModel model = model_now();
   const double an_image = (work.units * model.cpu_unit + work.file_seconds) /
                           (model.crowd * std::max(1.0, work.images));
   const auto& backends = backends::registry();
-  return gpu_pays(work, threads) && an_image < short_enough &&
+  return !has_kept_gpu() && gpu_pays(work, threads) && an_image < short_enough &&
          std::any_of(std::begin(backends), std::end(backends),
                      [](const Backend& backend) { return backend.may_have_gpu(); });
 }
 
 double seconds_to_wait_for_gpu(const WorkCost& work, int threads) {
   constexpr double late = 1.5;  // kernels are made from nothing, or the driver takes long: no wait
-  const CostModel model;
+  const CostModel model = model_now();
   const double start = work.gpu_start_seconds(model);
   const double done_by_cpu = std::min(1.0, start / work.cpu_seconds(model, threads));
   const double saved = done_by_cpu * (work.gpu_seconds(model, threads) - start);
@@ -182,7 +190,7 @@ double seconds_to_wait_for_gpu(const WorkCost& work, int threads) {
 }
 
 OpenDevice cpu_until_then(const WorkCost& work, int threads, ThreadPool& pool) {
-  const CostModel model;
+  const CostModel model = model_now();
   return {open_cpu(pool),
           fmt::format("about {} of work, of which a GPU that is being opened would make {}",
                       seconds_text(work.cpu_seconds(model, threads)),
@@ -322,7 +330,7 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     ids += (ids.empty() ? "" : ", ") + info.id;
     if (!any && !is_named(info, choice.device)) continue;
     if (any && has_gpu && !info.is_gpu) continue;
-    if (info.usable) return probed(backend.open(static_cast<int>(i), pool), why, pool);
+    if (info.usable) return probed(opened(backend, static_cast<int>(i), pool), why, pool);
     if (!any || i + 1 == devices.size()) {
       throw Error(flag + ": " + info.id + " cannot be used: " + info.why_not, ExitCode::backend);
     }

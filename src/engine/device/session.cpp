@@ -12,6 +12,7 @@
 #include "backends/registry.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/unpacks.hpp"
+#include "engine/device/kept_devices.hpp"
 #include "engine/program/shrunk.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -32,10 +33,15 @@ Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions 
     : pipeline_(std::move(pipeline)),
       device_(std::move(device)),
       options_(options),
-      decoder_([this] { return device_.device->prepare_jpeg_decoder(); }),
-      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }),
-      unpacker_([this] { return device_.device->prepare_unpacker(); }),
-      one_nan_([this] { return device_.device->prepare_one_nan(); }) {}
+      decoder_(kept("JPEG decoder", [this] { return device_.device->prepare_jpeg_decoder(); })),
+      encoder_(kept("JPEG encoder", [this] { return device_.device->prepare_jpeg_encoder(); })),
+      unpacker_(kept("unpacker", [this] { return device_.device->prepare_unpacker(); })),
+      one_nan_(kept("one NaN", [this] { return device_.device->prepare_one_nan(); })) {}
+
+std::function<std::shared_ptr<const Kernel>()> Session::kept(
+    const std::string& name, std::function<std::shared_ptr<const Kernel>()> make) {
+  return [this, name, make = std::move(make)] { return kept_kernel(*device_.device, name, make); };
+}
 
 Session::~Session() {
   // They use this session, and programs may outlive it.
@@ -139,7 +145,7 @@ CodecKernel& Session::packer(const PackedForm& form, DeflateEffort effort) {
   const std::string key = to_string(any) + (effort == DeflateEffort::codes ? " codes" : "");
   std::lock_guard lock(packers_mutex_);
   const auto make = [this, any, effort] { return device_.device->prepare_packer(any, effort); };
-  return packers_.try_emplace(key, make).first->second;
+  return packers_.try_emplace(key, kept("packer " + key, make)).first->second;
 }
 
 void Session::wait_for_kernels() {
@@ -217,7 +223,9 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
   if (is_new) {
     try {
       Device& device = *device_.device;
-      promise.set_value(stacked ? device.prepare_stacked(spec) : device.prepare(spec));
+      promise.set_value(kept_kernel(device, key, [&]() -> std::shared_ptr<const Kernel> {
+        return stacked ? device.prepare_stacked(spec) : device.prepare(spec);
+      }));
     } catch (const std::bad_alloc&) {
       // There may be memory when it is asked for again.
       promise.set_exception(std::current_exception());
@@ -234,7 +242,7 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
 const PendingKernel& CodecKernel::made() {
   std::call_once(once_, [this] {
     begun_ = std::chrono::steady_clock::now();
-    const auto make = [this]() -> std::shared_ptr<const Kernel> { return make_(); };
+    const auto make = [this] { return make_(); };
     try {
       kernel_ = std::async(std::launch::async, make).share();
     } catch (const std::system_error&) {  // no thread for it

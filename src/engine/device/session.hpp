@@ -90,7 +90,8 @@ struct SessionOptions {
 // Any thread.
 class CodecKernel {
  public:
-  explicit CodecKernel(std::function<std::unique_ptr<Kernel>()> make) : make_(std::move(make)) {}
+  explicit CodecKernel(std::function<std::shared_ptr<const Kernel>()> make)
+      : make_(std::move(make)) {}
   // Waits for it. Throws Error (file_failed) when `stop` returns true before it is there.
   std::shared_ptr<const Kernel> kernel(const std::function<bool()>& stop = [] { return false; });
   // Null also where it is not there in time: one that the disk cache has is, one that has to be
@@ -103,7 +104,7 @@ class CodecKernel {
  private:
   const PendingKernel& made();
 
-  std::function<std::unique_ptr<Kernel>()> make_;
+  std::function<std::shared_ptr<const Kernel>()> make_;
   std::once_flag once_;
   std::atomic<bool> is_begun_ = false;
   PendingKernel kernel_;
@@ -174,6 +175,9 @@ class Session {
   // `enough` bytes.
   int max_together(const Program& program, double bytes, double enough) const;
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
+  // `make` of a kernel that a kept device keeps under this name.
+  std::function<std::shared_ptr<const Kernel>()> kept(
+      const std::string& name, std::function<std::shared_ptr<const Kernel>()> make);
 
   pipeline::Pipeline pipeline_;
   OpenDevice device_;

@@ -50,6 +50,12 @@ CompileCounts compile_counts() {
   return shared().counts;
 }
 
+void forget_counts() {
+  std::lock_guard lock(shared().mutex);
+  shared().counts = {};
+  shared().dump_folder.clear();
+}
+
 void dump_kernels_to(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

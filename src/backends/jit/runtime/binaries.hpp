@@ -14,6 +14,8 @@
 namespace impipe::jit {
 
 CompileCounts compile_counts();
+// Counts from 0 again, and writes no texts any more.
+void forget_counts();
 
 // From now on every kernel's text is written to this folder, as a file named by the text's hash.
 // Throws Error when the folder can't be made.

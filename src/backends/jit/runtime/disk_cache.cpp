@@ -251,6 +251,12 @@ void DiskCache::warn(std::string text) {
   if (said_.insert(text).second) warnings_.push_back(std::move(text));
 }
 
+void DiskCache::forget_warnings() {
+  std::lock_guard lock(mutex_);
+  said_.clear();
+  warnings_.clear();
+}
+
 std::vector<std::string> DiskCache::take_warnings() {
   std::lock_guard lock(mutex_);
   return std::exchange(warnings_, {});

@@ -57,6 +57,8 @@ class DiskCache {
 
   // Warnings since the last call, each said once.
   std::vector<std::string> take_warnings();
+  // Those that were said may be said again.
+  void forget_warnings();
 
  private:
   struct Entry;  // a file's identity, title and contents
