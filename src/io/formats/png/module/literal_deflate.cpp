@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 #include "io/formats/png/module/deflate_codes.hpp"
 
 // What a call would keep in memory instead of registers.
@@ -342,10 +343,7 @@ struct Writers {
 };
 Writers writers_of_this_machine() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("fma")) {
-    return {write_v3, write_halves};
-  }
+  if (has_v3()) return {write_v3, write_halves};
 #endif
   return {write_baseline<word>, write_baseline<vector_word>};
 }
