@@ -26,8 +26,12 @@ int exif_orientation(std::string_view exif) {
   try {
     int orientation = 0;
     const ByteSource source(std::as_bytes(std::span(exif)));
-    TiffDirectories(source).visit([&](std::uint64_t tag, const TiffEntry& entry) {
-      if (tag == 274) orientation = valid_tiff_orientation(entry.at());
+    const TiffOrder order = order_of_head(source);
+    const TiffTable table(source, order, order.first);
+    if (table.count() > TiffTable::most) return 0;
+    table.visit([&](const TiffTable::Entry& entry) {
+      if (entry.tag != 274) return;
+      orientation = valid_tiff_orientation(TiffEntry(source, order, entry).at());
     });
     return orientation;
   } catch (const Error&) {
