@@ -8,6 +8,7 @@
 
 #include "io/bytes/boxes.hpp"
 #include "io/formats/heif/hevc_size.hpp"
+#include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
 namespace impipe::io {
@@ -110,8 +111,7 @@ void read_properties(const ByteSource& source, const Box& box, Table& table) {
       }
       if (one.kind == "ispe") {
         const std::string content = content_of(source, one);
-        property.size = {static_cast<std::int64_t>(big_at(content, 4, 4)),
-                         static_cast<std::int64_t>(big_at(content, 8, 4))};
+        property.size = size_of(big_at(content, 4, 4), big_at(content, 8, 4));
       }
       if (one.kind == "hvcC") property.coded = largest_coded_size(content_of(source, one));
       table.kinds.push_back(std::move(property));

@@ -59,8 +59,7 @@ ImageInfo read_header(const HeaderInput& input) {
     fail("damaged PNG: no IHDR chunk");
   }
   ImageInfo info;
-  info.stored = {static_cast<std::int64_t>(big_at(head, 16, 4)),
-                 static_cast<std::int64_t>(big_at(head, 20, 4))};
+  info.stored = size_of(big_at(head, 16, 4), big_at(head, 20, 4));
   const auto bits = static_cast<int>(big_at(head, 24, 1));
   const auto colour = static_cast<int>(big_at(head, 25, 1));
   bool transparency = false;

@@ -148,10 +148,7 @@ int on_warning(TIFF*, void* user, const char* module, const char* format, va_lis
   return 1;
 }
 
-struct CloseTiff {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
-};
-using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
+using TiffFile = Made<TIFF, TIFFClose>;
 
 [[noreturn]] void fail_tiff(const Memory& memory, const char* otherwise) {
   std::string text = memory.complaint[0] == '\0' ? otherwise : memory.complaint;
