@@ -31,18 +31,8 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
                    keyword == "Raw profile type xmp";
   if ((!xmp && !raw) || length > room) return;
-  std::string text = source.read_some(at, length);
-  size_t begin = keyword.size() + 1;
-  bool packed = kind == "zTXt";
-  if (packed) ++begin;  // the method
-  if (kind == "iTXt") {
-    packed = big_at(text, begin, 1) == 1;
-    begin += 2;  // the flag and the method; then a language and the keyword in it
-    for (int n = 0; n < 2; ++n) begin = std::min(text.find('\0', begin), text.size() - 1) + 1;
-  }
-  if (begin > text.size()) return;
-  text.erase(0, begin);
-  if (packed) text = codec_module(main_module).inflate(text, room);
+  const std::string text =
+      png_text(kind, source.read_some(at, length), static_cast<std::uint64_t>(room)).text;
   room -= std::min(room, static_cast<std::int64_t>(text.size()));
   if (room == 0) return;
   if (xmp) {

@@ -400,6 +400,7 @@ class Frames final : public PageDecoder {
 
 class Libjxl final : public CodecModule {
  public:
+  Libjxl() { Quiet::watch_stderr(); }
   ImageInfo probe(InputBytes bytes, int page) const override {
     const Quiet quiet;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_FRAME);
@@ -546,10 +547,4 @@ Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& option
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Libjxl library;
-  if (std::strcmp(version, impipe::io::codec_version) != 0) return nullptr;
-  impipe::io::Quiet::watch_stderr();
-  return &library;
-}
+IMPIPE_OPEN_CODEC(Libjxl)
