@@ -8,6 +8,7 @@
 
 #include "io/bytes/boxes.hpp"
 #include "io/formats/heif/hevc_size.hpp"
+#include "io/module/library_codec.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
@@ -311,11 +312,8 @@ void check_pieces(const ByteSource& source) {
 
 void check_coded_sizes(const ByteSource& source) {
   const Table table = read_table(source);
-  const auto text = [](Size size) {
-    return std::to_string(size.width) + "x" + std::to_string(size.height);
-  };
   const auto refuse = [&](Size coded, Size said) {
-    fail("damaged HEIF: a stream of ", text(coded), " for a picture of ", text(said));
+    fail("damaged HEIF: a stream of ", text_of(coded), " for a picture of ", text_of(said));
   };
   // Streams are of whole blocks, and of tiles that may go beyond a small picture.
   constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels
