@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 
 namespace impipe {
 namespace {
@@ -70,16 +71,6 @@ using Join = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n
 IMPIPE_INTERLEAVE(baseline)
 IMPIPE_INTERLEAVE(v3)  // wider vectors are no faster: memory is the limit
 #undef IMPIPE_INTERLEAVE
-
-bool has_v3() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  return has;
-#else
-  return false;
-#endif
-}
 
 template <class T>
 void split(std::byte* const* out, const std::byte* in, int channels, std::int64_t n) {

@@ -118,13 +118,11 @@ void check_feeding(const io::Watch& watch, const RunOptions& options,
 // How much will come nobody knows. A start that pays within a thousand times what is there does.
 WorkCost cost_of_watch(WorkCost first) {
   constexpr double times = 1000;
-  first.units *= times;
-  first.launches *= times;
-  first.transfer_bytes *= times;
-  first.images *= times;
-  first.file_seconds *= times;
-  first.file_seconds_beside_gpu *= times;
-  first.coded_pixels *= times;
+  for (double WorkCost::*part :
+       {&WorkCost::units, &WorkCost::launches, &WorkCost::transfer_bytes, &WorkCost::images,
+        &WorkCost::file_seconds, &WorkCost::file_seconds_beside_gpu, &WorkCost::coded_pixels}) {
+    first.*part *= times;
+  }
   return first;
 }
 

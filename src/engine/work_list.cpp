@@ -248,9 +248,8 @@ size_t keep_inputs(WorkList& work, const Predicate& is_kept) {
     }
     ++kept;
   }
-  work.inputs.erase(work.inputs.begin() + static_cast<std::ptrdiff_t>(kept), work.inputs.end());
-  work.pictures.erase(work.pictures.begin() + static_cast<std::ptrdiff_t>(kept),
-                      work.pictures.end());
+  work.inputs.resize(kept);
+  work.pictures.resize(kept);
   return before - kept;
 }
 

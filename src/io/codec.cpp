@@ -173,7 +173,7 @@ HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encod
 Format sniff_or_fail(std::span<const std::byte> head) {
   if (head.empty()) fail("empty file");
   const auto format = sniff(head);
-  if (!format && is_dicom({reinterpret_cast<const char*>(head.data()), head.size()})) fail_dicom();
+  if (!format && is_dicom(text_of(head))) fail_dicom();
   if (!format) fail("not an image (starts with '", shown(head), "')");
   return *format;
 }

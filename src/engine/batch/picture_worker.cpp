@@ -229,12 +229,10 @@ io::Bytes PictureWorker::encode_measured(const std::filesystem::path& path) cons
   const Plan& plan = picture_.program->plan;
   if (const auto format = table_format(path)) {
     const PlanMeasurement* table = last_table(plan);
-    const std::string text = table_text(
+    return io::bytes_of_text(table_text(
         object_columns(table->objects->intensities.has_value()),
         outcome_.measurements[static_cast<size_t>(table - plan.measurements.data())].numbers,
-        *format);
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    return {bytes, bytes + text.size()};
+        *format));
   }
   const Measurement m = last_measurement(plan, outcome_);
   std::vector<std::int64_t> shape{m.values};

@@ -72,22 +72,11 @@ class Moment {
 }  // namespace
 
 std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::start_up: return "start-up";
-    case Kind::finish: return "finish";
-    case Kind::headers: return "headers";
-    case Kind::decode: return "read and decode";
-    case Kind::compute: return "compute";
-    case Kind::encode: return "encode and write";
-    case Kind::help: return "help";
-    case Kind::host: return "launches, memory";
-    case Kind::kernel_wait: return "wait for compiler";
-    case Kind::upload: return "upload";
-    case Kind::kernel: return "kernels";
-    case Kind::download: return "download";
-    case Kind::compile: return "compile";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, slice_kinds> names{
+      "start-up",         "finish",   "headers",          "read and decode",   "compute",
+      "encode and write", "help",     "launches, memory", "wait for compiler", "upload",
+      "kernels",          "download", "compile"};
+  return names[static_cast<size_t>(kind)];
 }
 
 void Timeline::add(Slice slice) noexcept {

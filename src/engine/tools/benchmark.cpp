@@ -56,21 +56,23 @@ double transfer_seconds(std::vector<Activity> activity) {
   return sum;
 }
 
-HostImage read_image(const std::string& path) {
+// What `read` makes of a file, which its errors name.
+template <class Read>
+auto of_file(const std::string& path, Read read) {
   try {
-    return io::decode(io::read_picture(path)).image;
+    return read();
   } catch (const Error& error) {
-    throw Error(path + ": " + error.what(), ExitCode::file_failed);
+    throw Error(path + ": ", error);
   }
 }
 
+HostImage read_image(const std::string& path) {
+  return of_file(path, [&] { return io::decode(io::read_picture(path)).image; });
+}
+
 MadeImage probed(const std::string& path) {
-  try {
-    const io::ImageInfo info = io::probe(path);
-    return {info.type, info.size()};
-  } catch (const Error& error) {
-    throw Error(path + ": " + error.what(), ExitCode::file_failed);
-  }
+  const io::ImageInfo info = of_file(path, [&] { return io::probe(path); });
+  return {info.type, info.size()};
 }
 
 // What the buffers of a measurement have together at least: several times a GPU's cache. The

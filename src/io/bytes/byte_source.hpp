@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -56,6 +57,20 @@ class ByteSource {
   int file_ = -1;
   std::int64_t size_ = 0;
 };
+
+// Bytes as text, and the other way round.
+inline std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline void append(std::vector<std::byte>& out, std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  out.insert(out.end(), begin, begin + text.size());
+}
+inline std::vector<std::byte> bytes_of_text(std::string_view text) {
+  std::vector<std::byte> out;
+  append(out, text);
+  return out;
+}
 
 // An unsigned number of up to 8 bytes at `at`; 0 when the text is too short for it.
 inline std::uint64_t number_at(std::string_view text, size_t at, int bytes, bool big_endian) {

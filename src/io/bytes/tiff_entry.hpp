@@ -16,6 +16,69 @@ constexpr int tiff_type_bytes(std::uint64_t type) {
   return type < std::size(sizes) ? sizes[type] : 0;
 }
 
+// The header of a structure.
+struct TiffOrder {
+  bool big_endian = false;
+  bool big_tiff = false;   // 64-bit offsets
+  std::int64_t first = 0;  // where the first directory begins
+
+  int offset_bytes() const { return big_tiff ? 8 : 4; }
+  std::uint64_t number(std::string_view text, size_t at, int bytes) const {
+    return number_at(text, at, bytes, big_endian);
+  }
+  std::int64_t offset(std::string_view text, size_t at) const {
+    return static_cast<std::int64_t>(number(text, at, offset_bytes()));
+  }
+};
+// Whatever its other bytes are: see tiff_order.
+inline TiffOrder order_of_head(const ByteSource& source) {
+  const std::string head = source.read(0, 8);
+  TiffOrder order{.big_endian = head[0] == 'M'};
+  order.big_tiff = order.number(head, 2, 2) == 43;
+  order.first = order.big_tiff ? order.offset(source.read(8, 8), 0) : order.offset(head, 4);
+  return order;
+}
+
+// A directory as it lies in the file.
+class TiffTable {
+ public:
+  static constexpr std::uint64_t most = 4096;  // entries of a sound one
+  struct Entry {
+    std::uint64_t tag, type, count;
+    std::string value;  // or the offset of the values
+  };
+
+  TiffTable(const ByteSource& source, const TiffOrder& order, std::int64_t begin)
+      : source_(source), order_(order) {
+    const int count_bytes = order.big_tiff ? 8 : 2;
+    count_ = order.number(source.read(begin, count_bytes), 0, count_bytes);
+    entries_ = begin + count_bytes;
+  }
+  std::uint64_t count() const { return count_; }
+
+  // Calls visit(entry) for each. Returns where the next directory begins, 0 after the last.
+  template <class Visit>
+  std::int64_t visit(Visit visit) const {
+    const auto offset_bytes = static_cast<size_t>(order_.offset_bytes());
+    const size_t entry_bytes = 4 + 2 * offset_bytes;
+    const auto bytes = static_cast<std::int64_t>(count_ * entry_bytes);
+    const std::string entries = source_.read(entries_, bytes);
+    for (size_t at = 0; at < entries.size(); at += entry_bytes) {
+      visit(Entry{order_.number(entries, at, 2), order_.number(entries, at + 2, 2),
+                  order_.number(entries, at + 4, order_.offset_bytes()),
+                  entries.substr(at + 4 + offset_bytes, offset_bytes)});
+    }
+    // The very end of a file may lack the zeros that end the chain.
+    return order_.offset(source_.read_some(entries_ + bytes, order_.offset_bytes()), 0);
+  }
+
+ private:
+  const ByteSource& source_;
+  const TiffOrder& order_;
+  std::uint64_t count_;
+  std::int64_t entries_;  // where they begin
+};
+
 // `at` is the index-th of its values, of the first 64 bytes of them.
 struct TiffEntry {
   std::uint64_t type = 0;
@@ -23,10 +86,29 @@ struct TiffEntry {
   std::string values;        // the first values, at most 64 bytes
   std::int64_t offset = -1;  // of all values, when they are not in the entry itself
   bool big_endian = false;
+
+  TiffEntry() = default;
+  TiffEntry(const ByteSource& source, const TiffOrder& order, const TiffTable::Entry& from)
+      : type(from.type), count(from.count), values(from.value), big_endian(order.big_endian) {
+    constexpr std::uint64_t most = 64;
+    const std::uint64_t bytes =
+        std::min(count, most) * static_cast<std::uint64_t>(tiff_type_bytes(type));
+    if (bytes <= values.size()) return;
+    offset = order.offset(from.value, 0);
+    values = source.read_some(offset, static_cast<std::int64_t>(std::min(bytes, most)));
+  }
+
   std::uint64_t at(std::uint64_t index = 0) const {
     const int bytes = tiff_type_bytes(type);
     if (index >= count || index >= 64 || bytes == 0) return 0;
     return number_at(values, index * static_cast<size_t>(bytes), bytes, big_endian);
+  }
+
+  // The first of its values.
+  std::vector<std::uint64_t> first(std::uint64_t most) const {
+    std::vector<std::uint64_t> out(std::min(count, most));
+    for (size_t i = 0; i < out.size(); ++i) out[i] = at(i);
+    return out;
   }
 
   // All whole numbers of the entry. Throws Error where the file ends before.
@@ -43,72 +125,6 @@ struct TiffEntry {
     }
     return out;
   }
-};
-
-// The directories of one file, one after another.
-class TiffDirectories {
- public:
-  explicit TiffDirectories(const ByteSource& source) : source_(source) {
-    const std::string head = source.read(0, 8);
-    big_endian_ = head[0] == 'M';
-    big_tiff_ = number(head, 2, 2) == 43;
-    next_ = big_tiff_ ? offset(source.read(8, 8), 0) : offset(head, 4);
-  }
-
-  std::int64_t next() const { return next_; }  // 0 after the last
-  void go_to(std::int64_t begin) { next_ = begin; }
-
-  // Calls visit(tag, entry) for the entries of the next directory, and goes on to the one after.
-  template <class Visit>
-  void visit(Visit visit) {
-    const std::int64_t begin = next_;
-    const int count_bytes = big_tiff_ ? 8 : 2;
-    const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
-    if (count > 4096) fail("damaged TIFF: its directory claims ", count, " entries");
-    const int entry_bytes = big_tiff_ ? 20 : 12;
-    const std::string entries =
-        source_.read(begin + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const size_t at = i * static_cast<size_t>(entry_bytes);
-      visit(number(entries, at, 2), entry_at(entries, at));
-    }
-    // The very end of a file may lack the zeros that end the chain.
-    const std::string link = source_.read_some(
-        begin + count_bytes + static_cast<std::int64_t>(entries.size()), big_tiff_ ? 8 : 4);
-    next_ = offset(link, 0);
-  }
-
- private:
-  std::uint64_t number(const std::string& text, size_t at, int bytes) const {
-    return number_at(text, at, bytes, big_endian_);
-  }
-  std::int64_t offset(const std::string& text, size_t at) const {
-    return static_cast<std::int64_t>(number(text, at, big_tiff_ ? 8 : 4));
-  }
-
-  TiffEntry entry_at(const std::string& entries, size_t at) const {
-    TiffEntry entry;
-    entry.big_endian = big_endian_;
-    entry.type = number(entries, at + 2, 2);
-    entry.count = number(entries, at + 4, big_tiff_ ? 8 : 4);
-    const size_t value_at = at + (big_tiff_ ? 12 : 8);
-    const size_t inline_bytes = big_tiff_ ? 8 : 4;
-    const std::uint64_t bytes = std::min<std::uint64_t>(entry.count, 64) *
-                                static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
-    if (bytes <= inline_bytes) {
-      entry.values = entries.substr(value_at, inline_bytes);
-    } else {
-      entry.offset = offset(entries, value_at);
-      entry.values = source_.read_some(
-          entry.offset, static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
-    }
-    return entry;
-  }
-
-  const ByteSource& source_;
-  bool big_endian_ = false;
-  bool big_tiff_ = false;
-  std::int64_t next_ = 0;
 };
 
 // Of the tag 274; what is no orientation says 1.

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint16_t exif_directory = 34665, gps_directory = 34853, interop_directory = 40965;
 constexpr std::uint16_t long_type = 4, long8_type = 16;
-constexpr std::uint64_t max_fields = 4096;
 
 bool names_directory(std::uint16_t tag) {
   return tag == exif_directory || tag == gps_directory || tag == interop_directory;
@@ -23,39 +22,22 @@ class FieldReader {
       : source_(source), order_(order), wanted_(wanted), left_(source.size()), room_(most) {}
 
   // `depth` of EXIF's own directories is 1 or 2.
-  TiffDirectory read(std::uint64_t at, int depth) {
+  TiffDirectory read(std::int64_t at, int depth) {
     TiffDirectory out;
-    const int count_bytes = order_.big_tiff ? 8 : 2, entry_bytes = order_.big_tiff ? 20 : 12;
-    const auto begin = static_cast<std::int64_t>(at);
-    const std::uint64_t count = number(source_.read(begin, count_bytes), 0, count_bytes);
-    if (count > max_fields) fail("a directory that claims ", count, " fields");
-    const auto entries_bytes = static_cast<std::int64_t>(count) * entry_bytes;
-    const std::string entries = source_.read(begin + count_bytes, entries_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      add(out, entries, i * static_cast<size_t>(entry_bytes), depth);
-    }
-    const int offset_bytes = order_.big_tiff ? 8 : 4;
-    const std::string next = source_.read_some(begin + count_bytes + entries_bytes, offset_bytes);
-    out.next = number(next, 0, offset_bytes);
+    const TiffTable table(source_, order_, at);
+    if (table.count() > TiffTable::most) fail("a directory that claims ", table.count(), " fields");
+    table.visit([&](const TiffTable::Entry& entry) { add(out, entry, depth); });
     std::ranges::stable_sort(out.fields,
                              [](const TiffField& a, const TiffField& b) { return a.tag < b.tag; });
     return out;
   }
 
  private:
-  std::uint64_t number(const std::string& text, size_t at, int bytes) const {
-    return number_at(text, at, bytes, order_.big_endian);
-  }
-
-  void add(TiffDirectory& out, const std::string& entries, size_t at, int depth) {
-    TiffField field{.tag = static_cast<std::uint16_t>(number(entries, at, 2)),
-                    .type = static_cast<std::uint16_t>(number(entries, at + 2, 2)),
-                    .count = number(entries, at + 4, order_.big_tiff ? 8 : 4),
-                    .value = {},
-                    .children = {}};
+  void add(TiffDirectory& out, const TiffTable::Entry& entry, int depth) {
+    TiffField field{.tag = static_cast<std::uint16_t>(entry.tag),
+                    .type = static_cast<std::uint16_t>(entry.type),
+                    .count = entry.count};
     if (depth == 0 && !wanted_(field.tag)) return;
-    const size_t value_at = at + (order_.big_tiff ? 12 : 8);
-    const std::uint64_t inside = order_.big_tiff ? 8 : 4;
     const auto item = static_cast<std::uint64_t>(tiff_type_bytes(field.type));
     // No two values share their bytes in a sound file, so all are no longer than it.
     if (item == 0 || field.count > static_cast<std::uint64_t>(left_) / item) {
@@ -68,11 +50,10 @@ class FieldReader {
       return;
     }
     room_ -= static_cast<std::int64_t>(bytes);
-    if (bytes <= inside) {
-      field.value = entries.substr(value_at, bytes);
+    if (bytes <= entry.value.size()) {
+      field.value = entry.value.substr(0, bytes);
     } else {
-      const auto from =
-          static_cast<std::int64_t>(number(entries, value_at, static_cast<int>(inside)));
+      const std::int64_t from = order_.offset(entry.value, 0);
       field.value = source_.read_some(from, static_cast<std::int64_t>(bytes));
       left_ -= static_cast<std::int64_t>(bytes);
     }
@@ -82,7 +63,7 @@ class FieldReader {
     }
     if (names_directory(field.tag) && depth < 2) {
       try {
-        TiffDirectory child = read(number_of(field, order_), depth + 1);
+        TiffDirectory child = read(static_cast<std::int64_t>(number_of(field, order_)), depth + 1);
         out.damaged = out.damaged || child.damaged;
         out.beyond.insert(out.beyond.end(), child.beyond.begin(), child.beyond.end());
         field.children = std::move(child.fields);
@@ -109,7 +90,6 @@ bool made_classic(TiffField& field, bool big_endian) {
   TiffField narrow{.tag = field.tag,
                    .type = static_cast<std::uint16_t>(field.type == 17 ? 9 : long_type),
                    .count = field.count,
-                   .value = {},
                    .children = std::move(field.children)};
   for (std::uint64_t i = 0; i < field.count; ++i) {
     const std::uint64_t number = number_at(field.value, 8 * i, 8, big_endian);
@@ -127,15 +107,10 @@ bool made_classic(TiffField& field, bool big_endian) {
 
 TiffOrder tiff_order(const ByteSource& source) {
   const std::string head = source.read(0, 8);
-  TiffOrder order;
-  order.big_endian = head[0] == 'M';
-  const std::uint64_t version = number_at(head, 2, 2, order.big_endian);
+  const std::uint64_t version = number_at(head, 2, 2, head[0] == 'M');
   const bool known = head.starts_with("II") || head.starts_with("MM");
   if (!known || (version != 42 && version != 43)) fail("no TIFF structure");
-  order.big_tiff = version == 43;
-  order.first = order.big_tiff ? number_at(source.read(8, 8), 0, 8, order.big_endian)
-                               : number_at(head, 4, 4, order.big_endian);
-  return order;
+  return order_of_head(source);
 }
 
 const TiffField* field_of(const TiffFields& fields, std::uint16_t tag) {
@@ -161,7 +136,7 @@ double rational_of(const TiffField& field, const TiffOrder& order) {
   return under == 0 ? 0 : static_cast<double>(over) / static_cast<double>(under);
 }
 
-TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
+TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::int64_t at,
                           const std::function<bool(std::uint16_t tag)>& wanted, std::int64_t most) {
   return FieldReader(source, order, wanted, most).read(at, 0);
 }
@@ -173,7 +148,7 @@ void put_number(std::string& structure, size_t at, std::uint64_t value, int byte
 
 TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
                         const std::vector<std::uint64_t>& numbers, bool big_endian) {
-  TiffField field{.tag = tag, .type = type, .count = numbers.size(), .value = {}, .children = {}};
+  TiffField field{.tag = tag, .type = type, .count = numbers.size()};
   const bool rational = type == 5;  // pairs
   if (rational) field.count /= 2;
   const int bytes = rational ? 4 : tiff_type_bytes(type);
@@ -196,7 +171,7 @@ std::string tiff_block(bool big_endian, TiffFields fields) {
 std::uint64_t append_directory(std::string& structure, const TiffOrder& order, TiffFields fields,
                                std::uint64_t next, std::uint64_t base) {
   const bool big = order.big_endian;
-  const int offset_bytes = order.big_tiff ? 8 : 4;
+  const int offset_bytes = order.offset_bytes();
   if (!order.big_tiff) {
     std::erase_if(fields, [&](TiffField& field) { return !made_classic(field, big); });
   }

@@ -16,18 +16,12 @@ namespace impipe::io {
 struct TiffField {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
-  std::string value;  // all of it, in the byte order of its structure
+  std::string value = {};  // all of it, in the byte order of its structure
   // What the value points at, of fields that name a directory (EXIF, GPS).
-  std::vector<TiffField> children;
+  std::vector<TiffField> children = {};
 };
 using TiffFields = std::vector<TiffField>;
 
-// The header of a structure.
-struct TiffOrder {
-  bool big_endian = false;
-  bool big_tiff = false;    // 64-bit offsets
-  std::uint64_t first = 0;  // where the first directory begins
-};
 TiffOrder tiff_order(const ByteSource& source);  // throws Error
 
 // The field of a tag, or null.
@@ -39,13 +33,12 @@ double rational_of(const TiffField& field, const TiffOrder& order);
 
 struct TiffDirectory {
   TiffFields fields;
-  std::uint64_t next = 0;
   bool damaged = false;               // some field's value lies outside the file, and is left out
   std::vector<std::uint16_t> beyond;  // tags of fields that are left out for `most`
 };
 // The fields that are wanted, of the directory that begins at `at`; EXIF's and GPS's directories as
 // their children. most: bytes of values in all. Throws Error when there is no directory.
-TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
+TiffDirectory read_fields(const ByteSource& source, const TiffOrder& order, std::int64_t at,
                           const std::function<bool(std::uint16_t tag)>& wanted,
                           std::int64_t most = std::numeric_limits<std::int64_t>::max());
 

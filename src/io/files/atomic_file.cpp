@@ -220,11 +220,8 @@ void AtomicFile::commit(UnsyncedDisks* disks) {
   const int second = dup(file_);
   if (second >= 0 && close(second) != 0 && errno != EINTR) fail_with(errno);
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_with(errno);
-  close(file_);
-  file_ = -1;
-  temporary_.clear();
-  free_slot(slot_);
-  slot_ = -1;
+  temporary_.clear();  // it is the target now
+  discard();
 }
 
 bool is_written_into(const fs::path& target) {

@@ -24,14 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What tells two folders apart, however they are reached.
-using FolderId = std::pair<dev_t, ino_t>;
-std::optional<FolderId> folder_id(const fs::path& path) {
-  struct stat status = {};
-  if (path.empty() || stat(path.c_str(), &status) != 0) return {};
-  return FolderId{status.st_dev, status.st_ino};
-}
-
 class Collector {
  public:
   Collector(InputList& list, const InputOptions& options) : list_(list), options_(options) {
@@ -311,6 +303,12 @@ std::optional<FrameRange> parse_frame_range(std::string_view text) {
                     {}};
 }
 
+std::optional<FolderId> folder_id(const fs::path& path) {
+  struct stat status = {};
+  if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  return FolderId{status.st_dev, status.st_ino};
+}
+
 bool is_picture_file(const fs::path& file) {
   return read_format(file.filename().native()) || is_picture(file);
 }
@@ -321,15 +319,14 @@ InputList list_inputs(std::span<const std::string> arguments, const InputOptions
   for (const std::string& argument : arguments) {
     std::error_code ignored;
     const fs::file_status status = fs::status(argument, ignored);
+    const bool is_there = fs::exists(status);
     if (argument == "-") {
       collector.add({.path = "-", .relative = "stdin", .named = true, .is_stdin = true});
     } else if (fs::is_directory(status)) {
       collector.add_folder(argument);
-    } else if (fs::exists(status)) {
-      collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});
-    } else if (const auto range = parse_frame_range(argument)) {
+    } else if (const auto range = is_there ? std::nullopt : parse_frame_range(argument)) {
       add_frames(collector, list, argument, *range, options);
-    } else if (is_glob(argument)) {
+    } else if (!is_there && is_glob(argument)) {
       add_glob(collector, list, argument);
     } else {
       collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});

@@ -1,6 +1,8 @@
 // The inputs of a run: files, folders, globs, frame ranges and lists of files, as one ordered list.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -8,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace impipe::io {
@@ -50,6 +53,10 @@ struct InputList {
 // broken one is reported, and others whose content is a picture. Hidden files are left out. A named
 // file that does not exist is listed all the same; to read it will fail.
 InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options = {});
+// What tells two folders apart, however they are reached; nothing of what is no folder.
+using FolderId = std::pair<dev_t, ino_t>;
+std::optional<FolderId> folder_id(const std::filesystem::path& path);
+
 // Whether a file that a folder has is taken for a picture, by its name or by what it holds.
 bool is_picture_file(const std::filesystem::path& file);
 

@@ -339,17 +339,15 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   if (in_place) {
     if (!output.empty()) throw Error("--in-place and -o exclude each other");
     if (format) throw Error("--in-place keeps the format; --format needs -o");
-    return {.kind = Kind::in_place, .folder = {}, .name = {}, .format = {}};
+    return {.kind = Kind::in_place};
   }
   if (output.empty()) throw Error("no output: -o FOLDER, -o TEMPLATE, -o - or --in-place");
-  if (output == "-")
-    return {.kind = Kind::standard_output, .folder = {}, .name = {}, .format = format};
+  if (output == "-") return {.kind = Kind::standard_output, .format = format};
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
   // A pipe, >(…) say, or a device is a file of its name, whatever that looks like.
   if (is_written_into(output)) {
     return {.kind = Kind::name_template,
-            .folder = {},
             .name = NameTemplate::parse(escaped(output)),
             .format = format ? format : written_format(output)};
   }
@@ -362,12 +360,10 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   }
   const bool known = table || (last.has_extension() && written_format(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {
-    return {.kind = Kind::folder, .folder = output, .name = {}, .format = format};
+    return {.kind = Kind::folder, .folder = output, .format = format};
   }
-  OutputTarget target{.kind = Kind::name_template,
-                      .folder = {},
-                      .name = NameTemplate::parse(output),
-                      .format = format};
+  OutputTarget target{
+      .kind = Kind::name_template, .name = NameTemplate::parse(output), .format = format};
   if (!target.format && known) target.format = written_format(last.native());
   return target;
 }

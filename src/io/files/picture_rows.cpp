@@ -175,7 +175,7 @@ void RowsFile::State::add_metadata() {
   tail.clear();
   const std::uint64_t begin = append_directory(tail, order, std::move(fields), 0, base);
   file.write(std::as_bytes(std::span(tail)));
-  const int offset_bytes = order.big_tiff ? 8 : 4;
+  const int offset_bytes = order.offset_bytes();
   const std::string offset = number_text(begin, offset_bytes, order.big_endian);
   if (pwrite(descriptor, offset.data(), offset.size(), offset_bytes) != offset_bytes) {
     throw system_error(errno);

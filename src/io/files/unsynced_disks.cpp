@@ -13,23 +13,14 @@
 
 namespace impipe::io {
 
-UnsyncedDisks::~UnsyncedDisks() {
-  for (const auto& [device, disk] : disks_) close(disk.file);
-}
-
 void UnsyncedDisks::add(int file, const std::filesystem::path& path) {
   struct stat status = {};
   if (fstat(file, &status) != 0) throw system_error(errno);
   std::lock_guard lock(mutex_);
   if (disks_.contains(status.st_dev)) return;
-  const int copy = fcntl(file, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) throw system_error(errno);
-  try {
-    disks_[status.st_dev] = {copy, path};
-  } catch (...) {
-    close(copy);
-    throw;
-  }
+  OpenFile copy(fcntl(file, F_DUPFD_CLOEXEC, 0));
+  if (copy.get() < 0) throw system_error(errno);
+  disks_.try_emplace(status.st_dev, std::move(copy), path);
 }
 
 void UnsyncedDisks::sync() {
@@ -40,11 +31,10 @@ void UnsyncedDisks::sync() {
   }
   std::optional<Error> failure;
   for (const auto& [device, disk] : disks) {
-    if (syncfs(disk.file) != 0) {
+    if (syncfs(disk.file.get()) != 0) {
       failure = system_error(
           errno, "the disk of '" + disk.path.string() + "' fails, and results may be lost: ");
     }
-    close(disk.file);
   }
   if (failure) throw Error(*failure);
 }

@@ -7,17 +7,14 @@
 #include <map>
 #include <mutex>
 
+#include "io/bytes/open_file.hpp"
+
 namespace impipe::io {
 
 // The file systems that files were written to since the last `sync`. Any thread may call any
 // function.
 class UnsyncedDisks {
  public:
-  UnsyncedDisks() = default;
-  ~UnsyncedDisks();
-  UnsyncedDisks(const UnsyncedDisks&) = delete;
-  UnsyncedDisks& operator=(const UnsyncedDisks&) = delete;
-
   // Notes that of an open file. path: for errors.
   void add(int file, const std::filesystem::path& path);
   // Waits until all that was written to them is on their disks. Throws Error (file_failed) naming a
@@ -26,7 +23,7 @@ class UnsyncedDisks {
 
  private:
   struct Disk {
-    int file = -1;  // some file of it, open
+    OpenFile file;  // some file of it
     std::filesystem::path path;
   };
   std::mutex mutex_;

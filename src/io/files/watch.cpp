@@ -67,12 +67,6 @@ bool is_temporary(const std::string& name) {
          });
 }
 
-std::optional<std::pair<dev_t, ino_t>> folder_id(const fs::path& path) {
-  struct stat status = {};
-  if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
-  return std::pair{status.st_dev, status.st_ino};
-}
-
 std::string below(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }

@@ -50,7 +50,6 @@ class Watch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using FolderId = std::pair<dev_t, ino_t>;
 
   // What tells two states of a file apart.
   struct Stamp {

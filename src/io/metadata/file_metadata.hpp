@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/bytes/byte_source.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
@@ -30,14 +31,6 @@ bool wants_thumbnail(const Metadata& metadata);
 // The longer side of that, in pixels at most: the picture as a SmallPicture of this side is as good
 // as the picture.
 int thumbnail_side(const Metadata& metadata);
-
-inline std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-inline Bytes bytes_of_text(std::string_view text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
-}
 
 using Lost = std::vector<std::string>;
 

@@ -2,9 +2,9 @@
 #include "io/metadata/orientation.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "io/bytes/tiff_entry.hpp"
+#include "io/metadata/xmp.hpp"
 
 namespace impipe::io {
 namespace {
@@ -26,8 +26,12 @@ int exif_orientation(std::string_view exif) {
   try {
     int orientation = 0;
     const ByteSource source(std::as_bytes(std::span(exif)));
-    TiffDirectories(source).visit([&](std::uint64_t tag, const TiffEntry& entry) {
-      if (tag == 274) orientation = valid_tiff_orientation(entry.at());
+    const TiffOrder order = order_of_head(source);
+    const TiffTable table(source, order, order.first);
+    if (table.count() > TiffTable::most) return 0;
+    table.visit([&](const TiffTable::Entry& entry) {
+      if (entry.tag != 274) return;
+      orientation = valid_tiff_orientation(TiffEntry(source, order, entry).at());
     });
     return orientation;
   } catch (const Error&) {
@@ -35,32 +39,16 @@ int exif_orientation(std::string_view exif) {
   }
 }
 
-// As an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6</tiff:Orientation>.
 int xmp_orientation(std::string_view packet) {
-  constexpr std::string_view name = "tiff:Orientation";
-  for (size_t at = packet.find(name); at != packet.npos; at = packet.find(name, at)) {
-    at += name.size();
-    std::string_view rest = packet.substr(at);
-    const auto skip_spaces = [&] {
-      while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest[0])) != 0) {
-        rest.remove_prefix(1);
-      }
-    };
-    skip_spaces();
-    if (rest.starts_with("=")) {
-      rest.remove_prefix(1);
-      skip_spaces();
-      if (!rest.starts_with("\"") && !rest.starts_with("'")) continue;
-    } else if (!rest.starts_with(">")) {
-      continue;
-    }
-    rest.remove_prefix(1);
-    skip_spaces();
-    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    if (digits == 0) continue;
-    return digits == 1 && rest[0] >= '1' && rest[0] <= '8' ? rest[0] - '0' : 1;
+  for (size_t at = 0;;) {
+    at = xmp_value(packet, "tiff:Orientation", at).begin;
+    if (at == packet.npos) return 0;
+    const size_t first = std::min(packet.find_first_not_of(" \t\r\n\v\f", at), packet.size());
+    const size_t end = std::min(packet.find_first_not_of("0123456789", first), packet.size());
+    if (end == first) continue;
+    const char digit = packet[first];
+    return end == first + 1 && digit >= '1' && digit <= '8' ? digit - '0' : 1;
   }
-  return 0;
 }
 
 std::string raw_profile_bytes(std::string_view text) {

@@ -8,27 +8,14 @@
 namespace impipe::io {
 namespace {
 
-// Calls change(begin, count) for each value of a property: an attribute, name="6", or an element,
-// <name>6</name>. It returns where to go on.
+// Calls change(begin, count) for each value of a property. It returns where to go on.
 template <class Change>
 void for_values(std::string& packet, std::string_view name, Change change) {
-  for (size_t at = packet.find(name); at != packet.npos; at = packet.find(name, at)) {
-    at += name.size();
-    size_t begin = packet.find_first_not_of(" \t\r\n", at);
-    if (begin == packet.npos) return;
-    char end = '<';
-    if (packet[begin] == '=') {
-      begin = packet.find_first_not_of(" \t\r\n", begin + 1);
-      if (begin == packet.npos) return;
-      end = packet[begin];
-      if (end != '"' && end != '\'') continue;
-    } else if (packet[begin] != '>') {
-      continue;
-    }
-    ++begin;
-    const size_t stop = packet.find(end, begin);
+  for (size_t from = 0;;) {
+    const auto [begin, end] = xmp_value(packet, name, from);
+    const size_t stop = begin == packet.npos ? begin : packet.find(end, begin);
     if (stop == packet.npos) return;
-    at = change(begin, stop - begin);
+    from = change(begin, stop - begin);
   }
 }
 
@@ -123,6 +110,21 @@ std::string base64(std::string_view bytes) {
 }
 
 }  // namespace
+
+XmpValue xmp_value(std::string_view packet, std::string_view name, size_t from) {
+  constexpr const char* spaces = " \t\r\n\v\f";
+  for (size_t at = packet.find(name, from); at != packet.npos; at = packet.find(name, at)) {
+    at += name.size();
+    size_t begin = packet.find_first_not_of(spaces, at);
+    const bool attribute = begin != packet.npos && packet[begin] == '=';
+    if (attribute) begin = packet.find_first_not_of(spaces, begin + 1);
+    if (begin == packet.npos) break;
+    const char quote = packet[begin];
+    if (attribute && (quote == '"' || quote == '\'')) return {begin + 1, quote};
+    if (!attribute && quote == '>') return {begin + 1, '<'};
+  }
+  return {};
+}
 
 std::string upright_xmp(std::string packet) {
   replace_number(packet, "tiff:Orientation", 1);

@@ -8,6 +8,14 @@
 
 namespace impipe::io {
 
+// Where a property's value begins, and what ends it: an attribute, name="6", or an element,
+// <name>6</name>.
+struct XmpValue {
+  size_t begin = std::string_view::npos;
+  char end = '<';
+};
+// The first one from `from` on; its begin is npos when there is none.
+XmpValue xmp_value(std::string_view packet, std::string_view name, size_t from);
 // Of a picture that stands upright: tiff:Orientation is 1.
 std::string upright_xmp(std::string packet);
 // Without a property, be it an attribute or an element with all that is in it; of a name that ends

@@ -27,7 +27,9 @@ class CodecModule {
 
   // Decodes pixels as stored: the orientation is not applied. `info` is what probe said.
   virtual HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
-                           MakeImage make_image) const = 0;
+                           MakeImage make_image) const {
+    return open_pages(bytes, info, make_image)->decode(info);
+  }
   // For formats whose pages need those before them; null: each page is decoded by itself.
   virtual std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte>, const ImageInfo&,
                                                   MakeImage) const {

@@ -12,6 +12,17 @@ using InputBytes = std::span<const std::byte>;
 inline std::string text_of(Size size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
+// What a library has made, until `release` takes it back.
+template <auto release>
+struct ReleaseBy {
+  template <class T>
+  void operator()(T* made) const {
+    release(made);
+  }
+};
+template <class T, auto release>
+using Made = std::unique_ptr<T, ReleaseBy<release>>;
+
 // The library's own idea of the header must be ours: the planes were made from ours.
 inline void check_header(bool agrees, const char* format) {
   if (!agrees) fail("damaged ", format, ": contradictory headers");

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "io/bytes/byte_source.hpp"
 #include "io/module/module_folders.hpp"
 
 namespace impipe::io {
@@ -65,22 +65,19 @@ const CodecModule& open_module(const std::string& file_name) {
       const bool no_room = reason != nullptr && std::string_view(reason).ends_with(
                                                     "failed to map segment from shared object");
       if (reason == nullptr || errno == ENOMEM || no_name || no_room) fail_to_load();
-      throw Error("the codec module cannot be loaded: " + std::string(reason),
-                  ExitCode::file_failed);
+      fail("the codec module cannot be loaded: ", reason);
     }
     const auto open = reinterpret_cast<OpenCodec>(dlsym(library, open_codec_symbol));
     const CodecModule* module = open == nullptr ? nullptr : open(codec_version);
     if (module == nullptr) {
-      throw Error("the codec module " + clean.string() +
-                      " belongs to another version of impipe (this is " + codec_version + ")",
-                  ExitCode::file_failed);
+      fail("the codec module ", clean.string(), " belongs to another version of impipe (this is ",
+           codec_version, ")");
     }
     return *module;
   }
-  throw Error("the codec module " + file_name + " was not found in " + looked +
-                  "; install it (Debian: the package " + package_of(file_name) +
-                  "), or set IMPIPE_CODEC to its folder",
-              ExitCode::file_failed);
+  fail("the codec module ", file_name, " was not found in ", looked,
+       "; install it (Debian: the package ", package_of(file_name),
+       "), or set IMPIPE_CODEC to its folder");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <system_error>
 
-#include "core/error.hpp"
+#include "io/bytes/byte_source.hpp"
 
 namespace impipe::io {
 
@@ -26,9 +26,8 @@ fs::path program_path() {
 std::vector<fs::path> codec_folders(const std::string& named, const fs::path& program) {
   if (!named.empty()) {
     if (fs::path(named).is_absolute()) return {named};
-    throw Error("IMPIPE_CODEC: '" + named +
-                    "' is not an absolute path: code is not loaded from wherever impipe is run",
-                ExitCode::file_failed);
+    fail("IMPIPE_CODEC: '", named,
+         "' is not an absolute path: code is not loaded from wherever impipe is run");
   }
   std::vector<fs::path> out;
   if (program.is_absolute()) {

@@ -41,6 +41,11 @@ inline std::string depth_text(int bits, bool is_float = false) {
 inline ImageType type_of(PixelClass cls, int channels, bool alpha) {
   return {.cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
 }
+// Of numbers of a header.
+inline Size size_of(std::uint64_t width, std::uint64_t height) {
+  return {static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
+}
+
 // Above the range of any file; keeps sums of what a header claims within 64 bits.
 inline std::int64_t whole_bytes(double bytes) {
   return static_cast<std::int64_t>(std::ceil(std::min(bytes, 1e18)));

@@ -34,6 +34,11 @@ class RowSplitter {
               bytes, count);
   }
   void put(const void* from, std::int64_t y) { put(from, y, 0, image_.size().width); }
+  // All rows, so many bytes from one to the next.
+  void put_all(const void* from, std::size_t stride) {
+    const auto* row = static_cast<const std::byte*>(from);
+    for (std::int64_t y = 0; y < image_.size().height; ++y, row += stride) put(row, y);
+  }
 
  private:
   HostImage& image_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 
 namespace impipe::io {
 namespace {
@@ -148,16 +149,6 @@ inline void to_term(double numerator, double divisor, std::uint16_t& term) {
 IMPIPE_YCBCR_LOOPS(baseline)
 IMPIPE_YCBCR_LOOPS(v3)
 #undef IMPIPE_YCBCR_LOOPS
-
-bool has_v3() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  return has;
-#else
-  return false;
-#endif
-}
 
 template <class T>
 void values(const T* in, const double* terms, const YcbcrSum& sum, double top, T* out,

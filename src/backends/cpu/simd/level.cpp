@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/has_v3.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -45,8 +46,7 @@ const char* name_of(CpuLevel level) {
 bool has_level(CpuLevel level) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool v3 = has_v3();
   if (level == CpuLevel::v3) return v3;
   if (level == CpuLevel::v4) {
     return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

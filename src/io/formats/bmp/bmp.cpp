@@ -235,23 +235,6 @@ void check_length(const BmpHeader& header, std::int64_t has) {
   }
 }
 
-// A file being written: numbers in their little-endian bytes.
-class Writer {
- public:
-  explicit Writer(size_t bytes) { out_.reserve(bytes); }
-  void number(std::uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) out_.push_back(static_cast<std::byte>(value >> (8 * i)));
-  }
-  std::uint8_t* row(size_t bytes) {
-    out_.resize(out_.size() + bytes);  // filled with zeros
-    return reinterpret_cast<std::uint8_t*>(out_.data() + out_.size() - bytes);
-  }
-  Bytes take() { return std::move(out_); }
-
- private:
-  Bytes out_;
-};
-
 void write_row(const HostImage& image, std::int64_t y, std::uint8_t* to) {
   const std::int64_t width = image.size().width;
   const Plane& first = image.planes.front();
@@ -305,29 +288,23 @@ Bytes encode_bmp(HostImage& image, const EncodeInput&, Encoded&) {
   const auto row_bytes = static_cast<std::uint64_t>((size.width * bits + 31) / 32 * 4);
   const std::uint64_t total = data + row_bytes * static_cast<std::uint64_t>(size.height);
   if (total > 0xffffffff) fail("too large for BMP, whose files have at most 4 GiB");
-  Writer out(total);
-  out.number('B' | 'M' << 8, 2);
-  out.number(total, 4);
-  out.number(0, 4);
-  out.number(data, 4);
-  out.number(header_bytes, 4);
-  out.number(static_cast<std::uint64_t>(size.width), 4);
-  out.number(static_cast<std::uint64_t>(size.height), 4);
-  out.number(1, 2);
-  out.number(static_cast<std::uint64_t>(bits), 2);
-  out.number(alpha ? 3 : 0, 4);  // masks, or not
-  out.number(total - data, 4);
-  out.number(0, 8);  // pixels a metre: unknown
-  out.number(colours, 4);
-  out.number(0, 4);
+  const auto side = [](std::int64_t n) { return little(static_cast<std::uint64_t>(n), 4); };
+  std::string head = "BM" + little(total, 4) + little(0, 4) + little(data, 4);
+  head += little(header_bytes, 4) + side(size.width) + side(size.height);
+  head += little(1, 2) + little(static_cast<std::uint64_t>(bits), 2);
+  head += little(alpha ? 3 : 0, 4) + little(total - data, 4);  // 3: masks
+  head += little(0, 8);                                        // pixels a metre: unknown
+  head += little(colours, 4) + little(0, 4);
   if (alpha) {
-    for (const std::uint32_t mask : {0xff0000u, 0xff00u, 0xffu, 0xff000000u}) out.number(mask, 4);
-    out.number(0x73524742, 4);  // sRGB
-    out.row(48);                // the end points and gammas of other spaces
+    for (const auto mask : {0xff0000u, 0xff00u, 0xffu, 0xff000000u}) head += little(mask, 4);
+    head += "BGRs" + std::string(48, '\0');  // sRGB, without end points and gammas
   }
-  for (std::uint64_t i = 0; i < colours; ++i) out.number(i * 255 / (colours - 1) * 0x010101, 4);
-  for (std::int64_t y = size.height - 1; y >= 0; --y) write_row(image, y, out.row(row_bytes));
-  return out.take();
+  for (std::uint64_t i = 0; i < colours; ++i) head += little(i * 255 / (colours - 1) * 0x010101, 4);
+  Bytes out(total);
+  std::ranges::copy(std::as_bytes(std::span(head)), out.begin());
+  auto* row = reinterpret_cast<std::uint8_t*>(out.data() + data);
+  for (std::int64_t y = size.height - 1; y >= 0; --y, row += row_bytes) write_row(image, y, row);
+  return out;
 }
 
 }  // namespace impipe::io

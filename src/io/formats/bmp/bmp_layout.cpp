@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace impipe::io {
 namespace {
@@ -39,23 +40,26 @@ class Fields {
 };
 
 void read_size(const Fields& fields, BmpHeader& header) {
-  std::int64_t width = 0, height = 0, planes = 0;
-  if (fields.first_os2()) {
-    width = fields.at(18, 2);
-    height = fields.at(20, 2);
-    planes = fields.at(22, 2);
-    header.bits = static_cast<int>(fields.at(24, 2));
-  } else {
-    width = fields.signed_at(18);
-    height = fields.signed_at(22);
-    planes = fields.at(26, 2);
-    header.bits = static_cast<int>(fields.at(28, 2));
-  }
+  const bool os2 = fields.first_os2();
+  const std::int64_t width = os2 ? std::int64_t{fields.at(18, 2)} : fields.signed_at(18);
+  const std::int64_t height = os2 ? std::int64_t{fields.at(20, 2)} : fields.signed_at(22);
+  const std::uint32_t planes = fields.at(os2 ? 22 : 26, 2);
+  header.bits = static_cast<int>(fields.at(os2 ? 24 : 28, 2));
   if (width < 0) fail("damaged BMP: a width of ", width);
   if (planes > 1) fail("damaged BMP: ", planes, " planes, where a BMP has one");
   header.top_down = height < 0;
   header.info.stored = {width, height < 0 ? -height : height};
 }
+
+// Compressions by their numbers, with the bits a pixel that they are of; 0 is of any.
+struct CodingRow {
+  std::uint32_t number;
+  BmpCoding coding;
+  int bits, other_bits;
+};
+constexpr CodingRow coding_rows[] = {{0, BmpCoding::plain, 0, 0},   {1, BmpCoding::rle8, 8, 8},
+                                     {2, BmpCoding::rle4, 4, 4},    {3, BmpCoding::plain, 16, 32},
+                                     {4, BmpCoding::rle24, 24, 24}, {6, BmpCoding::plain, 16, 32}};
 
 void read_coding(const Fields& fields, BmpHeader& header) {
   const std::uint32_t number = fields.at(30);
@@ -68,26 +72,12 @@ void read_coding(const Fields& fields, BmpHeader& header) {
   const bool depth_known =
       bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
   if (!depth_known) fail("damaged BMP: ", bits, " bits a pixel");
-  bool fits = true;
-  switch (number) {
-    case 0: break;
-    case 1:
-      header.coding = BmpCoding::rle8;
-      fits = bits == 8;
-      break;
-    case 2:
-      header.coding = BmpCoding::rle4;
-      fits = bits == 4;
-      break;
-    case 3:
-    case 6: fits = bits == 16 || bits == 32; break;
-    case 4:
-      header.coding = BmpCoding::rle24;
-      fits = bits == 24;
-      break;
-    default: fail("BMP with compression ", number, " is not supported");
+  const auto row = std::ranges::find(coding_rows, number, &CodingRow::number);
+  if (row == std::end(coding_rows)) fail("BMP with compression ", number, " is not supported");
+  if (number != 0 && bits != row->bits && bits != row->other_bits) {
+    fail("damaged BMP: compression ", number, " of ", bits, "-bit pixels");
   }
-  if (!fits) fail("damaged BMP: compression ", number, " of ", bits, "-bit pixels");
+  header.coding = row->coding;
 }
 
 void check_mask(std::uint32_t mask, int bits, const char* name) {

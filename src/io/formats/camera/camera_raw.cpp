@@ -18,7 +18,7 @@ constexpr std::uint64_t mosaic = 32803, linear_raw = 34892;  // photometric
 constexpr std::uint64_t max_children = 16;
 
 // Whether a directory, or those below it, has values of a mosaic or of a sensor's own colours.
-bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::uint64_t at,
+bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::int64_t at,
                        bool below) {
   const TiffDirectory directory = read_fields(source, order, at, [](std::uint16_t tag) {
     return tag == photometric || tag == sub_directories;
@@ -30,7 +30,8 @@ bool has_sensor_values(const ByteSource& source, const TiffOrder& order, std::ui
   const TiffField* children = field_of(directory.fields, sub_directories);
   if (children == nullptr || below) return false;
   for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
-    if (has_sensor_values(source, order, number_of(*children, order, i), true)) return true;
+    const auto child = static_cast<std::int64_t>(number_of(*children, order, i));
+    if (has_sensor_values(source, order, child, true)) return true;
   }
   return false;
 }
@@ -53,7 +54,7 @@ std::uint64_t pieces_of(const TiffDirectory& directory, const TiffOrder& order, 
   return ((width - 1) / across + 1) * (height == 0 ? 0 : (height - 1) / down + 1);
 }
 
-void check_pieces(const ByteSource& source, const TiffOrder& order, std::uint64_t at) {
+void check_pieces(const ByteSource& source, const TiffOrder& order, std::int64_t at) {
   constexpr std::uint64_t reduced = 1;
   const TiffDirectory directory =
       read_fields(source, order, at, [](std::uint16_t tag) { return tag >= 254 && tag <= 325; });
@@ -109,7 +110,7 @@ void check_dng(const ByteSource& source) {
   const TiffField* children = field_of(directory.fields, sub_directories);
   if (children == nullptr) return;
   for (std::uint64_t i = 0; i < std::min(children->count, max_children); ++i) {
-    check_pieces(source, order, number_of(*children, order, i));
+    check_pieces(source, order, static_cast<std::int64_t>(number_of(*children, order, i)));
   }
 }
 

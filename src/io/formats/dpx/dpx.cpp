@@ -62,8 +62,7 @@ std::int64_t row_bytes_of(std::int64_t samples, int bits, int packing) {
 
 void set_kind(DpxHeader& header, std::uint64_t descriptor) {
   ImageType& type = header.info.type;
-  type = {.cls = header.bits == 8 ? PixelClass::uint8 : PixelClass::uint16, .channels = 3};
-  type.white = class_max(type.cls);
+  type = type_of(header.bits == 8 ? PixelClass::uint8 : PixelClass::uint16, 3, false);
   if (descriptor == luma) {
     type.channels = 1;
   } else if (descriptor == rgba || descriptor == abgr) {
@@ -201,8 +200,7 @@ DpxHeader dpx_header(const ByteSource& source) {
     return number_at(head, at, bytes, header.big_endian);
   };
   const std::uint64_t orientation = number(768, 2), elements = number(770, 2);
-  header.info.stored = {static_cast<std::int64_t>(number(772, 4)),
-                        static_cast<std::int64_t>(number(776, 4))};
+  header.info.stored = size_of(number(772, 4), number(776, 4));
   if (elements != 1) fail("DPX of ", elements, " elements; one is read");
   if (orientation > 3) fail("DPX that is stored column by column (orientation ", orientation, ")");
   header.bottom_up = (orientation & 1) != 0;

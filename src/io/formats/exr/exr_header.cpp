@@ -58,32 +58,32 @@ std::string text_at(const ByteSource& source, std::int64_t& at) {
 void take(ExrPart& part, const ExrAttribute& attribute) {
   const std::string& name = attribute.name;
   const std::string& value = attribute.value;
-  const auto needs = [&](size_t bytes) {
-    if (value.size() < bytes) fail("damaged EXR: its ", name, " is cut off");
-  };
+  static constexpr std::pair<std::string_view, size_t> needed[] = {
+      {"dataWindow", 16},      {"displayWindow", 16},      {"compression", 1},
+      {"pixelAspectRatio", 4}, {"dwaCompressionLevel", 4}, {"tiles", 9},
+      {"chunkCount", 4}};
+  for (const auto& [attribute_name, bytes] : needed) {
+    if (name == attribute_name && value.size() < bytes) {
+      fail("damaged EXR: its ", name, " is cut off");
+    }
+  }
   if (name == "channels") {
     part.channels = channels_in(value);
     part.has_channels = true;
   } else if (name == "dataWindow") {
-    needs(16);
     part.data_window = box_at(value);
     part.has_data_window = true;
   } else if (name == "displayWindow") {
-    needs(16);
     part.display_window = box_at(value);
   } else if (name == "compression") {
-    needs(1);
     part.compression = little_at(value, 0, 1);
   } else if (name == "lineOrder") {
     part.line_order = little_at(value, 0, 1);
   } else if (name == "pixelAspectRatio") {
-    needs(4);
     part.pixel_aspect = exr_float(value);
   } else if (name == "dwaCompressionLevel") {
-    needs(4);
     part.dwa_level = exr_float(value);
   } else if (name == "tiles") {
-    needs(9);
     const std::uint64_t kind = little_at(value, 8, 1);
     part.tiles = {static_cast<std::uint32_t>(little_at(value, 0, 4)),
                   static_cast<std::uint32_t>(little_at(value, 4, 4)), static_cast<int>(kind & 15),
@@ -93,7 +93,6 @@ void take(ExrPart& part, const ExrAttribute& attribute) {
   } else if (name == "type") {
     part.type = value;
   } else if (name == "chunkCount") {
-    needs(4);
     part.chunk_count = static_cast<std::int32_t>(little_at(value, 0, 4));
   }
 }

@@ -197,10 +197,7 @@ void choose_named(const ExrPart& part, const std::vector<std::string>& named, Ex
   out.storage.type = common_type(out.types);
   carry_others(part, out);
   out.info.named = names;
-  out.info.type = {.cls = PixelClass::single,
-                   .channels = static_cast<int>(names.size()),
-                   .alpha = false,
-                   .white = 1};
+  out.info.type = type_of(PixelClass::single, static_cast<int>(names.size()), false);
 }
 
 // Finds the channels of the picture, red before green before blue before alpha, and those that are
@@ -228,10 +225,7 @@ void choose_channels(const ExrPart& part, const std::vector<std::string>& crypto
   if (alpha) order.push_back("A");
   take_channels(found, order, out);
   carry_others(part, out);
-  out.info.type = {.cls = PixelClass::single,
-                   .channels = out.luma_chroma || order.size() > 2 ? 3 : 1,
-                   .alpha = alpha,
-                   .white = 1};
+  out.info.type = type_of(PixelClass::single, out.luma_chroma || order.size() > 2 ? 3 : 1, alpha);
 }
 
 std::string channels_text(const ExrPart& part) {
@@ -416,6 +410,7 @@ void describe_storage(ExrPart& part, ExrStorage& storage) {
 }  // namespace
 
 std::string names_of(const ExrCarried& carried) { return joined(carried.names, ", "); }
+std::string names_of_parts(const ExrStorage& storage) { return joined(storage.other_parts, ", "); }
 
 ExrLayout exr_layout(const ByteSource& source, std::optional<int> page,
                      const std::vector<std::string>& named) {

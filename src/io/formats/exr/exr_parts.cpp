@@ -201,11 +201,6 @@ std::vector<size_t> order_in_file(const std::vector<Chunk>& chunks) {
   return order;
 }
 
-void append(Bytes& out, const std::string& text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), begin, begin + text.size());
-}
-
 std::string attribute_text(const ExrAttribute& attribute) {
   return attribute.name + '\0' + attribute.type + '\0' + little(attribute.value.size(), 4) +
          attribute.value;

@@ -146,12 +146,6 @@ bool windows_follow(const ExrStorage& input, const PixelChange& change) {
   return moved_windows({input.data_window, input.display_window}, change).has_value();
 }
 
-std::string names_of_parts(const ExrStorage& storage) {
-  std::string out;
-  for (const std::string& name : storage.other_parts) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 void check_carried(const ExrStorage& input, const PixelChange& change, Size result) {
   if (!change.moved() && has_size(input, result)) return;
   std::string what;

@@ -147,8 +147,7 @@ Frames frames_of(const ByteSource& source, Size screen) {
       frames.alpha = frames.alpha || (flags & 1) != 0 || disposal == 2;
       return;
     }
-    const Size size{static_cast<std::int64_t>(little_at(block, 5, 2)),
-                    static_cast<std::int64_t>(little_at(block, 7, 2))};
+    const Size size = size_of(little_at(block, 5, 2), little_at(block, 7, 2));
     const bool covers =
         little_at(block, 1, 4) == 0 && size.width >= screen.width && size.height >= screen.height;
     if (frames.count++ == 0 && !covers) frames.alpha = true;
@@ -160,11 +159,10 @@ ImageInfo read_header(const HeaderInput& input) {
   const ByteSource& source = input.source;
   const std::string head = source.read(0, gif_head_bytes);
   ImageInfo info;
-  info.stored = {static_cast<std::int64_t>(little_at(head, 6, 2)),
-                 static_cast<std::int64_t>(little_at(head, 8, 2))};
+  info.stored = size_of(little_at(head, 6, 2), little_at(head, 8, 2));
   const Frames frames = frames_of(source, info.stored);
   if (frames.count == 0) fail("truncated GIF: no image in it");
-  info.type = {.cls = PixelClass::uint8, .channels = 3, .alpha = frames.alpha, .white = 255};
+  info.type = type_of(PixelClass::uint8, 3, frames.alpha);
   info.pages = frames.count;
   info.detail = frames.count > 1 ? "8-bit palette, animated" : "8-bit palette";
   return info;

@@ -199,8 +199,7 @@ Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
   const std::string head = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " +
                            std::to_string(size.height) + " +X " + std::to_string(size.width) + "\n";
-  const auto* text = reinterpret_cast<const std::byte*>(head.data());
-  Bytes out(text, text + head.size());
+  Bytes out = bytes_of_text(head);
   const bool gray = image.type.channels == 1;
   std::vector<std::uint8_t> row(4 * static_cast<size_t>(size.width));
   for (std::int64_t y = 0; y < size.height; ++y) {
@@ -213,10 +212,7 @@ Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
       for (const std::uint8_t value : row) out.push_back(static_cast<std::byte>(value));
       continue;
     }
-    for (const std::int64_t value :
-         {std::int64_t{2}, std::int64_t{2}, size.width >> 8, size.width}) {
-      out.push_back(static_cast<std::byte>(value));
-    }
+    append(out, "\2\2" + big(static_cast<std::uint64_t>(size.width), 2));
     for (size_t c = 0; c < 4; ++c) pack_channel(out, row, c);
   }
   return out;

@@ -8,6 +8,8 @@
 
 #include "io/bytes/boxes.hpp"
 #include "io/formats/heif/hevc_size.hpp"
+#include "io/module/library_codec.hpp"
+#include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
 namespace impipe::io {
@@ -110,8 +112,7 @@ void read_properties(const ByteSource& source, const Box& box, Table& table) {
       }
       if (one.kind == "ispe") {
         const std::string content = content_of(source, one);
-        property.size = {static_cast<std::int64_t>(big_at(content, 4, 4)),
-                         static_cast<std::int64_t>(big_at(content, 8, 4))};
+        property.size = size_of(big_at(content, 4, 4), big_at(content, 8, 4));
       }
       if (one.kind == "hvcC") property.coded = largest_coded_size(content_of(source, one));
       table.kinds.push_back(std::move(property));
@@ -311,11 +312,8 @@ void check_pieces(const ByteSource& source) {
 
 void check_coded_sizes(const ByteSource& source) {
   const Table table = read_table(source);
-  const auto text = [](Size size) {
-    return std::to_string(size.width) + "x" + std::to_string(size.height);
-  };
   const auto refuse = [&](Size coded, Size said) {
-    fail("damaged HEIF: a stream of ", text(coded), " for a picture of ", text(said));
+    fail("damaged HEIF: a stream of ", text_of(coded), " for a picture of ", text_of(said));
   };
   // Streams are of whole blocks, and of tiles that may go beyond a small picture.
   constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels

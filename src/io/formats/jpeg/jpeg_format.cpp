@@ -83,8 +83,7 @@ ImageInfo read_header(const HeaderInput& input) {
       const std::string frame = source.read(at + 2, 6);
       check_jpeg_kind(code, static_cast<int>(big_at(frame, 0, 1)));
       const auto components = static_cast<int>(big_at(frame, 5, 1));
-      info.stored = {static_cast<std::int64_t>(big_at(frame, 3, 2)),
-                     static_cast<std::int64_t>(big_at(frame, 1, 2))};
+      info.stored = size_of(big_at(frame, 3, 2), big_at(frame, 1, 2));
       info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");

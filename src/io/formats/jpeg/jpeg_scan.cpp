@@ -63,16 +63,15 @@ class Headers {
     }
     for (std::size_t i = 0; i < components_.size(); ++i) {
       const Component& component = components_[i];
-      if (component.steps > 3 || !has_steps_[static_cast<std::size_t>(component.steps)]) {
-        return false;
-      }
-      to.tables.steps[i] = steps_[static_cast<std::size_t>(component.steps)];
+      const auto steps = static_cast<std::size_t>(component.steps);
+      if (steps > 3 || !steps_[steps]) return false;
+      to.tables.steps[i] = *steps_[steps];
       if (i == 2) break;
       const auto dc = static_cast<std::size_t>(component.dc);
       const auto ac = static_cast<std::size_t>(component.ac);
-      if (dc > 3 || ac > 3 || !has_codes_[0][dc] || !has_codes_[1][ac]) return false;
-      to.tables.dc[i] = codes_[0][dc];
-      to.tables.ac[i] = codes_[1][ac];
+      if (dc > 3 || ac > 3 || !codes_[0][dc] || !codes_[1][ac]) return false;
+      to.tables.dc[i] = *codes_[0][dc];
+      to.tables.ac[i] = *codes_[1][ac];
       const auto& symbols = to.tables.dc[i].symbols;
       if (std::ranges::any_of(symbols, [](int s) { return s > 15; })) return false;
     }
@@ -126,13 +125,12 @@ class Headers {
       const int head = byte_at(body, 0), which = head & 15;
       const std::size_t each = (head >> 4) == 0 ? 1 : 2;
       if (head >> 4 > 1 || which > 3 || body.size() < 1 + 64 * each) return false;
-      auto& table = steps_[static_cast<std::size_t>(which)];
+      auto& table = steps_[static_cast<std::size_t>(which)].emplace();
       for (std::size_t i = 0; i < 64; ++i) {
         const int step = each == 1 ? byte_at(body, 1 + i) : word_at(body, 1 + 2 * i);
         if (step > 32767) return false;
         table[jpeg_natural_order[i]] = static_cast<std::uint16_t>(step);
       }
-      has_steps_[static_cast<std::size_t>(which)] = true;
       body.remove_prefix(1 + 64 * each);
     }
     return true;
@@ -159,7 +157,6 @@ class Headers {
       }
       const auto kind = static_cast<std::size_t>(head >> 4);
       codes_[kind][static_cast<std::size_t>(which)] = codes;
-      has_codes_[kind][static_cast<std::size_t>(which)] = true;
       body.remove_prefix(17 + sum);
     }
     return true;
@@ -187,10 +184,8 @@ class Headers {
   std::size_t at_ = 0;
   Size size_;
   std::vector<Component> components_;
-  std::array<std::array<std::uint16_t, 64>, 4> steps_{};
-  std::array<bool, 4> has_steps_{};
-  std::array<std::array<HuffmanCodes, 4>, 2> codes_;  // of DC, of AC
-  std::array<std::array<bool, 4>, 2> has_codes_{};
+  std::array<std::optional<std::array<std::uint16_t, 64>>, 4> steps_;
+  std::array<std::array<std::optional<HuffmanCodes>, 4>, 2> codes_;  // of DC, of AC
   std::int64_t interval_ = 0;
   bool jfif_ = false;
   std::optional<int> adobe_;  // the transform

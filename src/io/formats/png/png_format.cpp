@@ -31,18 +31,8 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
                    keyword == "Raw profile type xmp";
   if ((!xmp && !raw) || length > room) return;
-  std::string text = source.read_some(at, length);
-  size_t begin = keyword.size() + 1;
-  bool packed = kind == "zTXt";
-  if (packed) ++begin;  // the method
-  if (kind == "iTXt") {
-    packed = big_at(text, begin, 1) == 1;
-    begin += 2;  // the flag and the method; then a language and the keyword in it
-    for (int n = 0; n < 2; ++n) begin = std::min(text.find('\0', begin), text.size() - 1) + 1;
-  }
-  if (begin > text.size()) return;
-  text.erase(0, begin);
-  if (packed) text = codec_module(main_module).inflate(text, room);
+  const std::string text =
+      png_text(kind, source.read_some(at, length), static_cast<std::uint64_t>(room)).text;
   room -= std::min(room, static_cast<std::int64_t>(text.size()));
   if (room == 0) return;
   if (xmp) {
@@ -59,8 +49,7 @@ ImageInfo read_header(const HeaderInput& input) {
     fail("damaged PNG: no IHDR chunk");
   }
   ImageInfo info;
-  info.stored = {static_cast<std::int64_t>(big_at(head, 16, 4)),
-                 static_cast<std::int64_t>(big_at(head, 20, 4))};
+  info.stored = size_of(big_at(head, 16, 4), big_at(head, 20, 4));
   const auto bits = static_cast<int>(big_at(head, 24, 1));
   const auto colour = static_cast<int>(big_at(head, 25, 1));
   bool transparency = false;

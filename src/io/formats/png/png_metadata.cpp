@@ -39,37 +39,6 @@ void visit_chunks(std::string_view file, Visit visit) {
   }
 }
 
-struct Text {
-  std::string keyword, text;
-  bool plain = true;  // no language, no translated keyword
-  bool packed = false;
-};
-
-// The keyword and text of a tEXt, zTXt or iTXt chunk; no keyword when it is damaged. Of a text of
-// more than `most` bytes the first most + 1.
-Text text_of_chunk(std::string_view kind, std::string_view data, std::uint64_t most) {
-  const size_t end = data.find('\0');
-  if (end == data.npos) return {};
-  Text out{.keyword = std::string(data.substr(0, end)), .text = {}};
-  std::string_view rest = data.substr(end + 1);
-  out.packed = kind == "zTXt";
-  if (out.packed) rest.remove_prefix(std::min<size_t>(1, rest.size()));
-  if (kind == "iTXt") {
-    if (rest.size() < 2) return {};
-    out.packed = rest[0] == 1;
-    rest.remove_prefix(2);
-    for (int n = 0; n < 2; ++n) {
-      const size_t stop = rest.find('\0');
-      if (stop == rest.npos) return {};
-      out.plain = out.plain && stop == 0;
-      rest.remove_prefix(stop + 1);
-    }
-  }
-  out.text = out.packed ? inflated(rest, most) : std::string(rest.substr(0, most + 1));
-  if (out.packed && out.text.empty() && rest.size() > 8) out.keyword.clear();
-  return out;
-}
-
 class Reader {
  public:
   explicit Reader(std::string_view file) : file_(file) {}
@@ -113,7 +82,7 @@ class Reader {
   }
 
   void take_text(std::string_view kind, std::string_view data, std::string_view chunk) {
-    Text text = text_of_chunk(kind, data, out_.room);
+    PngText text = png_text(kind, data, out_.room);
     Metadata& m = out_.metadata;
     if (text.keyword.empty()) return out_.lost.push_back("a text that cannot be read");
     const std::string name = "text '" + text.keyword + "'";
@@ -132,7 +101,7 @@ class Reader {
   }
 
   // ImageMagick's way: hexadecimal digits.
-  void take_raw_profile(const Text& text, std::string_view chunk) {
+  void take_raw_profile(const PngText& text, std::string_view chunk) {
     const std::string kind = text.keyword.substr(raw_profile.size());
     std::string bytes = raw_profile_bytes(text.text);
     Metadata& m = out_.metadata;
@@ -373,6 +342,29 @@ class Writer {
 };
 
 }  // namespace
+
+PngText png_text(std::string_view kind, std::string_view data, std::uint64_t most) {
+  const size_t end = data.find('\0');
+  if (end == data.npos) return {};
+  PngText out{.keyword = std::string(data.substr(0, end)), .text = {}};
+  std::string_view rest = data.substr(end + 1);
+  out.packed = kind == "zTXt";
+  if (out.packed) rest.remove_prefix(std::min<size_t>(1, rest.size()));
+  if (kind == "iTXt") {
+    if (rest.size() < 2) return {};
+    out.packed = rest[0] == 1;
+    rest.remove_prefix(2);
+    for (int n = 0; n < 2; ++n) {
+      const size_t stop = rest.find('\0');
+      if (stop == rest.npos) return {};
+      out.plain = out.plain && stop == 0;
+      rest.remove_prefix(stop + 1);
+    }
+  }
+  out.text = out.packed ? inflated(rest, most) : std::string(rest.substr(0, most + 1));
+  if (out.packed && out.text.empty() && rest.size() > 8) out.keyword.clear();
+  return out;
+}
 
 MetadataRead read_png_metadata(const MetadataInput& input) {
   return Reader(text_of(input.file)).read();

@@ -79,9 +79,7 @@ void check_complete(const PnmHeader& header, std::int64_t file_bytes) {
 class PlainSamples {
  public:
   PlainSamples(std::span<const std::byte> bytes, std::int64_t at, bool bits)
-      : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-        at_(static_cast<size_t>(at)),
-        bits_(bits) {}
+      : text_(text_of(bytes)), at_(static_cast<size_t>(at)), bits_(bits) {}
 
   int next() {
     while (at_ < text_.size() && (is_space(text_[at_]) || text_[at_] == '#')) {
@@ -123,11 +121,6 @@ HostImage decode_pfm(std::span<const std::byte> bytes, const PnmHeader& header) 
   return image;
 }
 
-void append(Bytes& out, const std::string& text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), begin, begin + text.size());
-}
-
 void check_maxval(const PnmHeader& header) {
   if (header.maxval >= 1 && header.maxval <= 65535) return;
   fail("damaged ", name_of(header.info.format), ": the largest value is ", header.maxval);
@@ -159,7 +152,7 @@ ImageType pam_type(const std::string& tuple, std::int64_t depth, std::int64_t ma
   const PixelClass cls = bits           ? PixelClass::logical
                          : maxval > 255 ? PixelClass::uint16
                                         : PixelClass::uint8;
-  return {.cls = cls, .channels = kind->channels, .alpha = kind->alpha, .white = class_max(cls)};
+  return type_of(cls, kind->channels, kind->alpha);
 }
 
 // A PAM's header is lines of a word and its value, up to ENDHDR; '#' begins a line of comment.
@@ -227,7 +220,7 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
   } else {
     info.detail = depth_text(1);
   }
-  info.type = {.cls = cls, .channels = colour ? 3 : 1, .alpha = false, .white = class_max(cls)};
+  info.type = type_of(cls, colour ? 3 : 1, false);
   if (header.kind <= '3') info.detail += ", plain";
   header.data = begin + words.data();
   return header;

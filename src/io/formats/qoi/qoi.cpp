@@ -122,11 +122,10 @@ class Writer {
 ImageInfo qoi_header(const ByteSource& source) {
   const std::string head = source.read(0, header_bytes);
   ImageInfo info;
-  info.stored = {static_cast<std::int64_t>(big_at(head, 4, 4)),
-                 static_cast<std::int64_t>(big_at(head, 8, 4))};
+  info.stored = size_of(big_at(head, 4, 4), big_at(head, 8, 4));
   const auto channels = big_at(head, 12, 1);
   if (channels != 3 && channels != 4) fail("damaged QOI: ", channels, " channels");
-  info.type = {.cls = PixelClass::uint8, .channels = 3, .alpha = channels == 4, .white = 255};
+  info.type = type_of(PixelClass::uint8, 3, channels == 4);
   info.detail = depth_text(8);
   constexpr std::int64_t most = std::int64_t{1} << 48;  // keeps the product within 64 bits
   if (info.stored.width < max_side && info.stored.pixels() < most) {
@@ -155,16 +154,10 @@ HostImage decode(const DecodeInput& input, Decoded&) {
 
 Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const Size size = image.size();
-  Bytes out;
-  const auto number = [&](std::int64_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8)
-      out.push_back(static_cast<std::byte>(value >> shift));
-  };
-  for (const char c : {'q', 'o', 'i', 'f'}) out.push_back(static_cast<std::byte>(c));
-  number(size.width);
-  number(size.height);
-  out.push_back(static_cast<std::byte>(image.type.alpha ? 4 : 3));
-  out.push_back(std::byte{0});  // sRGB with linear alpha
+  constexpr char srgb_with_linear_alpha = 0;
+  Bytes out = bytes_of_text("qoif" + big(static_cast<std::uint64_t>(size.width), 4) +
+                            big(static_cast<std::uint64_t>(size.height), 4) +
+                            (image.type.alpha ? '\4' : '\3') + srgb_with_linear_alpha);
   Writer writer(out);
   const bool gray = image.type.channels == 1;
   for (std::int64_t y = 0; y < size.height; ++y) {

@@ -23,11 +23,10 @@ class Blocks {
   Blocks(std::span<const std::byte> file, const TiffHeader& header) : file_(file) {
     const ByteSource source(file);
     order_ = tiff_order(source);
-    const TiffDirectory directory =
-        read_fields(source, order_, static_cast<std::uint64_t>(header.directory), [](auto tag) {
-          return tag == strip_offsets || tag == rows_per_strip || tag == strip_bytes ||
-                 tag == tile_offsets || tag == tile_bytes;
-        });
+    const TiffDirectory directory = read_fields(source, order_, header.directory, [](auto tag) {
+      return tag == strip_offsets || tag == rows_per_strip || tag == strip_bytes ||
+             tag == tile_offsets || tag == tile_bytes;
+    });
     const TiffLayout& l = header.layout;
     tiled_ = l.tile.pixels() > 0;
     side_ = l.tile;

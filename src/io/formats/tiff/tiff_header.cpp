@@ -23,12 +23,11 @@ constexpr std::int64_t max_description = 64 << 10;  // bytes
 
 // A tag with one value for each sample, which have to be equal.
 std::uint64_t common_value(const TiffEntry& entry, const char* what) {
-  const std::uint64_t known = std::min<std::uint64_t>(entry.count, 32);
   std::string all;
   bool equal = true;
-  for (std::uint64_t i = 0; i < known; ++i) {
-    equal = equal && entry.at(i) == entry.at();
-    all += (i == 0 ? "" : ", ") + std::to_string(entry.at(i));
+  for (const std::uint64_t value : entry.first(32)) {
+    equal = equal && value == entry.at();
+    all += (all.empty() ? "" : ", ") + std::to_string(value);
   }
   if (!equal) fail("TIFF whose samples differ in ", what, " (", all, ") is not supported");
   return entry.at();
@@ -42,6 +41,7 @@ struct Directory {
   bool says_orientation = false;
   TiffEntry description;
   std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
+  std::int64_t next = 0;                       // where the next directory begins
 };
 
 // Takes what a tag says of where and how the pixels are stored; false for other tags.
@@ -61,13 +61,19 @@ bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
   }
 }
 
-Directory read_directory(TiffDirectories& directories) {
+Directory read_directory(const ByteSource& source, const TiffOrder& order, std::int64_t begin) {
   Directory out;
   TiffStorage& s = out.storage;
   TiffLayout& l = s.layout;
   std::map<std::uint64_t, std::string> seen;
   std::vector<std::int64_t> values;  // where they begin
-  directories.visit([&](std::uint64_t tag, const TiffEntry& entry) {
+  const TiffTable table(source, order, begin);
+  if (table.count() > TiffTable::most) {
+    fail("damaged TIFF: its directory claims ", table.count(), " entries");
+  }
+  out.next = table.visit([&](const TiffTable::Entry& stored) {
+    const TiffEntry entry(source, order, stored);
+    const std::uint64_t tag = stored.tag;
     const auto number = [&](std::uint64_t& to) { to = entry.at(); };
     const auto side = [&](std::int64_t& to) { to = static_cast<std::int64_t>(entry.at()); };
     if (entry.offset >= 0) values.push_back(entry.offset);
@@ -92,9 +98,7 @@ Directory read_directory(TiffDirectories& directories) {
       case 330: out.has_children = true; return;
       case 332: number(l.ink_set); break;
       case 338:
-        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entry.count, max_channels); ++i) {
-          l.extra.push_back(entry.at(i));
-        }
+        for (const std::uint64_t kind : entry.first(max_channels)) l.extra.push_back(kind);
         break;
       case 339: l.numbers = common_value(entry, "kind of number"); break;
       case 700:
@@ -244,19 +248,19 @@ void read_description(Directory& directory, const ByteSource& source) {
 
 Chain read_chain(const ByteSource& source) {
   Chain out;
-  TiffDirectories directories(source);
+  const TiffOrder order = order_of_head(source);
   std::set<std::int64_t> seen;
-  while (directories.next() != 0) {
-    const std::int64_t begin = directories.next();
+  for (std::int64_t begin = order.first, next; begin != 0; begin = next) {
     if (!seen.insert(begin).second) fail("damaged TIFF: its directories form a ring");
     if (seen.size() > max_directories) fail("TIFF of more than ", max_directories, " directories");
     Directory directory;
     try {
-      directory = read_directory(directories);
+      directory = read_directory(source, order, begin);
     } catch (const Error& error) {
       if (seen.size() == 1) throw;
       throw Error("damaged TIFF: directory " + std::to_string(seen.size()) + ": ", error);
     }
+    next = directory.next;
     out.has_children = out.has_children || directory.has_children;
     out.begins.push_back(begin);
     out.begins.push_back(directory.storage.data());
@@ -317,9 +321,7 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
       std::upper_bound(known->runs.begin(), known->runs.end(), page,
                        [](int number, const TiffPages::Run& run) { return number < run.first; });
   const TiffPages::Run& run = *(after - 1);
-  TiffDirectories directories(source);
-  directories.go_to(run.directory);
-  const Directory directory = read_directory(directories);
+  const Directory directory = read_directory(source, order_of_head(source), run.directory);
   TiffHeader header{.layout = directory.storage.layout,
                     .predictor = directory.storage.predictor,
                     .directory = run.directory,

@@ -58,7 +58,7 @@ std::string taken(TiffFields& fields, std::uint16_t tag) {
 
 TiffField text_field(std::uint16_t tag, std::uint16_t type, std::string value) {
   const std::uint64_t count = value.size();
-  return {.tag = tag, .type = type, .count = count, .value = std::move(value), .children = {}};
+  return {.tag = tag, .type = type, .count = count, .value = std::move(value)};
 }
 
 // A positive number as a rational: exact where few decimal places are enough.
@@ -94,7 +94,8 @@ bool is_place(const TiffField& field) {
 }
 
 void set_first_directory(std::string& structure, const TiffOrder& order, std::uint64_t at) {
-  put_number(structure, order.big_tiff ? 8 : 4, at, order.big_tiff ? 8 : 4, order.big_endian);
+  const int bytes = order.offset_bytes();
+  put_number(structure, static_cast<size_t>(bytes), at, bytes, order.big_endian);
 }
 
 bool is_imagej_metadata(const TiffField& field) {
@@ -197,7 +198,7 @@ MetadataRead read_tiff_metadata(const MetadataInput& input) {
   TiffDirectory directory;
   try {
     directory = read_fields(
-        source, order, static_cast<std::uint64_t>(header.directory),
+        source, order, header.directory,
         [](std::uint16_t tag) {
           return !is_structure_tag(tag) || tag == xmp_packet || tag == iptc || tag == photoshop ||
                  tag == icc_profile || tag == transfer_function;

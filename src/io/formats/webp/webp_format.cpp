@@ -46,20 +46,17 @@ ImageInfo read_header(const HeaderInput& input) {
     if (kind == "VP8X") {
       alpha = (little_at(chunk, 8, 1) & 0x10) != 0;
       animated = (little_at(chunk, 8, 1) & 0x02) != 0;
-      info.stored = {static_cast<std::int64_t>(little_at(chunk, 12, 3)) + 1,
-                     static_cast<std::int64_t>(little_at(chunk, 15, 3)) + 1};
+      info.stored = size_of(little_at(chunk, 12, 3) + 1, little_at(chunk, 15, 3) + 1);
     } else if (kind == "VP8L" && chunk.size() >= 13) {
       const std::uint64_t word = little_at(chunk, 9, 4);
       if (info.stored.width == 0) {
-        info.stored = {static_cast<std::int64_t>(word & 0x3fff) + 1,
-                       static_cast<std::int64_t>((word >> 14) & 0x3fff) + 1};
+        info.stored = size_of((word & 0x3fff) + 1, ((word >> 14) & 0x3fff) + 1);
       }
       alpha = alpha || ((word >> 28) & 1) != 0;
     } else if (kind == "VP8 " && chunk.size() >= 18) {
       info.lossy = true;
       if (info.stored.width == 0) {
-        info.stored = {static_cast<std::int64_t>(little_at(chunk, 14, 2) & 0x3fff),
-                       static_cast<std::int64_t>(little_at(chunk, 16, 2) & 0x3fff)};
+        info.stored = size_of(little_at(chunk, 14, 2) & 0x3fff, little_at(chunk, 16, 2) & 0x3fff);
       }
     } else if (kind == "ANMF") {
       ++frames;

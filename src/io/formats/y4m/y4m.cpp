@@ -144,12 +144,6 @@ class KeptSamples {
   std::array<std::vector<T>, 3> colours_;
 };
 
-template <class T>
-void append(Bytes& out, const T* samples, std::size_t count) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(samples);
-  out.insert(out.end(), bytes, bytes + count * sizeof(T));
-}
-
 // kept: how the frame was stored whose unchanged pixels keep their samples, or null.
 template <class T>
 void append_samples(Bytes& out, const HostImage& image, const Y4mHeader& header, YcbcrMatrix matrix,
@@ -278,7 +272,7 @@ Y4mHeader header_for(const HostImage& image, const Y4mStorage* from, const Encod
 HostImage decode(const DecodeInput& input, Decoded& out) {
   const std::span<const std::byte> bytes = input.file;
   const int page = input.options.page.value_or(0);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = text_of(bytes);
   std::size_t at = text.find('\n');
   if (at == text.npos) fail("truncated Y4M: its header has no end");
   Y4mStorage storage{.matrix = input.options.matrix};
@@ -323,7 +317,7 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
   text += "\n" + (from == nullptr ? "FRAME" : from->frame_line) + "\n";
   Bytes out;
   out.reserve(text.size() + static_cast<std::size_t>(header.frame_bytes()));
-  append(out, text.data(), text.size());
+  append(out, text);
   if (header.bits > 8) {
     append_samples<std::uint16_t>(out, image, header, options.matrix, keeps ? from : nullptr);
   } else {

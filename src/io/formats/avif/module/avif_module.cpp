@@ -14,12 +14,6 @@
 namespace impipe::io {
 namespace {
 
-struct Destroy {
-  void operator()(avifDecoder* decoder) const { avifDecoderDestroy(decoder); }
-  void operator()(avifEncoder* encoder) const { avifEncoderDestroy(encoder); }
-  void operator()(avifImage* image) const { avifImageDestroy(image); }
-};
-
 void check(avifResult result, size_t file_bytes) {
   if (result == AVIF_RESULT_OK) return;
   if (result == AVIF_RESULT_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -55,7 +49,7 @@ class Decoder {
   }
 
  private:
-  std::unique_ptr<avifDecoder, Destroy> decoder_;
+  Made<avifDecoder, avifDecoderDestroy> decoder_;
   size_t size_;
 };
 
@@ -100,10 +94,7 @@ class Frames final : public PageDecoder {
     HostImage three = out;
     if (info.type.channels == 1) three.planes.assign(3, out.planes.front());
     three.type.channels = 3;
-    RowSplitter splitter(three);
-    for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(rgb.pixels + rgb.rowBytes * static_cast<size_t>(y), y);
-    }
+    RowSplitter(three).put_all(rgb.pixels, rgb.rowBytes);
     return out;
   }
 
@@ -135,9 +126,6 @@ class Libavif final : public CodecModule {
     return info;
   }
 
-  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    return Frames(bytes, make_image).decode(info);
-  }
   std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
                                           MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
@@ -216,11 +204,11 @@ void add_metadata(avifImage& image, const Metadata& m) {
 Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& options) const {
   const bool gray = image.type.channels == 1;
   const int bits = image.type.cls == PixelClass::uint16 ? options.avif_bits : 8;
-  const std::unique_ptr<avifImage, Destroy> picture(avifImageCreate(
+  const Made<avifImage, avifImageDestroy> picture(avifImageCreate(
       static_cast<std::uint32_t>(image.size().width),
       static_cast<std::uint32_t>(image.size().height), static_cast<std::uint32_t>(bits),
       gray ? AVIF_PIXEL_FORMAT_YUV400 : AVIF_PIXEL_FORMAT_YUV444));
-  const std::unique_ptr<avifEncoder, Destroy> encoder(avifEncoderCreate());
+  const Made<avifEncoder, avifEncoderDestroy> encoder(avifEncoderCreate());
   if (picture == nullptr || encoder == nullptr) throw std::bad_alloc();
   const bool planes = gray || !options.lossy;
   picture->yuvRange = AVIF_RANGE_FULL;

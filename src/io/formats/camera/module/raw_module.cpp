@@ -104,10 +104,7 @@ class Raw final : public CodecModule {
     const libraw_iparams_t& made_by = camera->imgdata.idata;
     ImageInfo info{.format = Format::camera};
     info.stored = {sizes.iwidth, sizes.iheight};
-    info.type = {.cls = PixelClass::uint16,
-                 .channels = made_by.colors == 1 ? 1 : 3,
-                 .alpha = false,
-                 .white = class_max(PixelClass::uint16)};
+    info.type = type_of(PixelClass::uint16, made_by.colors == 1 ? 1 : 3, false);
     info.detail = std::string(made_by.make) + " " + made_by.model;
     return info;
   }
@@ -127,8 +124,7 @@ class Raw final : public CodecModule {
     const auto row = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
     Bytes pixels(row * static_cast<size_t>(height));
     check(camera->copy_mem_image(pixels.data(), static_cast<int>(row), 0), camera.bytes());
-    RowSplitter splitter(image);
-    for (int y = 0; y < height; ++y) splitter.put(pixels.data() + static_cast<size_t>(y) * row, y);
+    RowSplitter(image).put_all(pixels.data(), row);
     return image;
   }
 };

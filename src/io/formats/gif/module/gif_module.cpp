@@ -153,9 +153,6 @@ class Frames final : public PageDecoder {
   }
 
  private:
-  struct Close {
-    void operator()(GifFileType* file) const { DGifCloseFile(file, nullptr); }
-  };
   void open(Size size) {
     cursor_ = {.bytes = bytes_};
     int error = 0;
@@ -168,17 +165,13 @@ class Frames final : public PageDecoder {
   std::span<const std::byte> bytes_;
   MakeImage make_image_;
   Cursor cursor_;
-  std::unique_ptr<GifFileType, Close> file_;
+  Made<GifFileType, [](GifFileType* file) { DGifCloseFile(file, nullptr); }> file_;
   std::optional<Screen> screen_;
   int next_ = 0;  // the frame that comes next
 };
 
 class Giflib final : public CodecModule {
  public:
-  HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
-                   MakeImage make_image) const override {
-    return Frames(bytes, make_image).decode(info);
-  }
   std::unique_ptr<PageDecoder> open_pages(std::span<const std::byte> bytes, const ImageInfo&,
                                           MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);

@@ -13,15 +13,10 @@
 namespace impipe::io {
 namespace {
 
-struct Release {
-  void operator()(heif_context* context) const { heif_context_free(context); }
-  void operator()(heif_image_handle* handle) const { heif_image_handle_release(handle); }
-  void operator()(heif_color_profile_nclx* colours) const { heif_nclx_color_profile_free(colours); }
-  void operator()(heif_image* image) const { heif_image_release(image); }
-  void operator()(heif_decoding_options* options) const { heif_decoding_options_free(options); }
-  void operator()(heif_encoding_options* options) const { heif_encoding_options_free(options); }
-  void operator()(heif_encoder* encoder) const { heif_encoder_release(encoder); }
-};
+using Context = Made<heif_context, heif_context_free>;
+using Handle = Made<heif_image_handle, heif_image_handle_release>;
+using Picture = Made<heif_image, heif_image_release>;
+using Colours = Made<heif_color_profile_nclx, heif_nclx_color_profile_free>;
 
 void check(const heif_error& error, size_t file_bytes) {
   if (error.code == heif_error_Ok) return;
@@ -59,14 +54,15 @@ class File {
   int pages() const { return pages_; }
   heif_item_id item() const { return item_; }
 
-  std::unique_ptr<heif_image, Release> decode(heif_chroma layout) const {
-    const std::unique_ptr<heif_decoding_options, Release> options(heif_decoding_options_alloc());
+  Picture decode(heif_chroma layout) const {
+    const Made<heif_decoding_options, heif_decoding_options_free> options(
+        heif_decoding_options_alloc());
     if (options == nullptr) throw std::bad_alloc();
     // What the library would pass over is damage.
     options->strict_decoding = 1;
     heif_image* decoded = nullptr;
     check(heif_decode_image(get(), &decoded, heif_colorspace_RGB, layout, options.get()), size_);
-    std::unique_ptr<heif_image, Release> image(decoded);
+    Picture image(decoded);
     heif_error warning = {};
     if (heif_image_get_decoding_warnings(image.get(), 0, &warning, 1) > 0) check(warning, size_);
     return image;
@@ -76,7 +72,7 @@ class File {
   std::string colours() const {
     heif_color_profile_nclx* said = nullptr;
     check(heif_image_handle_get_nclx_color_profile(get(), &said), size_);
-    const std::unique_ptr<heif_color_profile_nclx, Release> owner(said);
+    const Colours owner(said);
     return name_of_colours(said->color_primaries, said->transfer_characteristics);
   }
 
@@ -101,9 +97,15 @@ class File {
   size_t size_;
   int pages_ = 0;
   heif_item_id item_ = 0;
-  std::unique_ptr<heif_context, Release> context_;
-  std::unique_ptr<heif_image_handle, Release> handle_;
+  Context context_;
+  Handle handle_;
 };
+
+// Colours side by side, with an alpha or none.
+heif_chroma interleaved(bool wide, bool alpha) {
+  if (wide) return alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE;
+  return alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
+}
 
 class Libheif final : public CodecModule {
  public:
@@ -137,11 +139,7 @@ class Libheif final : public CodecModule {
     constexpr std::int64_t margin = 512;  // pixels, for whole blocks
     const File file(bytes, info.page, std::max(info.stored.width, info.stored.height) + margin);
     const bool wide = info.type.cls == PixelClass::uint16;
-    const auto layout = wide              ? info.type.alpha ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                            : heif_chroma_interleaved_RRGGBB_LE
-                        : info.type.alpha ? heif_chroma_interleaved_RGBA
-                                          : heif_chroma_interleaved_RGB;
-    const auto decoded = file.decode(layout);
+    const auto decoded = file.decode(interleaved(wide, info.type.alpha));
     const heif_channel all = heif_channel_interleaved;
     check_header(heif_image_get_width(decoded.get(), all) == info.stored.width &&
                      heif_image_get_height(decoded.get(), all) == info.stored.height,
@@ -173,11 +171,9 @@ class Libheif final : public CodecModule {
     Metadata& m = out.metadata;
     const Bytes exif = file.metadata("Exif", "", out);
     // Four bytes say where the TIFF structure begins behind them.
-    const std::uint64_t begin =
-        4 + big_at({reinterpret_cast<const char*>(exif.data()), exif.size()}, 0, 4);
+    const std::uint64_t begin = 4 + big_at(text_of(exif), 0, 4);
     if (begin < exif.size()) m.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
-    const Bytes xmp = file.metadata("mime", "application/rdf+xml", out);
-    m.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
+    m.xmp = text_of(file.metadata("mime", "application/rdf+xml", out));
     m.avif_bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
     const auto kind = heif_image_handle_get_color_profile_type(file.get());
     if (kind == heif_color_profile_type_rICC || kind == heif_color_profile_type_prof) {
@@ -200,13 +196,11 @@ void check_written(const heif_error& error) {
   fail("HEIF encoder: ", error.message);
 }
 
-using Library = std::unique_ptr<heif_image, Release>;
-
-Library make_library_image(const HostImage& image, heif_colorspace colours, heif_chroma layout) {
+Picture make_library_image(const HostImage& image, heif_colorspace colours, heif_chroma layout) {
   heif_image* made = nullptr;
   check_written(heif_image_create(static_cast<int>(image.size().width),
                                   static_cast<int>(image.size().height), colours, layout, &made));
-  return Library(made);
+  return Picture(made);
 }
 
 // Fills a channel of the library's image with rows of ours, of `bits`.
@@ -237,19 +231,15 @@ void fill(heif_image* to, heif_channel channel, const Plane& plane, int bits) {
 
 // Colours side by side, for the library to convert, or each in a plane as they are: green, blue and
 // red are what "identity" calls Y, Cb and Cr. One channel is a plane in either case.
-Library library_image(const HostImage& image, int bits, bool converted) {
-  const bool wide = bits > 8;
+Picture library_image(const HostImage& image, int bits, bool converted) {
   if (image.type.channels == 3 && converted) {
-    const heif_chroma layout = wide ? image.type.alpha ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                       : heif_chroma_interleaved_RRGGBB_LE
-                               : image.type.alpha ? heif_chroma_interleaved_RGBA
-                                                  : heif_chroma_interleaved_RGB;
-    Library out = make_library_image(image, heif_colorspace_RGB, layout);
+    Picture out =
+        make_library_image(image, heif_colorspace_RGB, interleaved(bits > 8, image.type.alpha));
     fill(out.get(), heif_channel_interleaved, image, bits);
     return out;
   }
   const bool gray = image.type.channels == 1;
-  Library out = make_library_image(image, gray ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
+  Picture out = make_library_image(image, gray ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
                                    gray ? heif_chroma_monochrome : heif_chroma_444);
   fill(out.get(), heif_channel_Y, image.planes[gray ? 0 : 1], bits);
   if (!gray) {
@@ -308,10 +298,10 @@ Bytes written(heif_context* context) {
 
 Bytes Libheif::encode(const HostImage& image, Format, const EncodeOptions& options) const {
   const int bits = image.type.cls == PixelClass::uint16 ? options.avif_bits : 8;
-  const Library picture = library_image(image, bits, !options.lossless);
-  const std::unique_ptr<heif_color_profile_nclx, Release> colours(heif_nclx_color_profile_alloc());
-  const std::unique_ptr<heif_context, Release> context(heif_context_alloc());
-  const std::unique_ptr<heif_encoding_options, Release> how(heif_encoding_options_alloc());
+  const Picture picture = library_image(image, bits, !options.lossless);
+  const Colours colours(heif_nclx_color_profile_alloc());
+  const Context context(heif_context_alloc());
+  const Made<heif_encoding_options, heif_encoding_options_free> how(heif_encoding_options_alloc());
   if (colours == nullptr || context == nullptr || how == nullptr) throw std::bad_alloc();
   colours->color_primaries = heif_color_primaries_ITU_R_BT_709_5;
   colours->transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1;
@@ -329,12 +319,12 @@ Bytes Libheif::encode(const HostImage& image, Format, const EncodeOptions& optio
   }
   heif_encoder* found = nullptr;
   check_written(heif_context_get_encoder_for_format(context.get(), heif_compression_HEVC, &found));
-  const std::unique_ptr<heif_encoder, Release> encoder(found);
+  const Made<heif_encoder, heif_encoder_release> encoder(found);
   set_encoder(encoder.get(), options);
   heif_image_handle* stored = nullptr;
   check_written(
       heif_context_encode_image(context.get(), picture.get(), encoder.get(), how.get(), &stored));
-  const std::unique_ptr<heif_image_handle, Release> handle(stored);
+  const Handle handle(stored);
   add_metadata(context.get(), handle.get(), m);
   return written(context.get());
 }

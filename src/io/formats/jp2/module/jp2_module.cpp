@@ -12,9 +12,9 @@
 namespace impipe::io {
 namespace {
 
-using Codec = std::unique_ptr<opj_codec_t, void (*)(opj_codec_t*)>;
-using Stream = std::unique_ptr<opj_stream_t, void (*)(opj_stream_t*)>;
-using Picture = std::unique_ptr<opj_image_t, void (*)(opj_image_t*)>;
+using Codec = Made<opj_codec_t, opj_destroy_codec>;
+using Stream = Made<opj_stream_t, opj_stream_destroy>;
+using Picture = Made<opj_image_t, opj_image_destroy>;
 
 // A file in memory, as OpenJPEG's streams want it.
 struct File {
@@ -64,7 +64,7 @@ OPJ_BOOL seek_byte(OPJ_OFF_T to, void* data) {
 }
 
 Stream stream_of(File& file, bool reads) {
-  Stream stream(opj_stream_default_create(reads ? OPJ_TRUE : OPJ_FALSE), opj_stream_destroy);
+  Stream stream(opj_stream_default_create(reads ? OPJ_TRUE : OPJ_FALSE));
   if (stream == nullptr) throw std::bad_alloc();
   opj_stream_set_user_data(stream.get(), &file, nullptr);
   opj_stream_set_user_data_length(stream.get(), file.input.size());
@@ -120,7 +120,7 @@ Boxes boxes_of(InputBytes bytes) {
 void check_tiles(InputBytes bytes) {
   constexpr size_t most = 16 << 20;       // bytes in front of the code stream
   constexpr std::uint64_t min_tile = 14;  // bytes
-  const std::string text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), most));
+  const std::string_view text = text_of(bytes.first(std::min(bytes.size(), most)));
   const size_t at = text.find("\xff\x4f\xff\x51");
   if (at == text.npos) return;
   const auto number = [&](int index) {  // sizes and offsets, across before down
@@ -172,9 +172,9 @@ class Decoder {
   }
 
   File file_;
-  Codec codec_{nullptr, opj_destroy_codec};
-  Stream stream_{nullptr, opj_stream_destroy};
-  Picture image_{nullptr, opj_image_destroy};
+  Codec codec_;
+  Stream stream_;
+  Picture image_;
 };
 
 void check_supported(const opj_image_t& image, const Boxes& boxes) {
@@ -287,8 +287,7 @@ Picture picture_of(const HostImage& image) {
   one.prec = static_cast<OPJ_UINT32>(8 * bytes_of(image.type.cls));
   std::vector<opj_image_cmptparm_t> parameters(count, one);
   Picture out(opj_image_create(count, parameters.data(),
-                               image.type.channels == 1 ? OPJ_CLRSPC_GRAY : OPJ_CLRSPC_SRGB),
-              opj_image_destroy);
+                               image.type.channels == 1 ? OPJ_CLRSPC_GRAY : OPJ_CLRSPC_SRGB));
   if (out == nullptr) throw std::bad_alloc();
   out->x1 = width;
   out->y1 = height;
@@ -321,7 +320,7 @@ Bytes OpenJpeg::encode(const HostImage& image, Format, const EncodeOptions&) con
   }
   File file;
   const Picture picture = picture_of(image);
-  const Codec codec(opj_create_compress(OPJ_CODEC_JP2), opj_destroy_codec);
+  const Codec codec(opj_create_compress(OPJ_CODEC_JP2));
   if (codec == nullptr) throw std::bad_alloc();
   opj_set_error_handler(codec.get(), keep_error, &file);
   const Stream stream = stream_of(file, false);

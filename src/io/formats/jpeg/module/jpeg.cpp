@@ -53,41 +53,30 @@ jpeg_error_mgr error_handlers() {
   return handlers;
 }
 
-// Each has a constructor to delegate to, so that the destructor also runs when libjpeg throws in
-// the second one.
-class Decompressor {
+// Has a constructor to delegate to, so that the destructor also runs when libjpeg throws in the
+// other one.
+template <class Jpeg, auto create, auto destroy>
+class Handle {
  public:
-  Decompressor() : Decompressor(error_handlers()) { jpeg_create_decompress(&jpeg); }
-  ~Decompressor() { jpeg_destroy_decompress(&jpeg); }
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
+  Handle() : Handle(error_handlers()) { create(&jpeg); }
+  ~Handle() { destroy(&jpeg); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
 
  private:
-  explicit Decompressor(const jpeg_error_mgr& handlers) : handlers_(handlers) {
-    jpeg.err = &handlers_;
-  }
+  explicit Handle(const jpeg_error_mgr& handlers) : handlers_(handlers) { jpeg.err = &handlers_; }
   jpeg_error_mgr handlers_;
 
  public:
-  jpeg_decompress_struct jpeg = {};
+  Jpeg jpeg = {};
 };
-
-class Compressor {
- public:
-  Compressor() : Compressor(error_handlers()) { jpeg_create_compress(&jpeg); }
-  ~Compressor() { jpeg_destroy_compress(&jpeg); }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-
- private:
-  explicit Compressor(const jpeg_error_mgr& handlers) : handlers_(handlers) {
-    jpeg.err = &handlers_;
-  }
-  jpeg_error_mgr handlers_;
-
- public:
-  jpeg_compress_struct jpeg = {};
-};
+// Those that create are macros.
+using Decompressor =
+    Handle<jpeg_decompress_struct, [](j_decompress_ptr jpeg) { jpeg_create_decompress(jpeg); },
+           jpeg_destroy_decompress>;
+using Compressor =
+    Handle<jpeg_compress_struct, [](j_compress_ptr jpeg) { jpeg_create_compress(jpeg); },
+           jpeg_destroy_compress>;
 
 // Where libjpeg writes. Its own memory destination frees what it has given away when it grows and
 // an error comes.

@@ -82,10 +82,7 @@ class Decoder {
   }
 
  private:
-  struct Destroy {
-    void operator()(JxlDecoder* decoder) const { JxlDecoderDestroy(decoder); }
-  };
-  std::unique_ptr<JxlDecoder, Destroy> decoder_;
+  Made<JxlDecoder, JxlDecoderDestroy> decoder_;
   size_t size_;
 };
 
@@ -106,10 +103,7 @@ ImageInfo info_of(const JxlBasicInfo& basic) {
   if (!floats && basic.bits_per_sample > 16) {
     fail("JPEG XL of ", basic.bits_per_sample, " bits is not supported");
   }
-  info.type = {.cls = cls,
-               .channels = static_cast<int>(basic.num_color_channels),
-               .alpha = basic.alpha_bits > 0,
-               .white = class_max(cls)};
+  info.type = type_of(cls, static_cast<int>(basic.num_color_channels), basic.alpha_bits > 0);
   info.lossy = basic.uses_original_profile == JXL_FALSE;
   info.detail = std::to_string(basic.bits_per_sample) + "-bit" + (floats ? " float" : "") +
                 (info.lossy ? ", lossy" : "") + (basic.have_animation != 0 ? ", animated" : "");
@@ -209,7 +203,7 @@ void keep_box(MetadataRead& out, const std::string& kind, Bytes content) {
     if (content.size() > 4) m.exif.assign(content.begin() + 4, content.end());
   } else {
     if (!m.xmp.empty()) return out.lose("a second XMP packet");
-    m.xmp.assign(reinterpret_cast<const char*>(content.data()), content.size());
+    m.xmp = text_of(content);
   }
 }
 
@@ -336,16 +330,13 @@ class Frames final : public PageDecoder {
     }
     next_ = info.page + 1;
     const std::vector<std::byte> pixels = frame_of(info);
-    const std::int64_t row_bytes = static_cast<std::int64_t>(pixels.size()) / info.stored.height;
     HostImage image = make_image_(info.type, info.stored);
     if (!pixels_.empty()) {
       put_light(reinterpret_cast<const float*>(pixels.data()), image);
       return image;
     }
-    RowSplitter splitter(image);
-    for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(pixels.data() + row_bytes * y, y);
-    }
+    RowSplitter(image).put_all(pixels.data(),
+                               pixels.size() / static_cast<size_t>(info.stored.height));
     return image;
   }
 
@@ -409,6 +400,7 @@ class Frames final : public PageDecoder {
 
 class Libjxl final : public CodecModule {
  public:
+  Libjxl() { Quiet::watch_stderr(); }
   ImageInfo probe(InputBytes bytes, int page) const override {
     const Quiet quiet;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_FRAME);
@@ -430,9 +422,6 @@ class Libjxl final : public CodecModule {
     return info;
   }
 
-  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    return Frames(bytes, make_image).decode(info);
-  }
   std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
                                           MakeImage make_image) const override {
     return std::make_unique<Frames>(bytes, make_image);
@@ -490,10 +479,7 @@ void add_boxes(JxlEncoder* encoder, const Metadata& metadata) {
                            content.size(), JXL_FALSE),
           "a box of metadata");
   };
-  if (!metadata.exif.empty()) {
-    const auto* begin = reinterpret_cast<const char*>(metadata.exif.data());
-    add("Exif", std::string(4, '\0') + std::string(begin, metadata.exif.size()));
-  }
+  if (!metadata.exif.empty()) add("Exif", std::string(4, '\0').append(text_of(metadata.exif)));
   if (!metadata.xmp.empty()) add("xml ", metadata.xmp);
 }
 
@@ -516,8 +502,7 @@ Bytes finish(JxlEncoder* encoder) {
 
 Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& options) const {
   const Quiet quiet;
-  const std::unique_ptr<JxlEncoder, void (*)(JxlEncoder*)> owner(JxlEncoderCreate(nullptr),
-                                                                 JxlEncoderDestroy);
+  const Made<JxlEncoder, JxlEncoderDestroy> owner(JxlEncoderCreate(nullptr));
   JxlEncoder* encoder = owner.get();
   if (encoder == nullptr) throw std::bad_alloc();
   const Metadata& metadata = options.metadata;
@@ -562,10 +547,4 @@ Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& option
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
-    const char* version) {
-  static const impipe::io::Libjxl library;
-  if (std::strcmp(version, impipe::io::codec_version) != 0) return nullptr;
-  impipe::io::Quiet::watch_stderr();
-  return &library;
-}
+IMPIPE_OPEN_CODEC(Libjxl)

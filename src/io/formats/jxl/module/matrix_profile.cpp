@@ -64,7 +64,7 @@ std::optional<ToneCurve> ToneCurve::of_tag(const std::string& tag) {
 }
 
 std::optional<MatrixProfile> matrix_profile(std::span<const std::byte> icc) {
-  const std::string text(reinterpret_cast<const char*>(icc.data()), icc.size());
+  const std::string text(text_of(icc));
   const bool gray = text.substr(std::min<size_t>(text.size(), 16), 4) == "GRAY";
   // A profile may have both, and then its tables count.
   if (!tag_of(text, "A2B0").empty()) return {};

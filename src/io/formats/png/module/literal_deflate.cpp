@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 #include "io/formats/png/module/deflate_codes.hpp"
 
 // What a call would keep in memory instead of registers.
@@ -289,21 +290,17 @@ class HalvesLiterals {
     const Bytes begin = found(low_.begin, high_.begin, __builtin_shuffle(middle_.begin, upper));
     const Bytes bits = found(low_.bits, high_.bits, __builtin_shuffle(middle_.bits, upper));
     const Bytes end = found(low_.end, high_.end, is_middle & __builtin_shuffle(middle_.end, lower));
-    const Bytes none = {};
-    put_eight(
-        writer,
-        __builtin_shufflevector(begin, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7,
-                                16),
-        __builtin_shufflevector(end, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7, 16),
-        __builtin_shufflevector(bits, none, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7,
-                                16));
-    put_eight(writer,
-              __builtin_shufflevector(begin, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
-                                      16, 15, 16),
-              __builtin_shufflevector(end, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
-                                      16, 15, 16),
-              __builtin_shufflevector(bits, none, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
-                                      16, 15, 16));
+    // The bytes of each half, as words.
+    const auto front = [](Bytes b) IMPIPE_ALWAYS_INLINE {
+      return __builtin_shufflevector(b, Bytes{}, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7,
+                                     16);
+    };
+    const auto back = [](Bytes b) IMPIPE_ALWAYS_INLINE {
+      return __builtin_shufflevector(b, Bytes{}, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14,
+                                     16, 15, 16);
+    };
+    put_eight(writer, front(begin), front(end), front(bits));
+    put_eight(writer, back(begin), back(end), back(bits));
   }
   // Eight codes in words of 16 bits: their first bits, their last, their number.
   IMPIPE_INLINE void put_eight(BitWriter& writer, Bytes begin, Bytes end, Bytes bits) const {
@@ -342,10 +339,7 @@ struct Writers {
 };
 Writers writers_of_this_machine() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("fma")) {
-    return {write_v3, write_halves};
-  }
+  if (has_v3()) return {write_v3, write_halves};
 #endif
   return {write_baseline<word>, write_baseline<vector_word>};
 }

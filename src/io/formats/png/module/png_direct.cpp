@@ -88,8 +88,8 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
 
   HostImage raw_image = scratch(make_image, raw_bytes);
   auto* raw = raw_image.planes.front().row_as<std::uint8_t>(0);
-  const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflate(
-      libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+  const Made<libdeflate_decompressor, libdeflate_free_decompressor> inflate(
+      libdeflate_alloc_decompressor());
   if (inflate == nullptr) throw std::bad_alloc();
   if (libdeflate_zlib_decompress(inflate.get(), packed.data(), packed.size(), raw,
                                  static_cast<size_t>(raw_bytes), nullptr) != LIBDEFLATE_SUCCESS) {

@@ -22,24 +22,19 @@
 namespace impipe::io {
 namespace {
 
-void append_big(Bytes& out, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8)
-    out.push_back(static_cast<std::byte>(value >> shift));
-}
-
 // A chunk that is being appended.
 class Chunk {
  public:
   Chunk(Bytes& out, std::string_view kind) : out_(&out), begin_(out.size()) {
-    append_big(out, 0);
-    for (const char c : kind) out.push_back(static_cast<std::byte>(c));
+    append(out, big(0, 4));
+    append(out, kind);
   }
   size_t size() const { return out_->size() - begin_ - 8; }
   void end() {
     const size_t bytes = size();
     std::byte* begin = out_->data() + begin_;
     for (int i = 0; i < 4; ++i) begin[i] = static_cast<std::byte>(bytes >> (24 - 8 * i));
-    append_big(*out_, libdeflate_crc32(0, begin + 4, bytes + 4));
+    append(*out_, big(libdeflate_crc32(0, begin + 4, bytes + 4), 4));
   }
 
  private:
@@ -196,9 +191,9 @@ class FilteredRows {
 // What Paeth's filter leaves repeats itself less.
 constexpr int filters_for_matches = static_cast<int>(PngFilter::paeth);
 
-using Compressor = std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)>;
+using Compressor = Made<libdeflate_compressor, libdeflate_free_compressor>;
 Compressor compressor(int level = 1) {
-  Compressor made(libdeflate_alloc_compressor(level), libdeflate_free_compressor);
+  Compressor made(libdeflate_alloc_compressor(level));
   if (made == nullptr) throw std::bad_alloc();
   return made;
 }
@@ -257,7 +252,7 @@ void append_literals(FilteredRows& rows, Bytes& out, bool quick = false) {
   LiteralDeflate deflate(quick);
   std::uint32_t checksum = 1;
   Chunk chunk(out, "IDAT");
-  for (const int v : {0x78, 0x01}) out.push_back(static_cast<std::byte>(v));
+  append(out, "\x78\x01");
   for (std::int64_t y = 0; y < rows.height(); y += step) {
     const std::int64_t y_end = std::min(y + step, rows.height());
     const auto size = static_cast<size_t>((y_end - y) * rows.row_bytes());
@@ -271,7 +266,7 @@ void append_literals(FilteredRows& rows, Bytes& out, bool quick = false) {
       chunk = Chunk(out, "IDAT");
     }
   }
-  append_big(out, checksum);
+  append(out, big(checksum, 4));
   chunk.end();
 }
 
@@ -366,12 +361,10 @@ void append_smallest(FilteredRows& rows, Bytes& out) {
 }
 
 void append_header(const ImageType& type, Size size, Bytes& out) {
-  for (const char c : {'\x89', 'P', 'N', 'G', '\r', '\n', '\x1a', '\n'}) {
-    out.push_back(static_cast<std::byte>(c));
-  }
+  append(out, "\x89PNG\r\n\x1a\n");
   Chunk chunk(out, "IHDR");
-  append_big(out, static_cast<std::uint32_t>(size.width));
-  append_big(out, static_cast<std::uint32_t>(size.height));
+  append(out, big(static_cast<std::uint64_t>(size.width), 4) +
+                  big(static_cast<std::uint64_t>(size.height), 4));
   const int bits = type.cls == PixelClass::logical ? 1 : type.cls == PixelClass::uint16 ? 16 : 8;
   const int colour = (type.channels == 3 ? 2 : 0) | (type.alpha ? 4 : 0);
   for (const int v : {bits, colour, 0, 0, 0}) out.push_back(static_cast<std::byte>(v));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 
 namespace impipe::io {
 namespace {
@@ -80,15 +81,6 @@ using Filter = void (*)(PngFilter, const Byte*, const Byte*, Byte*, std::int64_t
 IMPIPE_FILTER(baseline)
 IMPIPE_FILTER(v3)
 #undef IMPIPE_FILTER
-
-bool has_v3() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
-}
 
 }  // namespace
 

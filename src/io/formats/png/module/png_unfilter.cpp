@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/body.hpp"
+#include "core/has_v3.hpp"
 #include "io/formats/png/module/png_filter.hpp"
 
 namespace impipe::io {
@@ -225,19 +226,9 @@ IMPIPE_TARGET_v3 std::int64_t undo_v3(const Block& b, const FilterLanes& filters
   return undo_columns<pixel, rows>(b, filters, end);
 }
 
-bool has_v3() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
-}
-
 template <int pixel, Rows rows>
 Undo undo_for() {
-  static const bool v3 = has_v3();
-  return v3 ? undo_v3<pixel, rows> : undo_baseline<pixel, rows>;
+  return has_v3() ? undo_v3<pixel, rows> : undo_baseline<pixel, rows>;
 }
 
 template <int pixel>

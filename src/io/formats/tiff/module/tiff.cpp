@@ -148,10 +148,7 @@ int on_warning(TIFF*, void* user, const char* module, const char* format, va_lis
   return 1;
 }
 
-struct CloseTiff {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
-};
-using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
+using TiffFile = Made<TIFF, TIFFClose>;
 
 [[noreturn]] void fail_tiff(const Memory& memory, const char* otherwise) {
   std::string text = memory.complaint[0] == '\0' ? otherwise : memory.complaint;
@@ -431,19 +428,23 @@ class RowReader {
   std::vector<float> floats_;
 };
 
-void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, Inexact& inexact,
-                 HostImage& image) {
+// Rows [y, y_end) of a picture become the rows of an image.
+struct RowRange {
+  std::int64_t y, y_end;
+};
+
+void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, RowRange rows,
+                 RowReader& reader) {
   std::vector<std::uint8_t> row(static_cast<size_t>(TIFFScanlineSize64(tiff)) + 8);
-  RowReader reader(tiff, l, image, inexact);
   const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
   for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
-    for (std::int64_t y = 0; y < image.size().height; ++y) {
+    for (std::int64_t y = rows.y; y < rows.y_end; ++y) {
       if (TIFFReadScanline(tiff, row.data(), static_cast<std::uint32_t>(y),
                            static_cast<std::uint16_t>(plane)) < 0) {
         fail_tiff(memory, "a row cannot be read");
       }
-      reader.put(row.data(), 0, y, image.size().width, plane, apart ? 1 : samples);
+      reader.put(row.data(), 0, y - rows.y, l.size.width, plane, apart ? 1 : samples);
     }
   }
 }
@@ -473,10 +474,9 @@ class DeepTiles {
   std::vector<std::byte> packed_;
 };
 
-void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, Inexact& inexact,
-                HostImage& image) {
+void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, RowRange rows,
+                RowReader& reader) {
   const TiffLayout& l = header.layout;
-  const Size size = image.size();
   const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
   const auto row_bytes = static_cast<size_t>(TIFFTileRowSize64(tiff));
@@ -485,26 +485,37 @@ void read_tiles(TIFF* tiff, const Memory& memory, const TiffHeader& header, Inex
   const auto slice_bytes = static_cast<size_t>(TIFFTileSize64(tiff));
   const std::int64_t slices = deep ? l.tile_depth : 1;
   std::vector<std::uint8_t> tile(static_cast<size_t>(slices) * slice_bytes + 8);
-  RowReader reader(tiff, l, image, inexact);
+  const std::uint8_t* pixels = tile.data() + static_cast<size_t>(slice) * slice_bytes;
   DeepTiles deep_tiles(tiff, memory);
   for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
-    for (std::int64_t y = 0; y < size.height; y += l.tile.height) {
-      for (std::int64_t x = 0; x < size.width; x += l.tile.width) {
+    for (std::int64_t top = rows.y / l.tile.height * l.tile.height; top < rows.y_end;
+         top += l.tile.height) {
+      for (std::int64_t x = 0; x < l.size.width; x += l.tile.width) {
         const std::uint32_t which = TIFFComputeTile(
-            tiff, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+            tiff, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(top),
             static_cast<std::uint32_t>(header.plane), static_cast<std::uint16_t>(plane));
         const bool is_read = deep ? deep_tiles.read(which, slices, tile.data())
                                   : TIFFReadEncodedTile(tiff, which, tile.data(), -1) >= 0;
         if (!is_read) fail_tiff(memory, "a tile cannot be read");
-        const std::uint8_t* pixels = tile.data() + static_cast<size_t>(slice) * slice_bytes;
-        const std::int64_t bottom = std::min<std::int64_t>(l.tile.height, size.height - y);
-        const std::int64_t count = std::min<std::int64_t>(l.tile.width, size.width - x);
-        for (std::int64_t r = 0; r < bottom; ++r) {
-          reader.put(pixels + static_cast<size_t>(r) * row_bytes, x, y + r, count, plane,
+        const std::int64_t count = std::min<std::int64_t>(l.tile.width, l.size.width - x);
+        const std::int64_t end = std::min(top + l.tile.height, rows.y_end);
+        for (std::int64_t y = std::max(top, rows.y); y < end; ++y) {
+          reader.put(pixels + static_cast<size_t>(y - top) * row_bytes, x, y - rows.y, count, plane,
                      apart ? 1 : samples);
         }
       }
     }
+  }
+}
+
+// Rows of any file but one in YCbCr, as they are stored.
+void read_rows(TIFF* tiff, const Memory& memory, const TiffHeader& header, RowRange rows,
+               Inexact& inexact, HostImage& image) {
+  RowReader reader(tiff, header.layout, image, inexact);
+  if (TIFFIsTiled(tiff) != 0) {
+    read_tiles(tiff, memory, header, rows, reader);
+  } else {
+    read_strips(tiff, memory, header.layout, rows, reader);
   }
 }
 
@@ -647,10 +658,8 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   if (l.is_ycbcr()) {
     if (header.plane > 0) fail("TIFF of a volume in YCbCr is not supported");
     read_ycbcr(tiff, memory, l, image);
-  } else if (TIFFIsTiled(tiff) != 0) {
-    read_tiles(tiff, memory, header, inexact, image);
   } else {
-    read_strips(tiff, memory, l, inexact, image);
+    read_rows(tiff, memory, header, {0, l.size.height}, inexact, image);
   }
   // Some decoders go on after damage with whatever pixels.
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");
@@ -839,71 +848,34 @@ class TiffRows final : public PictureRows {
   TiffRows(int file, std::int64_t bytes, const ImageInfo& info, MakeImage make_image)
       : type_(info.type),
         make_image_(make_image),
-        inexact_(info.inexact ? info.inexact : std::make_shared<Inexact>()) {
-    const TiffHeader header = read_tiff(ByteSource(file, bytes), info.page);
-    l_ = header.layout;
+        inexact_(info.inexact ? info.inexact : std::make_shared<Inexact>()),
+        header_(read_tiff(ByteSource(file, bytes), info.page)) {
     memory_.file = file;
     memory_.file_bytes = static_cast<std::uint64_t>(bytes);
-    file_ = open_page(memory_, header, info);
+    file_ = open_page(memory_, header_, info);
   }
 
   bool is_readable() const {
-    return !l_.is_ycbcr() && (l_.planar == PLANARCONFIG_CONTIG || l_.samples == 1);
+    const TiffLayout& l = header_.layout;
+    return !l.is_ycbcr() && (l.planar == PLANARCONFIG_CONTIG || l.samples == 1);
   }
 
   HostImage read(std::int64_t y, std::int64_t y_end) override {
-    HostImage image = make_image_(type_, {l_.size.width, y_end - y});
-    RowReader reader(file_.get(), l_, image, *inexact_);
-    if (TIFFIsTiled(file_.get()) != 0) {
-      read_tiles(reader, y, y_end);
-    } else {
-      read_strips(reader, y, y_end);
-    }
+    HostImage image = make_image_(type_, {header_.layout.size.width, y_end - y});
+    read_rows(file_.get(), memory_, header_, {y, y_end}, *inexact_, image);
     // Some decoders go on after damage with whatever pixels.
     if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");
-    unassociate(image, l_);
+    unassociate(image, header_.layout);
     return image;
   }
 
  private:
-  void read_strips(RowReader& reader, std::int64_t y, std::int64_t y_end) {
-    memory_row_.resize(static_cast<size_t>(TIFFScanlineSize64(file_.get())) + 8);
-    for (std::int64_t row = y; row < y_end; ++row) {
-      if (TIFFReadScanline(file_.get(), memory_row_.data(), static_cast<std::uint32_t>(row), 0) <
-          0) {
-        fail_tiff(memory_, "a row cannot be read");
-      }
-      reader.put(memory_row_.data(), 0, row - y, l_.size.width, 0, static_cast<int>(l_.samples));
-    }
-  }
-
-  void read_tiles(RowReader& reader, std::int64_t y, std::int64_t y_end) {
-    const auto row_bytes = static_cast<size_t>(TIFFTileRowSize64(file_.get()));
-    memory_row_.resize(static_cast<size_t>(TIFFTileSize64(file_.get())) + 8);
-    for (std::int64_t top = y / l_.tile.height * l_.tile.height; top < y_end;
-         top += l_.tile.height) {
-      for (std::int64_t x = 0; x < l_.size.width; x += l_.tile.width) {
-        if (TIFFReadTile(file_.get(), memory_row_.data(), static_cast<std::uint32_t>(x),
-                         static_cast<std::uint32_t>(top), 0, 0) < 0) {
-          fail_tiff(memory_, "a tile cannot be read");
-        }
-        const std::int64_t count = std::min(l_.tile.width, l_.size.width - x);
-        const std::int64_t last = std::min(top + l_.tile.height, y_end);
-        for (std::int64_t row = std::max(top, y); row < last; ++row) {
-          reader.put(memory_row_.data() + static_cast<size_t>(row - top) * row_bytes, x, row - y,
-                     count, 0, static_cast<int>(l_.samples));
-        }
-      }
-    }
-  }
-
   ImageType type_;
   MakeImage make_image_;
   std::shared_ptr<Inexact> inexact_;
-  TiffLayout l_;
+  TiffHeader header_;
   Memory memory_;
   TiffFile file_;
-  std::vector<std::uint8_t> memory_row_;  // a row or a tile
 };
 
 // Rows into an open file, behind what is there already, but for the header.

@@ -44,9 +44,6 @@ class Frames final : public PageDecoder {
   }
 
  private:
-  struct Delete {
-    void operator()(WebPAnimDecoder* decoder) const { WebPAnimDecoderDelete(decoder); }
-  };
   void open(Size size) {
     next_ = 0;
     WebPAnimDecoderOptions options;
@@ -63,7 +60,7 @@ class Frames final : public PageDecoder {
 
   WebPData data_;
   MakeImage make_image_;
-  std::unique_ptr<WebPAnimDecoder, Delete> decoder_;
+  Made<WebPAnimDecoder, WebPAnimDecoderDelete> decoder_;
   int next_ = 0;  // the frame that comes next
 };
 
@@ -102,10 +99,7 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
     fail("truncated WebP: it ends at byte ", bytes.size());
   }
   if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status ", status);
-  RowSplitter splitter(image);
-  for (size_t y = 0; y < height; ++y) {
-    splitter.put(joined.data() + pixel * width * y, static_cast<std::int64_t>(y));
-  }
+  RowSplitter(image).put_all(joined.data(), pixel * width);
   return image;
 }
 
