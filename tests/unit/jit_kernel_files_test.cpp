@@ -159,9 +159,11 @@ std::string all_programs() {
   for (const PackedForm::Filter filter : {PackedForm::Filter::png, PackedForm::Filter::exr}) {
     text += jit::packer(Dialect::opencl, packed_form(filter), DeflateEffort::copies).source;
   }
-  PackedForm unpacked = packed_form(PackedForm::Filter::none);
-  unpacked.packing = PackedForm::Packing::none;
-  text += jit::packer(Dialect::opencl, unpacked, DeflateEffort::codes).source;
+  for (const auto packing : {PackedForm::Packing::none, PackedForm::Packing::lzw}) {
+    PackedForm form = packed_form(PackedForm::Filter::none);
+    form.packing = packing;
+    text += jit::packer(Dialect::opencl, form, DeflateEffort::codes).source;
+  }
   text += jit::one_nan(Dialect::opencl).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;

@@ -559,6 +559,7 @@ FUNCTION uint put_strings_until_full(IN_LOCAL uint* table, GLOBAL const uint* fr
 }
 
 // -- part: write_codes
+// A chunk in LZW into its slot, and its bytes.
 KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_parts,
                             GLOBAL uint* slots, PARAMETERS) {
   LOCAL uint table[LZW_TABLE];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,19 +14,19 @@
 namespace impipe::io {
 
 // Of lines of channels of one type, in the order of the image; nothing where it is not floats, or
-// another compression than none, ZIPS and ZIP.
+// another compression than none, RLE, ZIPS and ZIP.
 inline std::optional<PackedForm> exr_form(const ImageType& type, Size size,
                                           const std::vector<std::string>& channels, ExrType channel,
                                           int compression) {
-  constexpr int none = 0, zips = 2, zip = 3;
-  const bool is_zip = compression == zips || compression == zip;
-  if (channel == ExrType::whole || (!is_zip && compression != none)) return {};
+  using enum PackedForm::Packing;
+  constexpr PackedForm::Packing packings[] = {none, exr_rle, zlib, zlib};
+  if (channel == ExrType::whole || compression >= std::ssize(packings)) return {};
   PackedForm form{
       .cls = PixelClass::single,
       .channels = type.channels,
       .size = size,
-      .packing = is_zip ? PackedForm::Packing::zlib : PackedForm::Packing::none,
-      .filter = is_zip ? PackedForm::Filter::exr : PackedForm::Filter::none,
+      .packing = packings[compression],
+      .filter = compression > 0 ? PackedForm::Filter::exr : PackedForm::Filter::none,
       .sample = channel == ExrType::half ? PackedForm::Sample::half : PackedForm::Sample::floating,
       .bits = channel == ExrType::half ? 16 : 32,
       .order = PackedForm::Order::by_row,
