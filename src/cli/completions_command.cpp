@@ -78,7 +78,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 std::vector<FlagText> flags_of(const Command& command) {
   std::vector<FlagText> flags;
   for (const CLI::Option* option : command.app->get_options()) {
-    if (option->get_lnames().empty()) continue;
+    if (option->get_lnames().empty() || option->get_group().empty()) continue;
     FlagText flag;
     for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);

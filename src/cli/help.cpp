@@ -76,7 +76,7 @@ std::string command_help(const Command& command) {
         command.app->get_options([&](const CLI::Option* option) {
           return option->get_group() == group && !option->get_lnames().empty();
         });
-    if (options.empty()) continue;
+    if (group.empty() || options.empty()) continue;  // without a group: the program's own
     out += "\n" + group + ":\n";
     for (const CLI::Option* option : options) {
       std::string text = flag_text(*option);

@@ -25,7 +25,7 @@ std::string plain(std::string_view text) {
 
 void add_flags(std::string& out, const Command& command) {
   for (const CLI::Option* option : command.app->get_options()) {
-    if (option->get_lnames().empty()) continue;
+    if (option->get_lnames().empty() || option->get_group().empty()) continue;
     std::string names;
     for (const std::string& name : option->get_snames()) names += "-" + name + ", ";
     names += "--" + option->get_lnames().front();

@@ -22,7 +22,6 @@ class KeptBytes {
     std::vector<std::byte> taken;
     if (size < min_bytes) return taken;
     std::lock_guard lock(mutex_);
-    ++out_;
     auto best = buffers_.end();
     for (auto one = buffers_.begin(); one != buffers_.end(); ++one) {
       if (one->capacity() < size) continue;
@@ -39,9 +38,7 @@ class KeptBytes {
   void give(std::vector<std::byte> bytes) noexcept {
     const std::size_t room = bytes.capacity();
     std::lock_guard lock(mutex_);
-    if (room < min_bytes || out_ == 0) return;
-    --out_;
-    if (room + bytes_ > most_ || buffers_.size() == max_buffers) return;
+    if (room < min_bytes || room + bytes_ > most_ || buffers_.size() == max_buffers) return;
     buffers_.push_back(std::move(bytes));
     bytes_ += room;
   }
@@ -54,7 +51,6 @@ class KeptBytes {
  private:
   std::mutex mutex_;
   std::vector<std::vector<std::byte>> buffers_;
-  std::size_t out_ = 0;  // that were taken and may come back
   std::size_t bytes_ = 0, most_ = std::size_t{256} << 20;
 };
 

@@ -11,8 +11,7 @@ namespace impipe {
 std::vector<std::byte> kept_bytes(std::size_t size);
 // An empty buffer with room for `size` bytes.
 std::vector<std::byte> kept_room(std::size_t size);
-// For the next one who asks: no more buffers than were taken and, at first, 256 MiB; others are let
-// go.
+// For the next one who asks. What is more than keep_at_most has said, at first 256 MiB, is let go.
 void keep_bytes(std::vector<std::byte> bytes) noexcept;
 void keep_at_most(std::size_t bytes) noexcept;
 

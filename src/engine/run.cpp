@@ -52,6 +52,10 @@ class FilesRun {
     std::vector<OpenDevice> devices = opening.get();
     if (!has_work) return std::move(end_);
     open_lanes(state_, options_, std::move(devices), progress_, end_);
+    // Groups of pictures give their files' buffers back together.
+    if (state_.lanes->first().device().is_gpu) {
+      keep_at_most(static_cast<std::size_t>(memory_ / 16));
+    }
     plan_all(work_, *state_.lanes, options_, progress_);
     settle_outputs();
     begin();
@@ -66,7 +70,6 @@ class FilesRun {
     target_ = target_of(options_);
     check_in_place(options_, state_.pipeline);
     memory_ = options_.memory > 0 ? options_.memory : default_memory();
-    keep_at_most(static_cast<std::size_t>(memory_ / 16));
     fill_settings(settings_, options_, state_.pipeline, memory_);
     if (state_.pipeline.has_source()) {
       state_.source = pipeline::checked_source(state_.pipeline, options_.max_pixels);

@@ -261,7 +261,9 @@ void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else {
     io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
   }
-  keep_bytes(std::move(bytes));
+  // Others were not made in a kept buffer.
+  const bool was_kept = result_.encoded_on_device || picture_.output_format == io::Format::npy;
+  if (was_kept) keep_bytes(std::move(bytes));
 }
 
 void PictureWorker::tell_losses(const io::Encoded& encoded) {
