@@ -102,6 +102,9 @@ bool packs(const PackedForm& form) {
   }
   if (form.size.pixels() == 0 || form.chunk.pixels() == 0) return false;
   constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
+  // The bits of a chunk in LZW are counted in 32.
+  if (form.packing == Packing::lzw && max_lzw_bytes(form.chunk_bytes()) >= max_bytes / 2)
+    return false;
   return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
          fits_filter(form);
 }

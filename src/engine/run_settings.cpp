@@ -75,7 +75,7 @@ std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline) {
 }
 
 std::int64_t max_files(const RunOptions& options) {
-  constexpr std::int64_t at_a_glance = 2000;
+  constexpr std::int64_t at_a_glance = 200;
   constexpr std::uintmax_t large = 512 << 20;  // bytes
   std::uintmax_t bytes = 0;
   if (!options.files_from.empty() || !options.watch.empty() || options.recursive) return 0;

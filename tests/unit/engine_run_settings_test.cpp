@@ -22,7 +22,7 @@ TEST(RunSettings, FilesAreCountedAtAGlance) {
   fs::create_directories(root / "in");
   fs::create_directories(root / "many");
   for (int i = 0; i < 5; ++i) std::ofstream(root / "in" / std::to_string(i));
-  for (int i = 0; i < 2001; ++i) std::ofstream(root / "many" / std::to_string(i));
+  for (int i = 0; i < 201; ++i) std::ofstream(root / "many" / std::to_string(i));
   std::ofstream(root / "film.y4m");
   const std::string in = root / "in", file = root / "in/1", film = root / "film.y4m";
   RunOptions options;
@@ -57,8 +57,7 @@ TEST(RunSettings, FewFilesHaveFewQueues) {
     const char* said = getenv(name);
     return said != nullptr ? std::string(said) : std::string();
   };
-  for (const auto& [files, wanted] :
-       {std::pair(0, ""), {2001, ""}, {1, "1"}, {100, "1"}, {101, "2"}, {2000, "2"}}) {
+  for (const auto& [files, wanted] : {std::pair(0, "4"), {1, "1"}, {100, "1"}, {101, "4"}}) {
     unsetenv(name);
     EXPECT_EQ(said_for(files), wanted) << files;
   }

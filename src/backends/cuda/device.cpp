@@ -125,12 +125,12 @@ class CudaDevice final : public jit::GpuDevice {
 }  // namespace
 
 // The driver makes eight queues to the card, which takes a part of a context's time, and so does
-// their end. What few files there are goes faster with fewer; many need them
+// their end. What few files there are goes faster with one, any others with four
 // (docs/decisions/0071-queues-for-few-files.md). A user's own number stays.
 void prepare_process(std::int64_t max_files) {
-  constexpr std::int64_t few = 100, some = 2000;
-  if (max_files <= 0 || max_files > some) return;
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", max_files <= few ? "1" : "2", 0);
+  constexpr std::int64_t few = 100;
+  const bool are_few = max_files > 0 && max_files <= few;
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", are_few ? "1" : "4", 0);
 }
 
 std::vector<DeviceInfo> devices() {

@@ -22,6 +22,8 @@ using Sample = PackedForm::Sample;
 
 // A stored block has at most 65,535 bytes, and parts begin at multiples of 16.
 constexpr std::int64_t max_part = 65520;
+// One work-item goes through a part of LZW, whose table is full behind some 6 KB of a photograph.
+constexpr std::int64_t max_lzw_part = 16384;
 constexpr std::int64_t block_words = 512;  // BLOCK_WORDS
 // Parts whose tokens are in memory at the same time, 128 KB each.
 constexpr std::int64_t parts_at_once = 2048;
@@ -85,6 +87,7 @@ std::string text_of(const PackedForm& form, DeflateEffort effort, const std::str
                        {"png", yes(form.filter == Filter::png)},
                        {"exr", yes(form.filter == Filter::exr)},
                        {"zlib", yes(form.packing == Packing::zlib)},
+                       {"lzw", yes(form.packing == Packing::lzw)},
                        {"filters", form.bits == 1 ? "1" : "5"},  // PNG's advice
                        {"items", std::to_string(writers)},
                        {"coders", std::to_string(coders)},
@@ -105,14 +108,13 @@ Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
   p.padded = form.padded ? 1 : 0;
   p.stride = static_cast<int>(values.inputs[0].stride);
   const bool is_lzw = form.packing == Packing::lzw;
-  const std::int64_t parts = is_lzw ? 1 : parts_of(form.chunk_bytes(), max_part);
+  const std::int64_t parts = parts_of(form.chunk_bytes(), is_lzw ? max_lzw_part : max_part);
   p.part_bytes = static_cast<int>(upto_16(parts_of(form.chunk_bytes(), parts)));
   p.parts = static_cast<int>(parts);
   p.values = 2 + p.chunks;
   p.step = values.inputs[0].step;
   p.chunk_step = upto_16(form.chunk_bytes()) + 16;  // words are read together with the next one
-  p.slot_step =
-      is_lzw ? upto_16(max_lzw_bytes(form.chunk_bytes()) + 64) : upto_16(p.part_bytes + 16);
+  p.slot_step = upto_16(is_lzw ? max_lzw_bytes(p.part_bytes) + 64 : p.part_bytes + 16);
   p.room = values.outputs[0].stride;
   return p;
 }
@@ -210,7 +212,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
     add_deflate(passes, p, from, slots_of(form), effort);
   } else if (form.packing == Packing::lzw) {
     passes.push_back({begin_parts,
-                      shape(std::int64_t{p.chunks} * p.pictures, 1, 1, lzw_items),
+                      shape(std::int64_t{p.parts} * p.chunks * p.pictures, 1, 1, lzw_items),
                       {from, parts, slots_of(form)}});
   } else {
     passes.push_back(
@@ -257,7 +259,7 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) throw std::logic_error("no device packs pictures of this form");
   std::string text;
   for (const char* name : {"parameters", "geometry", "samples", "words", "order", "measure",
-                           "place", "join", "join_parts", "take"}) {
+                           "place", "join", "join_bits", "join_parts", "take"}) {
     text += part(kernels::pack, name);
   }
   Program program;

@@ -20,6 +20,7 @@
 #define $png 1             // a filter byte before each row
 #define $exr 0
 #define $zlib 1
+#define $lzw 0
 #define $filters 5         // of PNG that are tried
 #define $items 256
 #define $coders 64
@@ -45,7 +46,7 @@ struct Parameters {
   long room;               // bytes from picture to picture where the chunks are joined
 };
 // A part that is packed: its bytes (with PART_STORED where it is left as it is), the sums of
-// Adler-32 over its bytes alone, and where in its chunk it begins.
+// Adler-32 over its bytes alone, and where in its chunk it begins. LZW's bytes are bits here.
 #define PART_STORED 0x80000000u
 #define ADLER 65521u
 
@@ -327,7 +328,7 @@ KERNEL(64) void measure_chunks(GLOBAL uint4* all_parts, GLOBAL uint4* chunk_size
   sums_before(sums, first, &first, 64);
   sums_before(sums, second, &second, 64);
   if (ITEM == 0) {
-    bytes += $zlib ? 4u : 0u;
+    bytes = $lzw ? (bytes + 7u) / 8u : bytes + ($zlib ? 4u : 0u);
     const uint is_stored = $exr && bytes >= (uint)chunk.bytes ? 1u : 0u;
     uint4 size;
     size.x = is_stored != 0u ? (uint)chunk.bytes : bytes;
@@ -393,6 +394,22 @@ FUNCTION void copy_bytes(GLOBAL uchar* all_to, const long begin, GLOBAL const ui
   if (tail + ITEM < bytes) to[tail + ITEM] = single[tail + ITEM];
 }
 
+// -- part: join_bits
+// The bits of a part of LZW behind those of the parts before it. A byte that two parts share is
+// written by the first of them; each part has more than 8 bits.
+FUNCTION uint byte_of_bits(GLOBAL const uchar* from, const uint at) {
+  return ((uint)from[at / 8u] << 8 | from[at / 8u + 1u]) >> (8u - (at & 7u)) & 255u;
+}
+FUNCTION void copy_bits(GLOBAL uchar* to, const uint begin, const uint bits,
+                        GLOBAL const uchar* from, GLOBAL const uchar* next) {
+  const uint end = begin + bits;
+  for (uint i = (begin + 7u) / 8u + ITEM; 8u * i < end; i += 256u) {
+    uint byte = byte_of_bits(from, 8u * i - begin);
+    if (8u * i + 8u > end && next != from) byte |= next[0] >> (end - 8u * i);
+    to[i] = (uchar)byte;
+  }
+}
+
 // -- part: join_parts
 // Each part, GROUP_X, where it belongs in its picture, with what zlib has around a chunk.
 KERNEL(256) void join_parts(GLOBAL const uint* all_ordered, GLOBAL const uint* all_filtered,
@@ -409,6 +426,12 @@ KERNEL(256) void join_parts(GLOBAL const uint* all_ordered, GLOBAL const uint* a
   const int is_last = begin + bytes >= chunk.bytes;
   if (size.w != 0u) {
     copy_bytes(rooms, chunk_to + begin, all_ordered + from, bytes);
+  } else if ($lzw) {
+    GLOBAL const uchar* own = (GLOBAL const uchar*)slots + all_parameters.slot_step * index;
+    if (bytes > 0) {
+      copy_bits(rooms + chunk_to, part.w, part.x, own,
+                own + (is_last ? 0l : all_parameters.slot_step));
+    }
   } else {
     GLOBAL uchar* to = rooms + chunk_to + part.w;
     if ((part.x & PART_STORED) == 0u) {
@@ -497,9 +520,10 @@ FUNCTION uint bits_behind_run(const uint symbol) {
 }
 
 // -- part: lzw
-// TIFF's LZW, most significant bit first. A part is a whole chunk, and one work-item of its group
-// goes through it. A word of the table is a string: the code of what it begins with, its last byte,
-// and its own code. The table is cleared before a code of 13 bits would be needed.
+// TIFF's LZW, most significant bit first. One work-item of a group goes through a part, and clears
+// the table at its end unless the chunk ends there. A word of the table is a string: the code of
+// what it begins with, its last byte, and its own code. The table is cleared before a code of 13
+// bits would be needed.
 #define LZW_CLEAR 256u
 #define LZW_END 257u
 #define LZW_FULL 4094u  // libtiff's decoder wants it cleared here
@@ -559,7 +583,7 @@ FUNCTION uint put_strings_until_full(IN_LOCAL uint* table, GLOBAL const uint* fr
 }
 
 // -- part: write_codes
-// A chunk in LZW into its slot, and its bytes.
+// A part in LZW into its slot, and its bits.
 KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_parts,
                             GLOBAL uint* slots, PARAMETERS) {
   LOCAL uint table[LZW_TABLE];
@@ -573,7 +597,7 @@ KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_p
   out.string = part.from[0] & 255u;
   out.next = LZW_END + 1u;
   out.bits = 9u;
-  put_code(&out, LZW_CLEAR);
+  if (THIS_PART % all_parameters.parts == 0) put_code(&out, LZW_CLEAR);
   if (ITEM == 0) reached = 1u;
   BARRIER;
   while (reached < part.bytes) {
@@ -583,11 +607,13 @@ KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_p
     BARRIER;
   }
   if (ITEM == 0) {
-    put_string_code(&out);
-    put_code(&out, LZW_END);
-    if (out.fill > 0u) out.to[out.words] = turned_word((uint)(out.held << (32u - out.fill)));
+    const int is_cleared = put_string_code(&out);
+    if (part.is_last) put_code(&out, LZW_END);
+    if (!part.is_last && !is_cleared) put_code(&out, LZW_CLEAR);
+    out.to[out.words] = turned_word((uint)(out.held << (32u - out.fill)));
+    out.to[out.words + 1u] = 0u;
     uint4 size;
-    size.x = 4u * out.words + (out.fill + 7u) / 8u;
+    size.x = part.bytes == 0u ? 0u : 32u * out.words + out.fill;
     size.y = 0u;
     size.z = 0u;
     size.w = 0u;
