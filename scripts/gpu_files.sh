@@ -1,20 +1,23 @@
 #!/bin/bash
 # Times folders of files from a RAM disk to a RAM disk, on the CPU and on a card, with the host's
-# codecs and with the card's. Prints a line a folder: files a second, best of three.
-# usage: scripts/gpu_files.sh PROGRAM [DEVICE [SHARE]]; SHARE: of the files, 1 is all of them
+# codecs and with the card's, and with another program (an older one) on the card. Prints a line a
+# folder: files a second, the best of two; all but the last two of PROGRAM do half of the files.
+# usage: scripts/gpu_files.sh PROGRAM [DEVICE [SHARE [OTHER]]]; SHARE: of the files, 1 is all of them
 set -eu
-program=$1 device=${2:-cuda:0} share=${3:-1}
+program=$1 device=${2:-cuda:0} share=${3:-1} other=${4:-}
 work=$(mktemp -d -p /dev/shm)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache
-mkdir "$XDG_CACHE_HOME"
+mkdir "$work/cache" "$work/other-cache"
 
-# make FOLDER COUNT FILE: as many copies of a file as that, as links.
+# make FOLDER COUNT FILE: so many copies of a file in FOLDER, and half of them in FOLDER-part.
 make() {
-  mkdir "$work/$1"
+  mkdir "$work/$1" "$work/$1-part"
   local count
   count=$(python3 -c "print(max(8, round($2 * $share)))")
   for ((i = 0; i < count; ++i)); do cp "$work/$3" "$work/$1/$i.${3##*.}"; done
+  for ((i = 0; i < (count + 1) / 2; ++i)); do
+    ln "$work/$1/$i.${3##*.}" "$work/$1-part/$i.${3##*.}"
+  done
 }
 
 python3 - "$work" <<'PY'
@@ -45,42 +48,54 @@ wide.save(f"{work}/lzw.tif", compression="tiff_lzw")
 wide.save(f"{work}/deflate.tif", compression="tiff_adobe_deflate", tiffinfo={317: 2})
 np.save(f"{work}/gray.npy", gray)
 np.save(f"{work}/colour.npy", colour)
+np.save(f"{work}/twelve.npy", np.concatenate([colour * s for s in (1, 0.5, 0.25, 0.125)], 2))
 PY
+export XDG_CACHE_HOME=$work/cache
 "$program" '' "$work/colour.npy" -o "$work/float.exr" -d single 2> /dev/null
 "$program" '' "$work/colour.npy" -o "$work/half.exr" -d half 2> /dev/null
-make png-gray 960 gray.png
-make png-colour 960 colour.png
-make png-small 8000 small.png
-make tiff-none 384 none.tif
-make tiff-lzw 256 lzw.tif
-make tiff-deflate 384 deflate.tif
-make exr-float 96 float.exr
-make exr-half 192 half.exr
-make npy 256 gray.npy
+"$program" '' "$work/twelve.npy" --axes YXC -o "$work/twelve.exr" -d half 2> /dev/null
 
-# rate FOLDER ARGUMENTS: files a second
+# seconds FOLDER PROGRAM ARGUMENTS: of a run; what it says goes to $work/said.
+seconds() {
+  local begin end
+  begin=$(date +%s.%N)
+  "$2" 'imgaussfilt 2' "$work/$1" -o "$work/out" "${@:3}" -v > "$work/said" 2>&1 ||
+    { tail -3 "$work/said" >&2; exit 1; }
+  end=$(date +%s.%N)
+  rm -rf "$work/out"
+  python3 -c "print($end - $begin)"
+}
+# rate FOLDER PROGRAM ARGUMENTS: files a second
 rate() {
-  local best=0 files said
+  local files
   files=$(find "$work/$1" -type f | wc -l)
-  for _ in 1 2 3; do
-    local begin end
-    begin=$(date +%s.%N)
-    said=$("$program" 'imgaussfilt 2' "$work/$1" -o "$work/out" "${@:2}" -v 2>&1) ||
-      { echo "$said" | tail -3; exit 1; }
-    end=$(date +%s.%N)
-    rm -rf "$work/out"
-    best=$(python3 -c "print(max($best, $files / ($end - $begin)))")
-  done
-  codec=$(echo "$said" | sed -n 's/.*--codec: pictures //p')
-  printf ' %8.0f' "$best"
+  printf ' %8.0f' "$(python3 -c "print($files / min($(seconds "$@"), $(seconds "$@")))")"
+}
+# row FOLDER COUNT FILE
+row() {
+  make "$@"
+  printf '%-12s %5s files' "$1" "$(find "$work/$1" -type f | wc -l)"
+  rate "$1-part" "$program" --device cpu
+  rate "$1-part" "$program" --device "$device" --codec cpu
+  seconds "$1-part" "$program" --device "$device" --codec device > /dev/null
+  rate "$1" "$program" --device "$device" --codec device
+  codec=$(sed -n 's/.*--codec: pictures //p' "$work/said")
+  rate "$1" "$program" --device auto
+  if [ -n "$other" ]; then
+    XDG_CACHE_HOME=$work/other-cache rate "$1-part" "$other" --device "$device"
+  fi
+  echo "  $codec"
+  rm -rf "${work:?}/$1" "$work/$1-part"
 }
 
-echo "files a second: the CPU; $device, the host's codecs; $device, its own codecs"
-for folder in png-gray png-colour png-small tiff-none tiff-lzw tiff-deflate exr-float exr-half npy; do
-  printf '%-12s %5s files' "$folder" "$(find "$work/$folder" -type f | wc -l)"
-  rate "$folder" --device cpu
-  rate "$folder" --device "$device" --codec cpu
-  codec=
-  rate "$folder" --device "$device" --codec device
-  echo "  $codec"
-done
+echo "files a second: the CPU; $device, the host's codecs; $device, its own codecs; --device auto${other:+; another program on $device}"
+row png-gray 1920 gray.png
+row png-colour 1920 colour.png
+row png-small 16000 small.png
+row tiff-none 384 none.tif
+row tiff-lzw 384 lzw.tif
+row tiff-deflate 384 deflate.tif
+row exr-float 192 float.exr
+row exr-half 384 half.exr
+row exr-twelve 192 twelve.exr
+row npy 512 gray.npy

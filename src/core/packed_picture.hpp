@@ -19,8 +19,10 @@ struct PackedForm {
   enum class Packing : std::uint8_t { none, zlib, lzw, packbits, exr_rle };
   // What was done to a chunk's bytes before they were packed. differences: TIFF's predictor 2,
   // between samples of their own width. float_differences: TIFF's predictor 3. png: a filter byte
-  // and its prediction a row. exr: even bytes before odd ones, then differences of bytes.
-  enum class Filter : std::uint8_t { none, differences, float_differences, png, exr };
+  // and its prediction a row. exr: even bytes before odd ones, then differences of bytes. pxr24:
+  // differences of samples, then of each row all first bytes, the uppermost, before all second
+  // ones.
+  enum class Filter : std::uint8_t { none, differences, float_differences, png, exr, pxr24 };
   enum class Sample : std::uint8_t { integer, half, floating };
   // Samples of a chunk: pixel by pixel; a row of each channel, then the next row (EXR); or a chunk
   // has one channel, and the chunks of a channel follow each other.
@@ -34,7 +36,9 @@ struct PackedForm {
   Packing packing = Packing::none;
   Filter filter = Filter::none;
   Sample sample = Sample::integer;
-  int bits = 8;  // of a stored sample: 1, 2, 4, 8, 16, 32; rows begin on a byte
+  // Of a stored sample: 1, 2, 4, 8, 16, 32, and the upper 24 of a float where the filter is pxr24.
+  // Rows begin on a byte.
+  int bits = 8;
   bool big_endian = false;
   bool inverted = false;  // 0 is white: the pixel is the largest value less the sample
   Order order = Order::by_pixel;

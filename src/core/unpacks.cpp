@@ -20,7 +20,8 @@ bool has_pixels(const PackedForm& form) {
   switch (form.sample) {
     case Sample::half: return form.bits == 16 && form.cls == PixelClass::single && !form.inverted;
     case Sample::floating:
-      return form.bits == 32 && form.cls == PixelClass::single && !form.inverted;
+      return form.bits == (form.filter == Filter::pxr24 ? 24 : 32) &&
+             form.cls == PixelClass::single && !form.inverted;
     case Sample::integer: break;
   }
   if (form.bits == 1 && form.cls == PixelClass::logical) return true;
@@ -54,6 +55,7 @@ bool has_filter(const PackedForm& form) {
              bytes != 7;
     }
     case Filter::exr: return form.bits >= 8;
+    case Filter::pxr24: return form.sample != Sample::integer && form.order == Order::by_row;
   }
   return false;
 }
@@ -81,6 +83,7 @@ bool fits_filter(const PackedForm& form) {
       return form.sample != Sample::integer && form.order != Order::by_row;
     case Filter::png: return form.order == Order::by_pixel && form.packing != Packing::lzw;
     case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
+    case Filter::pxr24: return false;
   }
   return false;
 }

@@ -83,8 +83,9 @@ Planes planes_of(const PackedForm& form, Stored& stored) {
         const std::uint32_t most = mask_of(form.bits);
         const std::uint32_t code = (form.inverted ? most - v : v) * (white / std::min(white, most));
         if (form.cls == PixelClass::single) {
-          plane.row_as<float>(y)[x] =
-              form.sample == PackedForm::Sample::half ? value_of_half(v) : std::bit_cast<float>(v);
+          plane.row_as<float>(y)[x] = form.sample == PackedForm::Sample::half
+                                          ? value_of_half(v)
+                                          : std::bit_cast<float>(v << (32 - form.bits));
         } else if (form.cls == PixelClass::uint16) {
           plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(code);
         } else {
@@ -132,6 +133,16 @@ Bytes float_differences(const PackedForm& form, const std::vector<std::uint32_t>
   return bytes;
 }
 
+// OpenEXR's PXR24: differences of samples, the most significant bytes of a row first.
+Bytes pxr24_row(const PackedForm& form, std::vector<std::uint32_t> row) {
+  for (std::size_t i = row.size(); i-- > 1;) row[i] -= row[i - 1];
+  Bytes bytes;
+  for (int shift = form.bits - 8; shift >= 0; shift -= 8) {
+    for (const std::uint32_t sample : row) bytes.push_back(static_cast<std::byte>(sample >> shift));
+  }
+  return bytes;
+}
+
 // OpenEXR's: even bytes before odd ones, then differences and 128.
 Bytes exr_bytes(const Bytes& from) {
   Bytes apart, made;
@@ -149,6 +160,7 @@ Bytes exr_bytes(const Bytes& from) {
 Bytes filtered_row(const PackedForm& form, std::vector<std::uint32_t> row) {
   const auto samples = static_cast<std::size_t>(form.order == Order::by_pixel ? form.channels : 1);
   if (form.filter == Filter::float_differences) return float_differences(form, row, samples);
+  if (form.filter == Filter::pxr24) return pxr24_row(form, std::move(row));
   if (form.filter == Filter::differences) {
     for (std::size_t i = row.size(); i-- > samples;) {
       row[i] = (row[i] - row[i - samples]) & mask_of(form.bits);

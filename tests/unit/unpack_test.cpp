@@ -374,6 +374,15 @@ std::vector<PackedForm> all_forms() {
     form.channels = 4;
     form.channel_of = {3, 2, 1, 0};
   });
+  for (const int bits : {16, 24}) {
+    add([&](PackedForm& form) {
+      depth(form, bits, PixelClass::single, bits == 16 ? Sample::half : Sample::floating);
+      form.filter = Filter::pxr24;
+      form.order = Order::by_row;
+      form.channels = 3;
+      form.channel_of = {2, 1, 0};
+    });
+  }
   return forms;
 }
 

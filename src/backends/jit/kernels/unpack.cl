@@ -36,6 +36,7 @@ struct Parameters {
 #define FLOAT_DIFFERENCES 2
 #define PNG_ROWS 3
 #define EXR_BYTES 4
+#define PXR24 5
 #define BY_PIXEL 0
 #define BY_ROW 1
 #define BY_PLANE 2
@@ -79,13 +80,27 @@ FUNCTION void store_sample(GLOBAL uchar* row, const int which, const int bytes,
   if (bytes == 4) ((GLOBAL uint*)row)[which] = big_endian ? swapped(v) : v;
 }
 
+// A sample whose bytes lie in rows of their own, the uppermost first.
+FUNCTION uint sample_apart(GLOBAL const uchar* row, const int which, const int bytes,
+                           const int samples) {
+  uint v = 0u;
+  for (int b = 0; b < bytes; ++b) v = v << 8 | row[b * samples + which];
+  return v;
+}
+FUNCTION void store_apart(GLOBAL uchar* row, const int which, const int bytes, const int samples,
+                          const uint v) {
+  for (int b = 0; b < bytes; ++b) row[b * samples + which] = (uchar)(v >> 8 * (bytes - 1 - b));
+}
+
 // -- part: sum_rows
-// TIFF's predictors 2 and 3: each sample, or each byte of a row, is the sum of those before it of
-// the same channel. A row a group.
+// TIFF's predictors 2 and 3, and PXR24: each sample, or each byte of a row, is the sum of those
+// before it of the same channel. A row a group.
 KERNEL(32) void sum_rows(GLOBAL uchar* unpacked, PARAMETERS) {
   LOCAL uint shared[32];
   const int chunk = GROUP_X / all_parameters.chunk_height;
   const int y = GROUP_X % all_parameters.chunk_height, samples = SAMPLES;
+  const int is_apart = all_parameters.filter == PXR24;
+  const int rows = is_apart ? all_parameters.channels : 1;
   const int in_plane = chunk % all_parameters.chunks %
                        (all_parameters.across * all_parameters.down);
   const int width = WIDTH_OF(in_plane % all_parameters.across);
@@ -95,24 +110,29 @@ KERNEL(32) void sum_rows(GLOBAL uchar* unpacked, PARAMETERS) {
   const int count = y >= HEIGHT_OF(in_plane / all_parameters.across) ? 0
                     : of_bytes ? width * (all_parameters.bits / 8)
                                : width;
-  GLOBAL uchar* row = unpacked + (long)chunk * all_parameters.step + (long)y * BYTES_OF_ROW(width);
-  for (int channel = 0; channel < samples; ++channel) {
+  GLOBAL uchar* first = unpacked + (long)chunk * all_parameters.step +
+                        (long)y * rows * BYTES_OF_ROW(width);
+  for (int k = 0; k < rows * samples; ++k) {
+    const int channel = k % samples;
+    GLOBAL uchar* row = first + k / samples * BYTES_OF_ROW(width);
     uint before = 0u;
     for (int from = 0; from < count; from += 128) {
       uint four[4], sum = 0u, all;
       UNROLLED
       for (int k = 0; k < 4; ++k) {
         const int i = from + 4 * ITEM + k;
-        sum += i < count ? whole_sample(row, i * samples + channel, bytes, big_endian) : 0u;
+        sum += i >= count ? 0u
+               : is_apart ? sample_apart(row, i, bytes, width)
+                          : whole_sample(row, i * samples + channel, bytes, big_endian);
         four[k] = sum;
       }
       const uint ahead = before + sum_before_item(shared, sum, 32, &all);
       UNROLLED
       for (int k = 0; k < 4; ++k) {
         const int i = from + 4 * ITEM + k;
-        if (i < count) {
-          store_sample(row, i * samples + channel, bytes, big_endian, ahead + four[k]);
-        }
+        if (i >= count) continue;
+        if (is_apart) store_apart(row, i, bytes, width, ahead + four[k]);
+        if (!is_apart) store_sample(row, i * samples + channel, bytes, big_endian, ahead + four[k]);
       }
       before += all;
       BARRIER;
@@ -329,17 +349,18 @@ FUNCTION uint sample_at(GLOBAL const uchar* chunk, const int row, const int whic
     return (uint)chunk[row + at / 8] >> (8 - bits - at % 8) & ((1u << bits) - 1u);
   }
   const int bytes = bits / 8;
-  if (!is_apart && count == 0) return whole_sample(chunk + row, which, bytes, big_endian);
+  if (is_apart) return sample_apart(chunk + row, which, bytes, samples);
+  if (count == 0) return whole_sample(chunk + row, which, bytes, big_endian);
   uint v = 0u;
   for (int b = 0; b < bytes; ++b) {
-    const int place = is_apart ? row + (bytes - 1 - b) * samples + which
-                               : row + bytes * which + (big_endian ? bytes - 1 - b : b);
+    const int place = row + bytes * which + (big_endian ? bytes - 1 - b : b);
     v |= (uint)chunk[place_of_byte(place, count)] << (8 * b);
   }
   return v;
 }
 #define PIXEL_OF(v)                                                               \
   (all_parameters.sample == HALF_SAMPLES  ? single_of_half(v)                     \
+   : all_parameters.bits == 24            ? (v) << 8                              \
    : all_parameters.inverted              ? (uint)all_parameters.fully - (v) * scale \
                                           : (v) * scale)
 FUNCTION void store_pixels(GLOBAL uchar* to, uint* four, const int bytes) {
@@ -384,7 +405,7 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
                                  order == BY_PIXEL ? inner_x * channels + k : inner_x,
                                  width * SAMPLES, is_exr ? (int)chunk[CHUNK_ROOM] : 0,
                                  all_parameters.bits, all_parameters.big_endian,
-                                 filter == FLOAT_DIFFERENCES);
+                                 filter == FLOAT_DIFFERENCES || filter == PXR24);
         four[i] = PIXEL_OF(v);
       }
       const long channel = (long)(all_parameters.channel_of >> (4 * k) & 15ul);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,24 +13,31 @@
 namespace impipe::io {
 
 // Of lines of channels of one type, in the order of the image; nothing where it is not floats, or
-// another compression than none, RLE, ZIPS and ZIP.
+// another compression than none, RLE, ZIPS, ZIP and PXR24.
 inline std::optional<PackedForm> exr_form(const ImageType& type, Size size,
                                           const std::vector<std::string>& channels, ExrType channel,
                                           int compression) {
-  using enum PackedForm::Packing;
-  constexpr PackedForm::Packing packings[] = {none, exr_rle, zlib, zlib};
-  if (channel == ExrType::whole || compression >= std::ssize(packings)) return {};
-  PackedForm form{
-      .cls = PixelClass::single,
-      .channels = type.channels,
-      .size = size,
-      .packing = packings[compression],
-      .filter = compression > 0 ? PackedForm::Filter::exr : PackedForm::Filter::none,
-      .sample = channel == ExrType::half ? PackedForm::Sample::half : PackedForm::Sample::floating,
-      .bits = channel == ExrType::half ? 16 : 32,
-      .order = PackedForm::Order::by_row,
-      .channel_of = std::vector<std::uint8_t>(channels.size()),
-      .chunk = {size.width, exr_compressions[compression].rows}};
+  using Filter = PackedForm::Filter;
+  using Packing = PackedForm::Packing;
+  constexpr int rle = 1, zip = 3, pxr24 = 5;
+  const bool is_half = channel == ExrType::half, is_pxr24 = compression == pxr24;
+  if (channel == ExrType::whole || (compression > zip && !is_pxr24)) return {};
+  PackedForm form{.cls = PixelClass::single,
+                  .channels = type.channels,
+                  .size = size,
+                  .packing = compression == 0     ? Packing::none
+                             : compression == rle ? Packing::exr_rle
+                                                  : Packing::zlib,
+                  .filter = compression == 0 ? Filter::none
+                            : is_pxr24       ? Filter::pxr24
+                                             : Filter::exr,
+                  .sample = is_half ? PackedForm::Sample::half : PackedForm::Sample::floating,
+                  .bits = is_half    ? 16
+                          : is_pxr24 ? 24
+                                     : 32,
+                  .order = PackedForm::Order::by_row,
+                  .channel_of = std::vector<std::uint8_t>(channels.size()),
+                  .chunk = {size.width, exr_compressions[compression].rows}};
   // A row has its channels in the order of their names.
   std::iota(form.channel_of.begin(), form.channel_of.end(), std::uint8_t{0});
   std::ranges::sort(form.channel_of, {}, [&](std::uint8_t i) { return channels[i]; });

@@ -53,11 +53,14 @@ std::optional<PackedPicture> scan_exr(std::span<const std::byte> file, const Ima
       return {};
     }
     const std::int64_t rows = std::min(out.form.chunk.height, out.form.size.height - top);
-    const std::int64_t whole = rows * out.form.row_bytes(out.form.size.width) * out.form.channels;
-    if (out.form.packing == PackedForm::Packing::none && bytes != whole) return {};
-    out.chunks.push_back({.begin = static_cast<std::int64_t>(at + head_bytes),
-                          .bytes = bytes,
-                          .stored = bytes == whole});
+    const std::int64_t whole = rows * out.form.size.width * out.form.channels *
+                               (out.form.sample == PackedForm::Sample::half ? 2 : 4);
+    const bool is_stored = bytes == whole;
+    if (out.form.packing == PackedForm::Packing::none && !is_stored) return {};
+    // PXR24 filters chunks that are packed; others have samples of another width.
+    if (out.form.filter == PackedForm::Filter::pxr24 && is_stored) return {};
+    out.chunks.push_back(
+        {.begin = static_cast<std::int64_t>(at + head_bytes), .bytes = bytes, .stored = is_stored});
   }
   return out;
 }
