@@ -2,7 +2,8 @@
 # Times folders of files from a RAM disk to a RAM disk, on the CPU and on a card, with the host's
 # codecs and with the card's, and with another program (an older one) on the card. Prints a line a
 # folder: files a second, the best of two; all but the last two of PROGRAM do half of the files.
-# usage: scripts/gpu_files.sh PROGRAM [DEVICE [SHARE [OTHER]]]; SHARE: of the files, 1 is all of them
+# usage: [EXR=FILE] scripts/gpu_files.sh PROGRAM [DEVICE [SHARE [OTHER]]]
+# SHARE: of the files, 1 is all of them. EXR: another folder is 192 copies of it.
 set -eu
 program=$1 device=${2:-cuda:0} share=${3:-1} other=${4:-}
 work=$(mktemp -d -p /dev/shm)
@@ -48,12 +49,10 @@ wide.save(f"{work}/lzw.tif", compression="tiff_lzw")
 wide.save(f"{work}/deflate.tif", compression="tiff_adobe_deflate", tiffinfo={317: 2})
 np.save(f"{work}/gray.npy", gray)
 np.save(f"{work}/colour.npy", colour)
-np.save(f"{work}/twelve.npy", np.concatenate([colour * s for s in (1, 0.5, 0.25, 0.125)], 2))
 PY
 export XDG_CACHE_HOME=$work/cache
 "$program" '' "$work/colour.npy" -o "$work/float.exr" -d single 2> /dev/null
 "$program" '' "$work/colour.npy" -o "$work/half.exr" -d half 2> /dev/null
-"$program" '' "$work/twelve.npy" --axes YXC -o "$work/twelve.exr" -d half 2> /dev/null
 
 # seconds FOLDER PROGRAM ARGUMENTS: of a run; what it says goes to $work/said.
 seconds() {
@@ -97,5 +96,8 @@ row tiff-lzw 384 lzw.tif
 row tiff-deflate 384 deflate.tif
 row exr-float 192 float.exr
 row exr-half 384 half.exr
-row exr-twelve 192 twelve.exr
+if [ -n "${EXR:-}" ]; then
+  cp "$EXR" "$work/own.exr"
+  row exr-own 192 own.exr
+fi
 row npy 512 gray.npy

@@ -10,7 +10,7 @@ struct CodecCost {
   double read, write;
 };
 constexpr CodecCost costs[] = {
-    {io::Format::png, 3, 2.5},   {io::Format::jpeg, 1.3, 1.5}, {io::Format::tiff, 4, 8},
+    {io::Format::png, 3, 6},     {io::Format::jpeg, 1.3, 1.5}, {io::Format::tiff, 4, 8},
     {io::Format::webp, 14, 100}, {io::Format::exr, 5, 28},     {io::Format::bmp, 1, 0.1},
     {io::Format::jxl, 40, 200},  {io::Format::avif, 40, 400},  {io::Format::heif, 40, 400},
     {io::Format::jp2, 60, 100},  {io::Format::camera, 40, 0},  {io::Format::gif, 5, 0}};
@@ -29,8 +29,24 @@ double bytes_of(const ImageType& type) {
   return static_cast<double>(impipe::bytes_of(type.cls)) * (type.channels + (type.alpha ? 1 : 0));
 }
 
-bool is_jpeg_of(const ImageType& type) {
-  return type.cls == PixelClass::uint8 && !type.alpha && (type.channels == 1 || type.channels == 3);
+// Whether a GPU decodes or encodes pictures of a format and type, as far as these say it.
+bool is_coded_on_gpu(io::Format format, const ImageType& type) {
+  if (type.alpha) return false;
+  if (format != io::Format::jpeg) return io::traits(format).packed_form != nullptr;
+  return type.cls == PixelClass::uint8 && (type.channels == 1 || type.channels == 3);
+}
+
+// A half of a file's cost: reading, or writing.
+void add_half(WorkCost& cost, io::Format format, bool on_gpu, double seconds, double bytes,
+              double pixels) {
+  cost.file_seconds += seconds;
+  if (!on_gpu) {
+    cost.file_seconds_beside_gpu += seconds;
+    return;
+  }
+  (format == io::Format::jpeg ? cost.coded_pixels : cost.packed_bytes) +=
+      format == io::Format::jpeg ? pixels : bytes;
+  cost.transfer_bytes -= bytes;
 }
 
 }  // namespace
@@ -39,25 +55,15 @@ void add_files(WorkCost& cost, const FileKind& kind, JpegCodec codec, double pix
                double images) {
   constexpr double nano = 1e-9;
   const bool on_gpu = codec != JpegCodec::cpu;
-  const double in = bytes_of(kind.info.type) * pixels, out = bytes_of(kind.result) * pixels;
-  const double reading = cost_of(kind.info.format).read * nano * in;
-  cost.file_seconds += reading + images * a_file;
+  const io::ImageInfo& info = kind.info;
+  const double in = bytes_of(info.type) * pixels, out = bytes_of(kind.result) * pixels;
+  cost.file_seconds += images * a_file;
   cost.file_seconds_beside_gpu += images * a_file;
-  if (on_gpu && kind.info.format == io::Format::jpeg && kind.info.orientation == 1) {
-    cost.coded_pixels += pixels;
-    cost.transfer_bytes -= in;
-  } else {
-    cost.file_seconds_beside_gpu += reading;
-  }
+  const bool is_read = on_gpu && info.orientation == 1 && is_coded_on_gpu(info.format, info.type);
+  add_half(cost, info.format, is_read, cost_of(info.format).read * nano * in, in, pixels);
   if (!kind.output) return;
-  const double writing = cost_of(*kind.output).write * nano * out;
-  cost.file_seconds += writing;
-  if (on_gpu && *kind.output == io::Format::jpeg && is_jpeg_of(kind.result)) {
-    cost.coded_pixels += pixels;
-    cost.transfer_bytes -= out;
-  } else {
-    cost.file_seconds_beside_gpu += writing;
-  }
+  const bool is_written = on_gpu && is_coded_on_gpu(*kind.output, kind.result);
+  add_half(cost, *kind.output, is_written, cost_of(*kind.output).write * nano * out, out, pixels);
 }
 
 }  // namespace impipe::engine

@@ -39,7 +39,8 @@ double WorkCost::gpu_seconds(const CostModel& model, int threads) const {
   const double lanes = std::max(1.0, std::min<double>(threads, images));
   const double transfer = transfer_bytes / std::min(model.pcie, lanes * model.staging);
   return gpu_start_seconds(model) + launches * model.gpu_launch + transfer +
-         units * model.gpu_unit + coded_pixels * model.gpu_coded + file_seconds_beside_gpu / lanes;
+         units * model.gpu_unit + coded_pixels * model.gpu_coded + packed_bytes * model.gpu_packed +
+         file_seconds_beside_gpu / lanes;
 }
 
 double WorkCost::gpu_start_seconds(const CostModel& model) const {

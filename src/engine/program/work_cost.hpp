@@ -21,6 +21,8 @@ struct CostModel {
   double pcie = 55e9;        // bytes a second, pinned memory
   double staging = 8e9;      // bytes a second that a thread copies to pinned memory
   double gpu_coded = 5e-11;  // of a pixel of a JPEG that the GPU decodes or encodes
+  // Of a byte of pixels of a PNG, TIFF or EXR that it does (docs/benchmarks/h200/files.txt).
+  double gpu_packed = 7e-11;
   // So much later is a GPU there that is opened beside threads that compute.
   double gpu_held_up = 0.06;
 };
@@ -33,9 +35,10 @@ struct WorkCost {
   double images = 0;
   int kernels = 0;
   // Of one thread that decodes and encodes the files, and what is left of it where a GPU does what
-  // it can; the pixels that this decodes or encodes.
+  // it can; the pixels of JPEGs, and the bytes of other files' pixels, that this decodes or
+  // encodes.
   double file_seconds = 0, file_seconds_beside_gpu = 0;
-  double coded_pixels = 0;
+  double coded_pixels = 0, packed_bytes = 0;
 
   // images: so many of that type and of so many pixels in all.
   void add(const Plan& plan, double pixels, double images_of_it);
