@@ -18,7 +18,7 @@ PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\s*<<|\b(?:fmt|std)::print(?:ln)?
 
 # What the words of the table's second column allow, as prefixes of quoted includes.
 PHRASES = {
-    "core": ["core/"], "pipeline": ["pipeline/"], "io": ["io/"], "engine": ["engine/"],
+    "core": ["core/"], "pipeline": ["pipeline/"], "io": ["io/"], "engine": ["engine/"], "cli": ["cli/"],
     "backends/jit": ["backends/jit/"],
     "the ops catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],
     "the catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],

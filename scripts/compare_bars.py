@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what `impipe bench --suite NAME --json` measured with the times a card is to reach.
+"""Compares what `impipe-bench --suite NAME --json` measured with the times a card is to reach.
 
     scripts/compare_bars.py BARS RESULTS...
 

@@ -35,9 +35,19 @@ import threading
 import time
 
 
+def suites_of(program):
+    """The program of the suites in the same build; before it was one of its own, impipe bench."""
+    folder, name = os.path.split(os.path.abspath(program))
+    for beside in (folder, os.path.join(os.path.dirname(folder), "bench")):
+        bench = os.path.join(beside, "impipe-bench")
+        if os.path.exists(bench):
+            return [bench]
+    return [program, "bench"]
+
+
 def measure(program, arguments, suite, match=None):
     """Least device time of each row in microseconds, by name, class and size."""
-    command = [program, "bench", "--device", arguments.device, "--suite", suite, "--json"]
+    command = [*suites_of(program), "--device", arguments.device, "--suite", suite, "--json"]
     if arguments.size:
         command += ["--size", str(arguments.size)]
     if match:

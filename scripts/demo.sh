@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 setup_main build
 python=$(setup_python)
-setup_build release
+setup_build release --target impipe
 if [ -z "$pictures" ]; then
   pictures=demo/pictures
   "$python" scripts/make_samples.py "$pictures"

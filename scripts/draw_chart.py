@@ -3,7 +3,7 @@
 
   scripts/draw_chart.py REPORT.json OUT.svg [--suite ipt] [--size 4096]
 
-REPORT.json is what `impipe bench --suite NAME --naive --device cpu:1,cpu,cuda:0 --report` writes. A
+REPORT.json is what `impipe-bench --suite NAME --naive --device cpu:1,cpu,cuda:0 --report` writes. A
 bar is the naive loop's time over the device's, on a scale by tens, from decoded pixels to the result
 in the host's memory; of a GPU also without the transfers, as between the operators of a pipeline. Colours follow the page that shows the
 chart, light or dark.

@@ -9,7 +9,7 @@
 # --manifest     results of random pipelines as they were at 5b0e3c9 (tests/data/manifest.tsv), every
 #                IMPIPE_MANIFEST_EVERY-th row (8)
 # --sanitizer    compute-sanitizer's memcheck and racecheck over a part of the table
-# --bench        `impipe bench --suite primitives`, on CUDA the other suites too
+# --bench        `impipe-bench --suite primitives`, on CUDA the other suites too
 # --papers       the suites after the papers: plain loops, one thread, all threads and the device
 # --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
 #                of every phase, and the benchmarks as JSON
@@ -38,13 +38,13 @@ done
 phases=${phases:-conformance cases manifest sanitizer bench}
 
 if [ -x bin/impipe ]; then
-  impipe=$PWD/bin/impipe unit_tests=$PWD/bin/unit_tests manifest=$PWD/bin/manifest
+  impipe=$PWD/bin/impipe bench=$PWD/bin/impipe-bench unit_tests=$PWD/bin/unit_tests manifest=$PWD/bin/manifest
   commit=$(cat COMMIT 2>/dev/null || echo unknown)
 else
   . scripts/setup.sh
   setup_main test && setup_build ci || exit 1
   impipe=$PWD/build/ci/src/cli/impipe unit_tests=$PWD/build/ci/tests/unit_tests
-  manifest=$PWD/build/ci/tests/manifest
+  manifest=$PWD/build/ci/tests/manifest bench=$PWD/build/ci/src/bench/impipe-bench
   commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 fi
 mkdir -p "$out"
@@ -141,7 +141,7 @@ for phase in $phases; do
         suites=primitives
         [ "$backend" != cuda ] || suites='primitives edt geometry algorithms'
         for suite in $suites; do
-          try 90 "$suite-$backend" "$impipe" bench --device "$device" --suite "$suite" \
+          try 90 "$suite-$backend" "$bench" --device "$device" --suite "$suite" \
             --report "$out/$suite-$backend.json"
           say
           say '```'
@@ -157,7 +157,7 @@ for phase in $phases; do
         ;;
       papers)
         for suite in ipt dither skeleton separable simt jointhist chain stack io edt; do
-          try 200 "$suite-$backend" "$impipe" bench --suite "$suite" --naive --repeat 5 \
+          try 200 "$suite-$backend" "$bench" --suite "$suite" --naive --repeat 5 \
             --device "cpu:1,cpu,$device" --report "$out/papers-$suite-$backend.json" \
             --html "$out/papers-$suite-$backend.html"
         done

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # What bounds a kernel: the counters of NVIDIA's Nsight Compute (ncu) over the kernels of pipelines.
 #
-#   scripts/gpu_counters.sh [IMPIPE] <ROWS
+#   scripts/gpu_counters.sh [IMPIPE-BENCH] <ROWS
 #
 # ROWS has a line `LAUNCHES|SKIP|ARGUMENTS` for each pipeline: after SKIP launches of its own kernels
-# the next LAUNCHES are told, of `impipe bench ARGUMENTS`; without ROWS (a terminal) those below.
+# the next LAUNCHES are told, of `impipe-bench ARGUMENTS`; without ROWS (a terminal) those below.
 # A line a launch: time, bytes of memory, instructions, and how busy the issue slots, pipes and caches
 # were (per cent), registers, warps, and the cycles an issue waits for long and short latencies,
 # pipes, barriers and the queues of memory instructions. Under the profiler clocks are lower than in
 # `impipe bench`: compare shares, not times.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-impipe=${1:-$([ -x bin/impipe ] && echo bin/impipe || echo build/ci/src/cli/impipe)}
+bench=${1:-$([ -x bin/impipe-bench ] && echo bin/impipe-bench || echo build/ci/src/bench/impipe-bench)}
 command -v ncu >/dev/null || { echo "gpu_counters.sh: ncu is not installed" >&2; exit 2; }
 
 metrics=gpu__time_duration.sum,dram__bytes.sum,smsp__inst_executed.sum
@@ -86,5 +86,5 @@ while IFS='|' read -r launches skip arguments; do
   eval "arguments=($arguments)"
   ncu --clock-control none --csv --print-units base --kernel-name 'regex:n[0-9]' \
     --launch-skip "$skip" --launch-count "$launches" --metrics "$metrics" \
-    "$impipe" bench --device cuda:0 "${arguments[@]}" --repeat 2 </dev/null 2>&1 | table
+    "$bench" --device cuda:0 "${arguments[@]}" --repeat 2 </dev/null 2>&1 | table
 done <<<"$rows"

@@ -20,7 +20,7 @@ build_packages=(
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
-  chromium                              # looks at the pages of --profile=html and bench --html
+  chromium                              # looks at the pages of --profile=html and impipe-bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
   dcraw libcfitsio-bin                  # judge our files
   netpbm                                # makes and judges PAMs
@@ -170,14 +170,19 @@ setup_main() {
   setup_install "${packages[@]}" && setup_report_backends
 }
 
-# setup_build PRESET [CMAKE_ARGUMENT...]: configures and builds, through ccache where it is.
+# setup_build PRESET [--target NAME] [CMAKE_ARGUMENT...]: configures and builds, through ccache where
+# it is.
 setup_build() {
-  local preset=$1
+  local preset=$1 target=()
   shift
+  if [ "${1:-}" = --target ]; then
+    target=(--target "$2")
+    shift 2
+  fi
   if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   fi
-  cmake --preset "$preset" "$@" && cmake --build --preset "$preset"
+  cmake --preset "$preset" "$@" && cmake --build --preset "$preset" "${target[@]}"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

@@ -69,7 +69,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   }
   std::string hint = name.starts_with("--") ? hint_for_option(name, known) : "";
   if (hint.empty() && name.starts_with("--")) hint = did_you_mean(name, known);
-  if (hint.empty()) hint = "; see impipe " + command.app->get_name() + " --help";
+  if (hint.empty()) hint = "; see " + command.called + " --help";
   throw Error("unknown option '" + name + "'" + hint);
 }
 
@@ -124,8 +124,7 @@ void take_words(const Command& command) {
     }
     if (!names_only && extra.size() > 1 && extra[0] == '-') fail_unknown_option(command, extra);
     if (command.words == nullptr || command.words->size() == command.max_words) {
-      throw Error("unexpected argument '" + extra + "'; see impipe " + command.app->get_name() +
-                  " --help");
+      throw Error("unexpected argument '" + extra + "'; see " + command.called + " --help");
     }
     command.words->push_back(extra);
   }
@@ -136,24 +135,24 @@ void take_words(const Command& command) {
   std::string message = error.what();
   const size_t newline = message.find('\n');
   if (newline != std::string::npos) message.resize(newline);
-  throw Error(message + "; see impipe " + command.app->get_name() + " --help");
+  throw Error(message + "; see " + command.called + " --help");
 }
 
 }  // namespace
 
-CommandSet::CommandSet() {
-  add_run(*this);
-  add_serve(*this);
-  add_plan(*this);
-  add_ops(*this);
-  add_devices(*this);
-  add_formats(*this);
-  add_bench(*this);
-  add_diff(*this);
-  add_info(*this);
-  add_cache(*this);
-  add_completions(*this);
-  add_man(*this);
+void add_commands(CommandSet& commands) {
+  add_run(commands);
+  add_serve(commands);
+  add_plan(commands);
+  add_ops(commands);
+  add_devices(commands);
+  add_formats(commands);
+  add_bench(commands);
+  add_diff(commands);
+  add_info(commands);
+  add_cache(commands);
+  add_completions(commands);
+  add_man(commands);
 }
 
 Command* CommandSet::find(const std::string& name) const {
@@ -162,9 +161,10 @@ Command* CommandSet::find(const std::string& name) const {
   return found == commands_.end() ? nullptr : found->get();
 }
 
-Command& CommandSet::add(const std::string& name) {
+Command& CommandSet::add(const std::string& name, const std::string& called) {
   commands_.push_back(std::make_unique<Command>());
   Command& command = *commands_.back();
+  command.called = called.empty() ? "impipe " + name : called;
   // Each an application of its own: as one's subcommands, their names could not be files.
   apps_.push_back(std::make_unique<CLI::App>("", name));
   command.app = apps_.back().get();
@@ -194,6 +194,22 @@ CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const s
   return app->add_flag(names, target, help)->envname(variable_of(names));
 }
 
+int run_command(Command& command, std::vector<std::string> arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help(command));
+    return 0;
+  }
+  prefer_arguments(before_names(arguments));
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    command.app->parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    fail_parse(command, error);
+  }
+  take_words(command);
+  return command.run();
+}
+
 int run_app(std::vector<std::string> arguments) {
   install_signal_handlers();
   if (arguments.empty()) {
@@ -212,38 +228,31 @@ int run_app(std::vector<std::string> arguments) {
     return 0;
   }
   CommandSet commands;
+  add_commands(commands);
   const std::vector<std::string> line = arguments;
   name_what_helps(arguments, commands);
   Command& command = *commands.find(arguments.front());
   command.line = line;
   arguments.erase(arguments.begin());
-  if (wants_help(arguments)) {
-    write_stdout(command_help(command));
-    return 0;
-  }
-  prefer_arguments(before_names(arguments));
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  return run_command(command, std::move(arguments));
+}
+
+int report_errors(const std::string& program, const std::function<int()>& run) {
   try {
-    command.app->parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    fail_parse(command, error);
+    return run();
+  } catch (const Error& error) {
+    write_stderr(program + ": " + error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    write_stderr(program + ": out of memory");
+  } catch (const std::exception& error) {  // of a library: a mutex, a stream, a format
+    write_stderr(program + ": " + error.what());
   }
-  take_words(command);
-  return command.run();
+  return static_cast<int>(ExitCode::file_failed);
 }
 
 int run_and_report(std::vector<std::string> arguments) {
-  try {
-    return run_app(std::move(arguments));
-  } catch (const Error& error) {
-    write_stderr(std::string("impipe: ") + error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::bad_alloc&) {
-    write_stderr("impipe: out of memory");
-  } catch (const std::exception& error) {  // of a library: a mutex, a stream, a format
-    write_stderr(std::string("impipe: ") + error.what());
-  }
-  return static_cast<int>(ExitCode::file_failed);
+  return report_errors("impipe", [&] { return run_app(std::move(arguments)); });
 }
 
 }  // namespace impipe::cli

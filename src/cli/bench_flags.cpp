@@ -3,117 +3,85 @@
 #include <algorithm>
 #include <fstream>
 
-#include "cli/bench_variants.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cli {
-namespace {
 
-constexpr int usual_size = 2048;
-
-std::string with_size(std::string text, int size) {
-  constexpr std::string_view field = "{size}";
-  for (size_t at; (at = text.find(field)) != std::string::npos;) {
-    text.replace(at, field.size(), std::to_string(size));
-  }
-  return text;
+void add_bench_flags(CLI::App* app, BenchFlags& flags) {
+  option(app, "--size", flags.size, "N", "Side of the made image (default 2048)")
+      ->check(in_range(1, 65536));
+  option(app, "--max-pixels", flags.max_pixels, "N",
+         "Refuse larger sources and results (default 1073M)");
+  option(app, "--class", flags.cls, "CLASS", "Of the made image (default uint8)");
+  option(app, "--channels", flags.channels, "N", "Of the made image: 1 or 3")
+      ->check(one_or_three());
+  option(app, "--stack", flags.stack, "N",
+         "Equal images, in one launch where the device can, else one after the other")
+      ->check(in_range(1, 1024));
+  option(app, "--input", flags.input, "FILE", "A picture instead of the made image");
+  option(app, "--repeat", flags.repeat, "N", "Runs to the result (default: about a second's)")
+      ->check(in_range(1, 1000000));
+  option(app, "-j,--threads", flags.threads, "N", "Threads (default: all cores)");
+  option(app, "--backend", flags.device.backend, "NAME", "auto, or a backend");
+  option(app, "--device", flags.device.device, "ID",
+         "A device of impipe devices, or several to compare: cpu:1,cpu,cuda:0")
+      ->transform(auto_as_none);
+  add_sandbox(app, flags.sandbox);
+  flag(app, "--no-fuse", flags.no_fuse, "Run each operator on its own");
+  flag(app, "--in-cache", flags.in_cache,
+       "Runs to the result may find their image in a cache, as loops of other programs do");
+  flag(app, "--json", flags.json, "As JSON");
+  flag(app, "--markdown", flags.markdown, "As a table of Markdown");
+  flag(app, "--csv", flags.csv, "As comma-separated values");
+  option(app, "--against", flags.against, "OLD.json",
+         "Say what changed beyond the noise since that --json or --report");
+  option(app, "--report", flags.report, "FILE", "Write the JSON to FILE and the table to stdout");
 }
 
-// The rows of a suite that --class, --match and --size leave. Rows that it has at several sizes are
-// one at a size that was asked for.
-void add_suite(const Suite& suite, const BenchFlags& flags, std::vector<WantedRow>& rows) {
-  const bool has_class = !flags.cls.empty();
-  const PixelClass cls = has_class ? parse_class("--class", flags.cls) : PixelClass::uint8;
-  const auto first = static_cast<std::ptrdiff_t>(rows.size());
-  std::vector<SuiteRow> resized;
-  for (SuiteRow& row : suite.rows()) {
-    if (has_class && row.cls != cls) continue;
-    if (row.name.find(flags.match) == std::string::npos) continue;
-    if (flags.channels > 0 && row.channels > 0 && row.channels != flags.channels) continue;
-    if (flags.size == 0 || flags.size == row.size) {
-      rows.push_back({&suite, std::move(row)});
-      continue;
-    }
-    row.size = flags.size;
-    const std::string_view along = suite.figure.x;
-    if (along == "side") row.x = row.size;
-    if (along == "pixels") row.x = static_cast<double>(row.size) * row.size;
-    resized.push_back(std::move(row));
-  }
-  for (SuiteRow& row : resized) {
-    const auto same = [&](const WantedRow& known) {
-      return known.row.name == row.name && known.row.cls == row.cls && known.row.size == row.size &&
-             known.row.channels == row.channels;
-    };
-    if (std::none_of(rows.begin() + first, rows.end(), same)) {
-      rows.push_back({&suite, std::move(row)});
-    }
+void check_input(const BenchFlags& flags) {
+  if (flags.input.empty()) return;
+  if (flags.size > 0 || flags.channels > 0 || !flags.cls.empty()) {
+    throw Error("--input has its own size, class and channels");
   }
 }
 
-std::vector<WantedRow> all_rows(const BenchFlags& flags) {
-  std::vector<WantedRow> rows;
-  if (flags.suite.empty()) {
-    for (const std::string& text : flags.pipelines) {
-      rows.push_back({nullptr,
-                      {.name = text,
-                       .pipeline = text,
-                       .cls = parse_class("--class", flags.cls.empty() ? "uint8" : flags.cls),
-                       .size = flags.size > 0 ? flags.size : usual_size}});
-    }
-    return rows;
-  }
-  if (flags.suite == every_suite) {
-    for (const Suite& suite : all_suites()) {
-      if (suite.findings == nullptr) add_suite(suite, flags, rows);
-    }
-  } else {
-    add_suite(find_suite(flags.suite), flags, rows);
-  }
-  if (rows.empty()) {
-    throw Error("the suite " + flags.suite + " has no such row; see impipe bench --suite " +
-                flags.suite + " without --class and --match");
-  }
-  return rows;
+bool compares(const BenchFlags& flags) {
+  const std::string& device = flags.device.device;
+  const bool several = device.find(',') != std::string::npos || device.rfind("cpu:", 0) == 0;
+  return several || flags.markdown || flags.csv;
 }
-
-}  // namespace
 
 pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
   std::vector<std::string> argument = {text};
   return take_pipeline(argument, "", sandbox);
 }
 
-std::vector<WantedRow> rows_of(const BenchFlags& flags) {
-  std::vector<WantedRow> rows = all_rows(flags);
-  if (flags.variant.empty()) return rows;
-  const std::vector<std::string> variants = parse_variants(flags.variant);
-  for (WantedRow& row : rows) row.row.variants = variants;
-  return rows;
+std::vector<pipeline::Pipeline> pipelines_of(const BenchFlags& flags) {
+  const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
+  std::vector<pipeline::Pipeline> pipelines;
+  for (const std::string& text : flags.pipelines) pipelines.push_back(pipeline_of(text, sandbox));
+  return pipelines;
 }
 
-engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags) {
-  const int stack = row.stack > 1 ? row.stack : flags.stack;
-  engine::BenchmarkOptions options{
-      .session = {.fuse = row.fuse && !flags.no_fuse, .strict = false},
-      .size = {row.size, row.size},
-      .cls = row.cls,
-      .channels = row.channels > 0 ? row.channels : std::max(1, flags.channels),
-      .input = flags.input,
-      .sources = {},
-      .max_pixels = flags.max_pixels.empty() ? pipeline::default_max_pixels
-                                             : parse_amount("--max-pixels", flags.max_pixels, 1000),
-      .stack = stack,
-      .wall = flags.suite.empty() && stack == 1,
-      .repeat = flags.repeat,
-      .in_cache = flags.in_cache};
-  for (const auto& [name, text] : row.images) {
-    options.sources.emplace(name, pipeline_of(with_size(text, row.size), {}));
-  }
-  return options;
+engine::BenchmarkOptions options_of(const BenchFlags& flags) {
+  constexpr int usual_size = 2048;
+  const int size = flags.size > 0 ? flags.size : usual_size;
+  return {.session = {.fuse = !flags.no_fuse, .strict = false},
+          .size = {size, size},
+          .cls = parse_class("--class", flags.cls.empty() ? "uint8" : flags.cls),
+          .channels = std::max(1, flags.channels),
+          .input = flags.input,
+          .sources = {},
+          .max_pixels = flags.max_pixels.empty()
+                            ? pipeline::default_max_pixels
+                            : parse_amount("--max-pixels", flags.max_pixels, 1000),
+          .stack = flags.stack,
+          .wall = flags.stack == 1,
+          .repeat = flags.repeat,
+          .in_cache = flags.in_cache};
 }
 
 TableForm form_of(const BenchFlags& flags) {

@@ -1,27 +1,22 @@
-// What `impipe bench` prints.
+// Figures of a measured pipeline, as a line of a table and as JSON.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "cli/bench_suites.hpp"
 #include "engine/tools/benchmark.hpp"
 
 namespace impipe::cli {
 
-// A measured pipeline, of a suite or of the command line.
-struct BenchRow {
-  SuiteRow what;
-  engine::BenchmarkResult result;
-  std::string error;  // why there is no result
-};
+// Device time, its ratio to a copy, its share of the floor, launches; and the head above them.
+inline constexpr const char* figures_head = "   device us    x copy   floor  launches";
+std::string figures_text(const engine::BenchmarkResult& result);
 
-std::string bench_head(bool suite);
-// A line of the table, and its head.
-std::string bench_line(const BenchRow& row, bool suite);
-// The slowest row of each size over its fastest; a line a size.
-std::string bench_spread(const std::vector<BenchRow>& rows);
-std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
-                       const engine::Benchmark& benchmark);
+// Picoseconds of the device for a pixel of a plane; stack: images that were measured together.
+double ps_per_sample(const engine::BenchmarkResult& result, int stack);
+
+// The JSON of a result, from its channels on; and what stands above results.
+nlohmann::ordered_json figures_value(const engine::BenchmarkResult& result, int stack);
+nlohmann::ordered_json bench_value(const engine::Benchmark& benchmark);
 
 }  // namespace impipe::cli

@@ -11,6 +11,7 @@
 namespace impipe::cli {
 
 struct Command {
+  std::string called;    // "impipe diff": what --help stands behind
   std::string usage;     // "impipe diff A B"
   std::string summary;   // one line
   std::string examples;  // lines of shell; may be empty
@@ -30,15 +31,14 @@ struct Command {
   }
 };
 
-// All commands, each with its flags.
+// Commands, each with its flags.
 class CommandSet {
  public:
-  CommandSet();
   const std::vector<std::unique_ptr<Command>>& all() const { return commands_; }
   Command* find(const std::string& name) const;
 
-  // Adds a command; its flags follow with `flag` and `option`.
-  Command& add(const std::string& name);
+  // Adds a command; its flags follow with `flag` and `option`. called: "impipe NAME" when empty.
+  Command& add(const std::string& name, const std::string& called = "");
 
  private:
   std::vector<std::unique_ptr<CLI::App>> apps_;
@@ -77,7 +77,8 @@ inline CLI::Option* add_axes(CLI::App* app, std::string& axes) {
 // What `impipe cache` does, by name; for its help, the completions and the help of all.
 std::vector<std::string> cache_actions();
 
-// The commands, one file each.
+// All commands of impipe; and each, one file each.
+void add_commands(CommandSet& commands);
 void add_run(CommandSet& commands);
 void add_serve(CommandSet& commands);
 void add_plan(CommandSet& commands);

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <numeric>
 
 #include "core/error.hpp"
+#include "engine/tools/spread.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -39,21 +38,6 @@ class Results : public engine::Progress {
  private:
   void add(double value) { text += " " + std::to_string(std::bit_cast<std::uint64_t>(value)); }
 };
-
-struct Spread {
-  double median, deviation;
-};
-Spread spread_of(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  const auto count = static_cast<double>(numbers.size());
-  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
-  double squares = 0;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  const size_t half = numbers.size() / 2;
-  const double median =
-      numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2;
-  return {median, std::sqrt(squares / std::max(1.0, count - 1))};
-}
 
 // A run's profile; what it made goes to `results`.
 engine::Profile profile_of(const pipeline::Pipeline& pipeline, engine::RunOptions options,
@@ -95,14 +79,10 @@ ComparedRow row_of(const pipeline::Pipeline& pipeline, const engine::RunOptions&
     transfers.push_back(
         1e3 * (moved(engine::Slice::Kind::upload) + moved(engine::Slice::Kind::download)));
   }
-  r.device = spread_of(kernels).median;
-  r.device_deviation = spread_of(kernels).deviation;
-  r.device_least = *std::min_element(kernels.begin(), kernels.end());
-  r.median_ms = spread_of(walls).median;
-  r.wall_deviation_ms = spread_of(walls).deviation;
-  r.min_ms = *std::min_element(walls.begin(), walls.end());
-  r.transfer_ms = spread_of(transfers).median;
-  r.runs = r.groups = runs;
+  r.take_device(engine::spread_of(std::move(kernels)), runs);
+  r.take_wall(engine::spread_of(std::move(walls)));
+  r.transfer_ms = engine::spread_of(std::move(transfers)).median;
+  r.runs = runs;
   return row;
 }
 

@@ -172,18 +172,14 @@ void relate(std::vector<ComparedRow>& rows) {
   if (first == rows.end()) return;
   const engine::BenchmarkResult& base = first->result;
   const auto computed = std::find_if(rows.begin(), rows.end(), [](const ComparedRow& row) {
-    return row.error.empty() && row.computed && row.device != loop_name;
+    return row.error.empty() && row.computed;
   });
   for (ComparedRow& row : rows) {
     if (!row.error.empty()) continue;
     row.kernel_speedup = ratio(base.device, row.result.device);
     row.overall_speedup = ratio(base.median_ms, row.result.median_ms);
-    if (computed == rows.end()) continue;
-    if (row.device == loop_name) row.result.bytes = computed->result.bytes;
     if (!row.computed) continue;
-    const engine::Outcome &expected = computed->result.outcome, &outcome = row.result.outcome;
-    row.same_bits = row.device == loop_name ? engine::naive::agrees(expected, outcome)
-                                            : engine::same_bits(expected, outcome);
+    row.same_bits = engine::same_bits(computed->result.outcome, row.result.outcome);
   }
 }
 

@@ -31,18 +31,14 @@ struct ComparedRow {
   double kernel_speedup = 1, overall_speedup = 1;
   std::string error;      // why there is no result
   double copy_speed = 0;  // of the device, bytes a second, read plus written
-  // Of a suite (bench_suites.hpp).
+  // Of a suite (bench/suites.hpp).
   std::string suite, name, series;
   double x = 0;
   int stack = 1;
-  std::string variant;  // of a GPU's kernels (bench_variants.hpp); empty: the usual ones
+  std::string variant;  // of a GPU's kernels (bench/variants.hpp); empty: the usual ones
 };
 // "opencl:0 local": what a row was measured on, short.
 std::string place_of(const ComparedRow& row);
-// The names under which loops of the host stand in the place of devices: plain ones that compute
-// what the devices compute, and those that are measured themselves.
-inline constexpr const char* loop_name = "naive";
-inline constexpr const char* host_name = "host";
 // Fills in what is relative to the first row.
 void relate(std::vector<ComparedRow>& rows);
 

@@ -3,8 +3,6 @@
 #include <functional>
 
 #include "backends/registry.hpp"
-#include "cli/bench_suites.hpp"
-#include "cli/bench_variants.hpp"
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -59,14 +57,6 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   if (value == "EXT") return written_extensions();
   if (value.find('|') != std::string::npos) return split(value, '|');
   std::vector<std::string> names;
-  if (option.check_lname("suite")) {
-    for (const Suite& suite : all_suites()) names.emplace_back(suite.name);
-    names.emplace_back("all");
-  }
-  if (option.check_lname("variant")) {
-    names = variant_words();
-    names.emplace_back(no_variants);
-  }
   if (option.check_lname("backend") || option.check_lname("device")) {
     names = backend_names();
     names.emplace_back("auto");

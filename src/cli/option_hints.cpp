@@ -64,6 +64,9 @@ constexpr OptionHint hints[] = {
     {"workers", "-j", " N"},
 };
 
+// Of impipe-bench.
+constexpr std::string_view of_suites[] = {"match", "naive", "suite", "variant"};
+
 }  // namespace
 
 std::string hint_for_option(std::string_view name, std::span<const std::string> known) {
@@ -74,6 +77,9 @@ std::string hint_for_option(std::string_view name, std::span<const std::string> 
   if (hint != std::end(hints)) {
     const bool has = std::find(known.begin(), known.end(), hint->option) != known.end();
     return has ? "; " + std::string(hint->option) + std::string(hint->value) + " does that" : "";
+  }
+  if (std::find(std::begin(of_suites), std::end(of_suites), word) != std::end(of_suites)) {
+    return "; it is an option of impipe-bench, which a build from source has beside impipe";
   }
   if (const Operator* op = find_operator(word)) {
     return "; " + std::string(op->name) + " is an operator, a word of the pipeline";

@@ -20,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 
 PROGRAM = os.path.abspath(os.environ.get("IMPIPE", os.path.join(ROOT, "build/ci/src/cli/impipe")))
+BENCH = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "bench", "impipe-bench")
 LONG = bool(os.environ.get("IMPIPE_LONG_TESTS"))
 SANITIZED = bool(os.environ.get("IMPIPE_SANITIZED"))
 UNDER_OCLGRIND = "OCLGRIND_LOG" in os.environ
@@ -150,9 +151,14 @@ class ProgramTest(unittest.TestCase):
         return subprocess.Popen(command or [PROGRAM, *map(str, arguments)], cwd=self.folder,
                                 env=self.environment(env), **options)
 
-    def impipe(self, *arguments, code=0, stdin=None, binary=False, wrap=None, env=None, **options):
+    def impipe_bench(self, *arguments, **options):
+        """Runs the program of the suites, as impipe does the program."""
+        return self.impipe(*arguments, program=BENCH, **options)
+
+    def impipe(self, *arguments, code=0, stdin=None, binary=False, wrap=None, env=None,
+               program=PROGRAM, **options):
         """Runs the program to its end and checks its exit code (None: whatever it is)."""
-        command = [PROGRAM, *map(str, arguments)]
+        command = [program, *map(str, arguments)]
         if wrap:
             command = wrap(command)
         if stdin is not None:

@@ -230,10 +230,13 @@ class Commands(ProgramTest):
                  "--device: one device is wanted here, not 'all'", 2),
                 (["--input", "a.png", "--size", 9, "imcomplement"],
                  "--input has its own size, class and channels", 2),
-                (["--input", "a.png", "--suite", "edt"],
-                 "--suite brings its own images: --input is one too many", 2),
-                (["--match", "x", "imcomplement"], "--match chooses rows of a --suite", 2),
-                (["--report", "no/where.json", "--suite", "primitives"],
+                (["--suite", "edt"],
+                 "unknown option '--suite'; it is an option of impipe-bench, which a build from "
+                 "source has beside impipe", 2),
+                (["imcomplement", "--naive"],
+                 "unknown option '--naive'; it is an option of impipe-bench, which a build from "
+                 "source has beside impipe", 2),
+                (["--report", "no/where.json", "imcomplement"],
                  "--report: no/where.json can't be written", 1)):
             run = self.impipe("bench", *arguments, code=code)
             self.assertEqual((run.out, run.err), ("", f"impipe: {error}\n"))
@@ -273,23 +276,6 @@ class Commands(ProgramTest):
         self.assertIn("conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]; other "
                       "neighbours are not supported\n", error)
 
-    def test_bench_runs_the_rows_of_a_suite(self):
-        self.assertIn("primitives  ", self.impipe("bench", "--suite").out)
-        said = self.impipe("bench", "--suite", "primitives", "--match", "imhist", "--size", 64,
-                           "-j", 1, "--json")
-        rows = json.loads(said.out)["results"]
-        self.assertEqual([(row["name"], row["class"], row["size"]) for row in rows],
-                         [("imhist", "uint8", 64), ("imhist, constant", "uint8", 64),
-                          ("imhist", "uint16", 64)])
-        said = self.impipe("bench", "--suite", "edt", "--size", 40, "-j", 1).out
-        for picture in ["random", "corner", "half", "circle", "natural", "inverse corner",
-                        "inverse half", "inverse circle", "inverse natural"]:
-            self.assertEqual(said.count(f" bwdist {picture}\n"), 1)
-        self.assertRegex(said, r"worst over best at 40x40: \d+\.\d\d\n$")
-        error = self.impipe("bench", "--suite", "primitve", code=2).err
-        self.assertRegex(error, "^impipe: --suite: 'primitve' is none of [a-z, -]+; did you "
-                                r"mean 'primitives'\?\n$")
-
     def test_bars_are_of_rows_that_the_suites_have(self):
         paths = sorted(pathlib.Path(ROOT, "docs/benchmarks/bars").glob("*.json"))
         self.assertTrue(paths)
@@ -297,7 +283,7 @@ class Commands(ProgramTest):
         suites = {bar["suite"] for bar in bars}
         rows = set()
         for suite in suites:
-            said = self.impipe("bench", "--suite", suite, "--size", 320, "-j", 1, "--json").out
+            said = self.impipe_bench("--suite", suite, "--size", 320, "-j", 1, "--json").out
             rows |= {(suite, row["name"], row["class"]) for row in json.loads(said)["results"]}
         for bar in bars:
             if "row" in bar:

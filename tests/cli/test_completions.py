@@ -24,7 +24,6 @@ TYPED = [
     (["--device", "cpu", "-r", "med"], "medfilt2"),
     (["run", "--device", "c"], "cpu"),
     (["bench", "--backend", "au"], "auto"),
-    (["bench", "--suite", "sw"], "sweep"),
     (["run", "--format", "ji"], None),
     (["run", "--format", "jx"], "jxl"),
     (["run", "edge", "--strict", "med"], None),

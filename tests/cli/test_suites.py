@@ -1,4 +1,4 @@
-"""impipe bench --suite on several devices, beside plain loops, and drawn on a page."""
+"""impipe-bench: suites on several devices, beside plain loops, and drawn on a page."""
 import csv
 import io
 import json
@@ -15,7 +15,7 @@ PAPERS = ["ipt", "dither", "skeleton", "separable", "simt", "jointhist", "edt"] 
 
 class Suites(ProgramTest):
     def suite(self, name, *arguments, size=40, code=0, devices="cpu:1"):
-        return self.impipe("bench", "--suite", name, "--device", devices, "--size", size, "--repeat",
+        return self.impipe_bench("--suite", name, "--device", devices, "--size", size, "--repeat",
                            5, *arguments, code=code, env={"IMPIPE_CACHE_DIR": self.path("cache")})
 
     def needs_opencl(self):
@@ -86,16 +86,41 @@ class Suites(ProgramTest):
         self.assertEqual([row["stack"] for row in rows], [1, 4, 16, 64, 256, 1024])
         self.assertGreater(rows[-1]["device_us"], 20 * rows[0]["device_us"])
 
+    def test_the_rows_of_a_suite(self):
+        self.assertIn("primitives  ", self.impipe_bench("--suite").out)
+        said = self.impipe_bench("--suite", "primitives", "--match", "imhist", "--size", 64,
+                           "-j", 1, "--json")
+        rows = json.loads(said.out)["results"]
+        self.assertEqual([(row["name"], row["class"], row["size"]) for row in rows],
+                         [("imhist", "uint8", 64), ("imhist, constant", "uint8", 64),
+                          ("imhist", "uint16", 64)])
+        said = self.impipe_bench("--suite", "edt", "--size", 40, "-j", 1).out
+        for picture in ["random", "corner", "half", "circle", "natural", "inverse corner",
+                        "inverse half", "inverse circle", "inverse natural"]:
+            self.assertEqual(said.count(f" bwdist {picture}\n"), 1)
+        self.assertRegex(said, r"worst over best at 40x40: \d+\.\d\d\n$")
+        error = self.impipe_bench("--suite", "primitve", code=2).err
+        self.assertRegex(error, "^impipe-bench: --suite: 'primitve' is none of [a-z, -]+; did you "
+                                r"mean 'primitives'\?\n$")
+
     def test_refusals(self):
         for arguments, error in (
+                ([], "no suite given: impipe-bench --suite NAME; impipe-bench --suite lists them"),
+                (["--suite", "edt", "imcomplement"],
+                 "--suite brings its own pipelines: 'imcomplement' is one too many"),
+                (["--input", "a.png", "--suite", "edt"],
+                 "--suite brings its own images: --input is one too many"),
+                (["--match", "x", "imcomplement"], "--match chooses rows of a --suite"),
+                (["--suites"], "unknown option '--suites'; did you mean '--suite'?"),
                 (["--naive", "imcomplement"],
-                 "--naive: the suites have plain loops: impipe bench --suite NAME --naive"),
+                 "--naive: the suites have plain loops: impipe-bench --suite NAME --naive"),
                 (["--html", "a.html", "imcomplement"],
-                 "--html draws suites: impipe bench --suite NAME --html FILE")):
-            self.assertEqual(self.impipe("bench", *arguments, code=2).err, f"impipe: {error}\n")
+                 "--html draws suites: impipe-bench --suite NAME --html FILE")):
+            self.assertEqual(self.impipe_bench(*arguments, code=2).err, f"impipe-bench: {error}\n")
         self.assertFalse(os.path.exists(self.path("a.html")))
-        said = self.impipe("bench", "--suite", "ipt", "--html", "no/where.html", code=1).err
-        self.assertEqual(said, "impipe: no/where.html can't be written\n")
+        self.assertIn("  impipe-bench --suite NAME\n", self.impipe_bench("--help").out)
+        said = self.impipe_bench("--suite", "ipt", "--html", "no/where.html", code=1).err
+        self.assertEqual(said, "impipe-bench: no/where.html can't be written\n")
 
     # What a suite's variants are, of rows that are few; on an OpenCL device, as any GPU has them.
     VARIANTS = [
@@ -136,8 +161,8 @@ class Suites(ProgramTest):
 
     def test_variants_of_any_pipeline(self):
         self.needs_opencl()
-        rows = list(csv.DictReader(io.StringIO(self.impipe(
-            "bench", "--device", "opencl:0", "--size", 40, "--repeat", 5, "--csv", "--variant",
+        rows = list(csv.DictReader(io.StringIO(self.impipe_bench(
+            "--device", "opencl:0", "--size", 40, "--repeat", 5, "--csv", "--variant",
             "naive,pixels=1,2", "imcomplement | medfilt2 3").out)))
         self.assertEqual([(row["variant"], row["fused"]) for row in rows],
                          [("", "1"), ("", "0"), ("naive", "1"), ("pixels=1", "1"), ("pixels=2", "1")])
@@ -156,7 +181,7 @@ class Suites(ProgramTest):
                 (["--variant", "naive", "--device", "cpu:1,cpu", "imcomplement"],
                  "--variant: kernels of GPUs and of OpenCL have variants, and the devices are "
                  "cpu:1,cpu")):
-            self.assertEqual(self.impipe("bench", *arguments, code=2).err, f"impipe: {error}\n")
+            self.assertEqual(self.impipe_bench(*arguments, code=2).err, f"impipe-bench: {error}\n")
 
     @unittest.skipIf(CHROMIUM is None, "Chromium is not installed: scripts/setup.sh test")
     def test_a_browser_draws_every_suite(self):
@@ -169,7 +194,7 @@ class Suites(ProgramTest):
             capture_output=True, text=True, timeout=120)
         self.assertNotIn("CONSOLE", shown.stderr)  # no script failed
         dom = shown.stdout[:shown.stdout.index('<script type="application/json"')]
-        names = [line.split("  ")[0] for line in self.impipe("bench", "--suite").out.splitlines()]
+        names = [line.split("  ")[0] for line in self.impipe_bench("--suite").out.splitlines()]
         for name in names[:-1]:  # the last one is "all", which has neither of these
             if name in ("sweep", "colour"):
                 continue

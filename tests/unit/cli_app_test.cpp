@@ -80,7 +80,8 @@ TEST(CommandLine, AMistypedOperatorIsNotTakenForACommand) {
 TEST(CommandLine, EveryFlagHasAVariable) {
   EXPECT_EQ(variable_of("-o,--output"), "IMPIPE_OUTPUT");
   EXPECT_EQ(variable_of("--max-pixels"), "IMPIPE_MAX_PIXELS");
-  const CommandSet commands;
+  CommandSet commands;
+  add_commands(commands);
   for (const auto& command : commands.all()) {
     for (const CLI::Option* option : command->app->get_options()) {
       if (option->get_lnames().empty() || option->get_lnames()[0] == "help") continue;

@@ -21,7 +21,7 @@
 #include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/opencl/loader.hpp"
-#include "cli/bench_variants.hpp"
+#include "bench/variants.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/program_of.hpp"
 #include "support/tiled_specs.hpp"
@@ -142,9 +142,9 @@ std::string all_programs() {
   const auto add_variants = [&](const SpecCase& c) {
     const jit::Tuning tuning = jit::tuning_for("NVIDIA", Dialect::cuda);
     for (const char* variant : {"local", "tagged"}) {
-      text +=
-          program_of(c.spec, Dialect::cuda, jit::with_variant(tuning, cli::parse_variant(variant)))
-              .source;
+      text += program_of(c.spec, Dialect::cuda,
+                         jit::with_variant(tuning, bench::parse_variant(variant)))
+                  .source;
     }
   };
   for (const SpecCase& c : specs) {

@@ -11,7 +11,7 @@
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/opencl/device.hpp"
 #include "backends/registry.hpp"
-#include "cli/bench_variants.hpp"
+#include "bench/variants.hpp"
 #include "core/error.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/fuse.hpp"
@@ -79,7 +79,7 @@ TEST(KernelVariants, AreTheFormsThatTheirNamesSay) {
     };
     const std::string usual = text({});
     for (const char* name : c.variants) {
-      const std::string plan = text(cli::parse_variant(name));
+      const std::string plan = text(bench::parse_variant(name));
       EXPECT_NE(plan.find(c.form), std::string::npos) << c.pipeline << ", " << name << "\n" << plan;
       EXPECT_NE(plan, usual) << c.pipeline << ", " << name;
     }
@@ -92,7 +92,7 @@ TEST(KernelVariants, LoopsAreRolledAndUnrolled) {
   const auto source = [&](const char* variant) {
     return program_of(spec.spec, jit::Dialect::cuda,
                       jit::with_variant(jit::tuning_for("nvidia", jit::Dialect::cuda),
-                                        cli::parse_variant(variant)))
+                                        bench::parse_variant(variant)))
         .source;
   };
   EXPECT_EQ(source("local").find("#pragma unroll"), std::string::npos);
@@ -108,7 +108,7 @@ TEST(KernelVariants, HaveTheBitsOfTheCpu) {
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
   for (const Case& c : cases) {
     for (const char* name : c.variants) {
-      backends::choose_variant(cli::parse_variant(name));
+      backends::choose_variant(bench::parse_variant(name));
       const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
       backends::choose_variant({});
       if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
@@ -133,7 +133,7 @@ TEST(KernelVariants, CompileWithNvrtc) {
   for (const Case& c : cases) {
     for (const char* name : c.variants) {
       const jit::Tuning tuning = jit::with_variant(jit::tuning_for("nvidia", jit::Dialect::cuda),
-                                                   cli::parse_variant(name));
+                                                   bench::parse_variant(name));
       const std::string source = program_of(kernel_of(c).spec, jit::Dialect::cuda, tuning).source;
       try {
         EXPECT_FALSE(cuda::compile(source, options).empty());
@@ -146,13 +146,14 @@ TEST(KernelVariants, CompileWithNvrtc) {
 
 TEST(KernelVariants, NamesOfVariants) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(cli::parse_variants("naive,local+unrolled,naive"), (Names{"naive", "local+unrolled"}));
-  EXPECT_EQ(cli::parse_variants("pixels=1,2,16,tagged"),
+  EXPECT_EQ(bench::parse_variants("naive,local+unrolled,naive"),
+            (Names{"naive", "local+unrolled"}));
+  EXPECT_EQ(bench::parse_variants("pixels=1,2,16,tagged"),
             (Names{"pixels=1", "pixels=2", "pixels=16", "tagged"}));
-  EXPECT_EQ(cli::parse_variants("none"), Names{});
+  EXPECT_EQ(bench::parse_variants("none"), Names{});
   const auto error = [](const std::string& list) {
     try {
-      cli::parse_variants(list);
+      bench::parse_variants(list);
     } catch (const Error& e) {
       return std::string(e.what());
     }

@@ -71,7 +71,8 @@ constexpr std::string_view read_once[] = {
 const std::set<std::string>& flags_variables() {
   static const std::set<std::string> all = [] {
     std::set<std::string> names;
-    const CommandSet commands;
+    CommandSet commands;
+    add_commands(commands);
     for (const auto& command : commands.all()) {
       for (const CLI::Option* option : command->app->get_options()) {
         names.insert(option->get_envname());

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,6 +14,7 @@
 #include "engine/batch/profile.hpp"
 #include "engine/program/picture_parts.hpp"
 #include "engine/tools/made_image.hpp"
+#include "engine/tools/spread.hpp"
 #include "io/codec.hpp"
 #include "io/files/read_picture.hpp"
 
@@ -25,22 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-double median_of(std::vector<double>& sorted) {
-  std::ranges::sort(sorted);
-  const size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-// The standard deviation; 0 of a single number.
-double deviation_of(const std::vector<double>& numbers) {
-  const auto count = static_cast<double>(numbers.size());
-  if (numbers.size() < 2) return 0;
-  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
-  double squares = 0;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  return std::sqrt(squares / (count - 1));
 }
 
 // In which something moved; bands of an image move at the same time.
@@ -79,12 +63,6 @@ MadeImage probed(const std::string& path) {
 // processor goes through a few of them only (time_of), and its memory has to be written first.
 constexpr double footprint_of_gpu = 256 << 20, footprint_of_host = 64 << 20;
 constexpr size_t max_places = 4096;
-
-size_t places_for(double bytes, bool is_gpu) {
-  const double footprint = is_gpu ? footprint_of_gpu : footprint_of_host;
-  return std::clamp<size_t>(static_cast<size_t>(std::ceil(footprint / std::max(bytes, 1.0))), 2,
-                            max_places);
-}
 
 constexpr std::int64_t baseline_width = 16384;
 
@@ -142,6 +120,12 @@ Benchmark::Benchmark(const DeviceChoice& choice, int threads, const KernelVarian
   constexpr double large = 512 << 20;
   copy_speed_ =
       device().is_gpu ? large / baseline_time(Baseline::copy, large) : measure_copy_speed(threads_);
+}
+
+size_t Benchmark::places_for(double bytes) const {
+  const double footprint = device().is_gpu ? footprint_of_gpu : footprint_of_host;
+  return std::clamp<size_t>(static_cast<size_t>(std::ceil(footprint / std::max(bytes, 1.0))), 2,
+                            max_places);
 }
 
 Session& Benchmark::session(const pipeline::Pipeline& pipeline, const SessionOptions& options) {
@@ -322,8 +306,7 @@ Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, siz
       groups + 1);
   seconds.erase(seconds.begin());
   for (double& s : seconds) s /= static_cast<double>(runs);
-  const double median = median_of(seconds);
-  return {median, seconds.front(), deviation_of(seconds), groups};
+  return {spread_of(std::move(seconds)), groups};
 }
 
 double Benchmark::baseline_time(Baseline baseline, double bytes) {
@@ -333,7 +316,7 @@ double Benchmark::baseline_time(Baseline baseline, double bytes) {
                   std::max<std::int64_t>(1, (each + baseline_width - 1) / baseline_width)};
   const auto [known, is_new] = baseline_times_.try_emplace({baseline, size.height});
   if (!is_new) return known->second;
-  const size_t places = places_for(bytes, device().is_gpu);
+  const size_t places = places_for(bytes);
   std::vector<DeviceValue> from(places), to(places);
   for (size_t i = 0; i < places; ++i) {
     from[i].plane = place_for(PixelClass::uint8, 1, size, 1);
@@ -351,7 +334,7 @@ double Benchmark::baseline_time(Baseline baseline, double bytes) {
                                                     .outputs = {to[i % places]}});
                              },
                              places)
-                             .median;
+                             .spread.median;
 }
 
 void Benchmark::empty_caches() {
@@ -387,10 +370,8 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
       break;
     }
   }
-  result.median_ms = median_of(times);
-  result.min_ms = times.front();
-  result.wall_deviation_ms = deviation_of(times);
   result.runs = static_cast<int>(times.size());
+  result.take_wall(spread_of(std::move(times)));
   how.timed = true;
   result.transfer_ms =
       1e3 * transfer_seconds(execute_in_parts(program, material, *queue_, kernels, how).activity);
@@ -417,7 +398,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   if (plan.result_alpha && plan.result_alpha != plan.input_alpha) {
     result.bytes += bytes_of_value(*plan.result_alpha);
   }
-  const size_t places = places_for(result.bytes, device().is_gpu);
+  const size_t places = places_for(result.bytes);
   std::vector<std::vector<DeviceValue>> values(places,
                                                std::vector<DeviceValue>(plan.values.size()));
   for (const auto& [id, image] : entering) {
@@ -448,10 +429,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   give(0);
   result.launches = queue_->launches() - before;
   const Times times = time_of(give, places);
-  result.device = times.median;
-  result.device_least = times.least;
-  result.device_deviation = times.deviation;
-  result.groups = times.groups;
+  result.take_device(times.spread, times.groups);
   result.floor = result.bytes / copy_speed_;
   result.baseline = makes_image ? Baseline::copy : Baseline::read;
   result.baseline_time = baseline_time(result.baseline, result.bytes);
@@ -482,56 +460,6 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
     *amount *= options.stack;
   }
   result.launches *= options.stack;
-  return result;
-}
-
-BenchmarkResult Benchmark::run_copy(const BenchmarkOptions& options) {
-  const HostImage& made = image("", 1, options);
-  BenchmarkResult result;
-  result.type = made.type;
-  result.size = made.size();
-  result.launches = 1;
-  result.bytes = 2.0 * static_cast<double>(made.size().pixels() * made.type.channels *
-                                           bytes_of(made.type.cls));
-  result.floor = result.bytes / copy_speed_;
-  const size_t places = places_for(result.bytes, device().is_gpu);
-  const auto from = places_of(made.planes, places);
-  std::vector<std::shared_ptr<DevicePlane>> to(places);
-  for (auto& plane : to) plane = place_for(made.type.cls, made.type.channels, made.size(), 1);
-  const Times times = time_of([&](size_t i) { copy(*to[i % places], *from[i % places]); }, places);
-  result.device = result.baseline_time = times.median;
-  result.device_least = times.least;
-  result.device_deviation = times.deviation;
-  result.groups = times.groups;
-  result.outcome.image = made;
-  result.outcome.image.planes = queue_->download(*to.front());
-  return result;
-}
-
-BenchmarkResult Benchmark::run_loop(const naive::Loop& loop, const pipeline::Pipeline& pipeline,
-                                    const BenchmarkOptions& options) {
-  constexpr double budget_ms = 1000;
-  const Material what = material(pipeline, options);
-  BenchmarkResult result;
-  result.type = what.image.type;
-  result.size = what.image.size();
-  // Slow ones run once or twice: what their first run costs more is little beside them.
-  std::vector<double> times;
-  const auto begin = Clock::now();
-  do {
-    const auto start = Clock::now();
-    Outcome outcome = loop(what);
-    times.push_back(milliseconds_since(start));
-    if (times.size() == 1) result.outcome = std::move(outcome);
-  } while (times.size() < 5 && milliseconds_since(begin) < budget_ms);
-  result.cold_ms = times.front();
-  result.median_ms = median_of(times);
-  result.min_ms = times.front();
-  result.wall_deviation_ms = deviation_of(times);
-  result.runs = result.groups = static_cast<int>(times.size());
-  result.device = 1e-3 * result.median_ms;
-  result.device_least = 1e-3 * result.min_ms;
-  result.device_deviation = 1e-3 * result.wall_deviation_ms;
   return result;
 }
 

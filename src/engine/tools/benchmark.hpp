@@ -9,7 +9,7 @@
 
 #include "core/kernel_variant.hpp"
 #include "engine/device/session.hpp"
-#include "engine/naive/loops.hpp"
+#include "engine/tools/spread.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
@@ -56,6 +56,18 @@ struct BenchmarkResult {
   // Copying as many bytes in the same way or, when no image leaves, reading them; seconds.
   Baseline baseline = Baseline::copy;
   double baseline_time = 0;
+
+  void take_wall(const Spread& milliseconds) {
+    median_ms = milliseconds.median;
+    min_ms = milliseconds.least;
+    wall_deviation_ms = milliseconds.deviation;
+  }
+  void take_device(const Spread& seconds, int of_groups) {
+    device = seconds.median;
+    device_least = seconds.least;
+    device_deviation = seconds.deviation;
+    groups = of_groups;
+  }
 };
 
 // A device and images on it, for pipelines in turn. One thread.
@@ -69,23 +81,13 @@ class Benchmark {
 
   // Throws Error.
   BenchmarkResult run(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
-  // The same of a plain loop over the same images, on the calling thread; its time is that of the
-  // device and of the whole way.
-  BenchmarkResult run_loop(const naive::Loop& loop, const pipeline::Pipeline& pipeline,
-                           const BenchmarkOptions& options);
-  // The plain copy of the image, whose result is the image.
-  BenchmarkResult run_copy(const BenchmarkOptions& options);
-  // Decoding of so many JPEGs in memory, made of natural images: 4:2:0, quality 90. The device's
-  // time is that of its kernels; the whole way is from files in the host's memory to pixels in the
-  // device's. A device without such kernels: the processor's threads.
-  BenchmarkResult run_decoder(int count, Size size);
   // Makes the pipelines' kernels, several at a time; errors come from `run`.
   void prepare(const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all);
 
- private:
-  // The median and the least of several groups of runs; seconds a run.
+ protected:  // of impipe-bench, which measures more than pipelines
+  // Of several groups of runs; seconds a run.
   struct Times {
-    double median, least, deviation;
+    Spread spread;
     int groups;
   };
   Session& session(const pipeline::Pipeline& pipeline, const SessionOptions& options);
@@ -96,6 +98,8 @@ class Benchmark {
   const HostImage& image(const std::string& name, std::uint32_t seed,
                          const BenchmarkOptions& options);
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
+  // How many buffers of so many bytes no cache holds.
+  size_t places_for(double bytes) const;
   // The image's pixels on the device, in that many places.
   std::vector<std::shared_ptr<DevicePlane>> places_of(const Planes& image, size_t count);
   // For results, in memory that is there.
