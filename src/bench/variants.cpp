@@ -67,14 +67,6 @@ void apply(const std::string& item, KernelVariant& variant) {
 
 }  // namespace
 
-std::vector<std::string> variant_words() {
-  std::vector<std::string> names;
-  for (const Word& word : words()) {
-    names.push_back(std::string(word.name) + (word.numbers.empty() ? "" : "="));
-  }
-  return names;
-}
-
 KernelVariant parse_variant(const std::string& text) {
   KernelVariant variant;
   for (const std::string& item : split(text, '+')) apply(item, variant);

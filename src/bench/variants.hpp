@@ -17,7 +17,4 @@ KernelVariant parse_variant(const std::string& text);
 // "none" alone is an empty list. Throws Error.
 std::vector<std::string> parse_variants(const std::string& list);
 
-// What a variant's text can begin with: "naive", "pixels=".
-std::vector<std::string> variant_words();
-
 }  // namespace impipe::bench

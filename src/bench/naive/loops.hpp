@@ -46,7 +46,6 @@ Loop sobel_edges(double threshold);                 // edge sobel, thinned; uint
 Loop sum();
 Loop mean();
 Loop most();
-Loop histogram();                               // imhist of 256 bins; uint8
 Loop joint_histogram(const std::string& with);  // jointhist of 256 bins; uint8
 
 // Whole images.

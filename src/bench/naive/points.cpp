@@ -81,14 +81,6 @@ Loop most() {
   });
 }
 
-Loop histogram() {
-  return [](const Material& material) {
-    std::vector<std::int64_t> counts(256);
-    for_pixels<std::uint8_t>(material.image, [&](std::uint8_t v) { ++counts[v]; });
-    return outcome_of(std::vector<double>(counts.begin(), counts.end()));
-  };
-}
-
 Loop joint_histogram(const std::string& with) {
   return [=](const Material& material) {
     const Plane &a = material.image.planes[0], &b = material.operands.at(with).planes[0];
