@@ -287,8 +287,9 @@ OutputType output_type(const ImageInfo* input, const ImageType& result,
     cls = input == nullptr ? PixelClass::uint8 : input->type.cls;
     if (cls == PixelClass::logical) cls = PixelClass::uint8;
     const bool as_input = !wanted && input != nullptr;
-    if (wanted == Format::npy || (as_input && input->format == Format::npy))
-      cls = PixelClass::single;
+    // Arrays of numbers.
+    const std::optional<Format> written = as_input ? input->format : wanted;
+    if (written == Format::npy || written == Format::fits) cls = PixelClass::single;
   }
   Format format = Format::png;
   if (wanted) {

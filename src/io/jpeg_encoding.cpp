@@ -68,7 +68,8 @@ void append_stuffed(Bytes& file, std::span<const std::byte> data) {
 
 bool may_be_coded(const Metadata& metadata, const EncodeOptions& options) {
   if (options.lossless || options.compression == Compression::small) return false;
-  return !wants_thumbnail(metadata) && !metadata.exr && !metadata.dpx && !metadata.y4m;
+  return !wants_thumbnail(metadata) && !metadata.exr && !metadata.dpx && !metadata.y4m &&
+         metadata.fits_cards.empty();
 }
 
 std::shared_ptr<const CodedJpeg> coded_output(const ImageType& type, Size size,

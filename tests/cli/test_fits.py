@@ -136,13 +136,98 @@ class Fits(ProgramTest):
             self.assertNotEqual(broken, data)
             self.write("a.fits", broken)
             self.impipe("mean2", "a.fits", code=1)
-        self.impipe("rot90 0", "a.fits", "-o", "b.fits", code=2)
 
     def test_in_a_folder(self):
         self.write("in/a.fits", hdu(ramp()))
         self.write("in/b.fit", hdu(ramp().astype(np.uint16)))
         self.impipe("imcomplement", "in", "-o", "out")
-        self.assertEqual(self.tree("out"), ["a.png", "b.png"])
+        self.assertEqual(self.tree("out"), ["a.fits", "b.fit"])
+        np.testing.assert_array_equal(self.image("out/b.fit"), 65535 - ramp().astype(int))
+
+    # Written.
+
+    def header(self, name):
+        """The cards of a file, and where its numbers begin."""
+        with open(self.path(name), "rb") as file:
+            data = file.read()
+        cards = [data[at:at + 80].decode("latin-1") for at in range(0, len(data), 80)]
+        end = cards.index("END".ljust(80))
+        self.assertEqual(len(data) % 2880, 0)
+        values = {}
+        for one in cards[:end]:
+            if one[8:10] == "= ":
+                values[one[:8].strip()] = one[10:].split("/")[0].strip()
+        return cards[:end], values, data[-(-(end + 1) * 80 // 2880) * 2880:]
+
+    def image(self, name):
+        """What the standard says the numbers mean, the last row of the file first."""
+        _, said, data = self.header(name)
+        kind = {"8": ">u1", "16": ">i2", "32": ">i4", "64": ">i8", "-32": ">f4", "-64": ">f8"}
+        shape = [int(said[f"NAXIS{i}"]) for i in range(int(said["NAXIS"]), 0, -1)]
+        values = np.frombuffer(data, kind[said["BITPIX"]], int(np.prod(shape))).reshape(shape)
+        if "BZERO" in said:
+            values = values.astype(object) + int(said["BZERO"])
+        return values[..., ::-1, :]
+
+    def test_classes_are_written_as_they_were_read(self):
+        rng = np.random.default_rng(2)
+        for kind in ("uint8", "uint16", "int16", "int32", "uint32", "int64", "float32", "float64"):
+            with self.subTest(kind):
+                values = rng.integers(0, 200, (37, 53)).astype(kind)
+                if "float" in kind:
+                    values[3, 4:7] = -0.125, np.nan, np.inf
+                self.write("a.fits", hdu(values))
+                self.impipe("rot90 0", "a.fits", "-o", "b.fits")
+                got = self.image("b.fits").astype(float)
+                np.testing.assert_array_equal(got, values)
+                for key in ("BITPIX", "BZERO"):
+                    self.assertEqual(self.header("b.fits")[1].get(key),
+                                     self.header("a.fits")[1].get(key))
+        colours = colour()
+        self.picture("c.png", colours)
+        self.impipe("rot90 0", "c.png", "-o", "c.fits")
+        np.testing.assert_array_equal(self.image("c.fits"), np.moveaxis(colours, 2, 0))
+
+    def test_cards_are_carried(self):
+        extra = [card("OBJECT", "M 31"), card("EXPTIME", 30.5), card("COMMENT", text="by night"),
+                 card("DATAMAX", 255), card("CRPIX1", 7.5), card("CRPIX2", 3.25)]
+        self.write("a.fits", hdu(ramp(), extra=extra))
+        self.impipe("rot90 0", "a.fits", "-o", "b.fits")
+        cards, said, _ = self.header("b.fits")
+        for one in extra[:3] + extra[4:]:
+            self.assertIn(one, cards)
+        run = self.impipe("imadd 1", "a.fits", "-o", "b.fits", "--strip")
+        self.assertNotIn("OBJECT", self.header("b.fits")[1])
+        self.assertEqual(run.err, "")
+
+    def test_places_on_the_sky_follow_the_pixels(self):
+        # A pixel's coordinates by the standard: CD (p - CRPIX), p from 1, rows from the lowest.
+        height, width = 40, 60
+        cd = np.array([[-3e-4, 1e-4], [1.5e-4, 2e-4]])
+        extra = [card("CTYPE1", "LINEAR"), card("CTYPE2", "LINEAR"), card("CRPIX1", 33.5),
+                 card("CRPIX2", 20.25), *(card(f"CD{i + 1}_{j + 1}", cd[i, j])
+                                          for i in (0, 1) for j in (0, 1))]
+        y, x = np.mgrid[:height, :width]
+        self.write("a.fits", hdu((1000 * y + x).astype(np.float32), extra=extra))
+
+        def place(said, row, column, rows):
+            number = {key: float(said[key]) for key in said if key.startswith(("CRPIX", "CD"))}
+            p = np.array([column + 1 - number["CRPIX1"], rows - row - number["CRPIX2"]])
+            return np.array([[number[f"CD{i}_{j}"] for j in (1, 2)] for i in (1, 2)]) @ p
+        before = self.header("a.fits")[1]
+        for pipeline in ("imcrop 10 5 40 30", "fliplr", "flipud", "rot90", "transpose",
+                         "padarray 3,4 replicate", "imcrop 10 5 40 30 | rot90 | fliplr"):
+            with self.subTest(pipeline):
+                self.impipe(pipeline, "a.fits", "-o", "b.fits")
+                said, values = self.header("b.fits")[1], self.image("b.fits")
+                for row, column in ((8, 9), (11, 20), (20, 12)):
+                    source = int(values[row, column])
+                    np.testing.assert_allclose(
+                        place(said, row, column, values.shape[0]),
+                        place(before, source // 1000, source % 1000, height), atol=1e-12)
+        run = self.impipe("imwarp [1 0 0;0 1 0;0.001 0 1]", "a.fits", "-o", "b.fits")
+        self.assertIn("without world coordinates (WCS)", run.err)
+        self.assertNotIn("CRPIX1", self.header("b.fits")[1])
 
 
 if __name__ == "__main__":

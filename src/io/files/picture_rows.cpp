@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "io/bytes/byte_source.hpp"
 #include "io/bytes/open_file.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/formats/format_traits.hpp"
 #include "io/formats/jpeg/jpeg_metadata.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/file_metadata.hpp"
@@ -72,15 +72,47 @@ std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const Im
       from_module([&] { return codec_module(main_module).open_rows(file, info, make_image); }));
 }
 
+namespace {
+
+// What is not looked at takes no memory.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path) {
+    const InputFile input(path);
+    size_ = static_cast<size_t>(input.size);
+    bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, input.file.get(), 0);
+    if (bytes_ == MAP_FAILED) throw system_error(errno);
+  }
+  ~MappedFile() { munmap(bytes_, size_); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(bytes_), size_};
+  }
+
+ private:
+  void* bytes_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace
+
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info) {
-  const InputFile input(path);
-  const auto size = static_cast<size_t>(input.size);
-  // Mapped: what is not looked at takes no memory.
-  void* bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.file.get(), 0);
-  if (bytes == MAP_FAILED) throw system_error(errno);
-  const std::unique_ptr<void, std::function<void(void*)>> owner(
-      bytes, [size](void* mapped) { munmap(mapped, size); });
-  return read_metadata(std::span(static_cast<const std::byte*>(bytes), size), info);
+  return read_metadata(MappedFile(path).bytes(), info);
+}
+
+bool has_rows_in_any_order(const std::filesystem::path& path, const ImageInfo& info) {
+  if (info.orientation != 1) return false;
+  if (info.format != Format::tiff) return traits(info.format).read_rows != nullptr;
+  constexpr int uncompressed = 1;
+  return info.pages == 1 && info.tile.pixels() == 0 && !info.blocks && info.tiff &&
+         info.tiff->compression == uncompressed && open_rows(path, info) != nullptr;
+}
+
+HostImage read_rows(const std::filesystem::path& path, const ImageInfo& info,
+                    const Reading& reading, std::int64_t y, std::int64_t y_end) {
+  if (info.format == Format::tiff) return open_rows(path, info)->read(y, y_end);
+  return traits(info.format).read_rows({MappedFile(path).bytes(), info, reading, y, y_end});
 }
 
 namespace {

@@ -19,6 +19,11 @@ class UnsyncedDisks;
 std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info);
 // The same of an upright JPEG, which stays in memory meanwhile.
 std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info);
+// Whether rows of a file whose header says `info` are read in any order, each at no cost of others.
+bool has_rows_in_any_order(const std::filesystem::path& path, const ImageInfo& info);
+// Rows [y, y_end) of one; the file is opened and closed again.
+HostImage read_rows(const std::filesystem::path& path, const ImageInfo& info,
+                    const Reading& reading, std::int64_t y, std::int64_t y_end);
 // The metadata of such a file.
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info);
 

@@ -63,6 +63,13 @@ HostImage decode_by_module(const DecodeInput& input, Decoded& out) {
       [&] { return decode_page(codec_module(module), input.file, out.info, pages); });
 }
 
+HostImage rows_by_module(const RowsInput& input) {
+  const CodecModule& module = codec_module(traits(input.info.format).module);
+  return from_module([&] {
+    return module.open_rows(input.file, input.info, make_image)->read(input.y, input.y_end);
+  });
+}
+
 Bytes encode_by_module(HostImage& image, const EncodeInput& input, Encoded&) {
   return encode_with_options(image, input, input.options);
 }

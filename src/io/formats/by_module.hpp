@@ -9,6 +9,7 @@ namespace impipe::io {
 // What the library says of a header that it alone reads.
 ImageInfo header_by_module(const HeaderInput& input);
 HostImage decode_by_module(const DecodeInput& input, Decoded& out);
+HostImage rows_by_module(const RowsInput& input);
 Bytes encode_by_module(HostImage& image, const EncodeInput& input, Encoded& out);
 // The same with other options than those of the input.
 Bytes encode_with_options(const HostImage& image, const EncodeInput& input,

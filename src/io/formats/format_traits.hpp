@@ -52,6 +52,14 @@ struct DecodeInput {
   const DecodeOptions& options;
 };
 
+// Rows [y, y_end) of a picture that its header says `info` of.
+struct RowsInput {
+  std::span<const std::byte> file;
+  const ImageInfo& info;
+  const Reading& reading;
+  std::int64_t y = 0, y_end = 0;
+};
+
 struct MetadataInput {
   std::span<const std::byte> file;
   const ImageInfo& info;
@@ -127,6 +135,10 @@ struct FormatTraits {
   Required<MetadataRead(const MetadataInput&)> read_metadata;
   // The encoded file with the metadata in it; names in `lost` those that it cannot hold.
   Required<Bytes(Bytes file, const Metadata&, const PictureOfFile&, Lost& lost)> with_metadata;
+
+  // Of formats whose rows are read in any order at no cost of others: what `decode` makes of them.
+  // Throws Error.
+  HostImage (*read_rows)(const RowsInput&) = nullptr;
 
   // Names what the file said of how it is stored and what files of other formats do not.
   void (*name_storage)(const Metadata&, Lost& lost) = nullptr;

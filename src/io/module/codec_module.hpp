@@ -62,7 +62,7 @@ class CodecModule {
                                                  Size /*tile*/, const EncodeOptions&) const {
     return nullptr;
   }
-  // The same of JPEGs in memory; the file stays there meanwhile.
+  // The same of JPEGs and FITS in memory; the file stays there meanwhile.
   virtual std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> /*file*/,
                                                  const ImageInfo&, MakeImage) const {
     return nullptr;

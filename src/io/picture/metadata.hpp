@@ -135,6 +135,8 @@ struct Metadata {
   int avif_bits = 0;                   // of an AVIF, so that one made from it has as many
   std::shared_ptr<const DpxStorage> dpx;
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
+  // Of a FITS: the cards of its header that say nothing of how pixels are stored, as they are.
+  std::vector<std::string> fits_cards;
   // Whether the file's samples are the decoded ones, bit for bit, and of the same meaning.
   bool stored_as_decoded = true;
   // What was done to the pixels since: the engine tells it before the result is encoded.

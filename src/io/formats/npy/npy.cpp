@@ -235,16 +235,14 @@ NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
   return out;
 }
 
-HostImage decode(const DecodeInput& input, Decoded& out) {
-  const std::span<const std::byte> bytes = input.file;
-  const NpyHeader h = npy_header(ByteSource(bytes), input.options.reading.axes);
+// Rows [y_begin, y_end) of a page.
+HostImage rows_of(const NpyHeader& h, std::span<const std::byte> bytes, std::int64_t page,
+                  std::int64_t y_begin, std::int64_t y_end, Inexact& inexact) {
   if (h.arrays > 1) fail("it has ", h.arrays, " pictures, and a NPY of one is read");
-  const Size size = h.info.stored;
+  const Size size{h.info.stored.width, y_end - y_begin};
   check_is_whole(h, static_cast<std::int64_t>(bytes.size()));
-  out.metadata.npy = std::make_shared<const NpyAxes>(h.axes);
   HostImage image(h.info.type, size);
-  const std::byte* data = bytes.data() + h.data;
-  std::int64_t page = out.info.page;
+  const std::byte* data = bytes.data() + h.data + y_begin * h.step_y * h.item_bytes;
   for (auto axis = h.page_axes.rbegin(); axis != h.page_axes.rend(); ++axis) {
     data += page % axis->count * axis->step * h.item_bytes;
     page /= axis->count;
@@ -268,11 +266,27 @@ HostImage decode(const DecodeInput& input, Decoded& out) {
     for (std::int64_t y = 0; y < size.height; ++y) {
       for (std::int64_t x = 0; x < size.width; ++x) {
         const std::int64_t item = y * h.step_y + x * h.step_x + c * h.step_channel;
-        store(plane, y, x, data + item * h.item_bytes, h, *out.info.inexact);
+        store(plane, y, x, data + item * h.item_bytes, h, inexact);
       }
     }
   }
   return image;
+}
+
+HostImage decode(const DecodeInput& input, Decoded& out) {
+  const NpyHeader h = npy_header(ByteSource(input.file), input.options.reading.axes);
+  HostImage image =
+      rows_of(h, input.file, out.info.page, 0, h.info.stored.height, *out.info.inexact);
+  out.metadata.npy = std::make_shared<const NpyAxes>(h.axes);
+  return image;
+}
+
+HostImage read_rows(const RowsInput& input) {
+  const NpyHeader h = npy_header(ByteSource(input.file), input.reading.axes);
+  if (h.info.type != input.info.type || h.info.stored != input.info.stored) {
+    fail("it was written to while it was read");
+  }
+  return rows_of(h, input.file, input.info.page, input.y, input.y_end, *input.info.inexact);
 }
 
 Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
@@ -296,6 +310,7 @@ const FormatTraits npy_format{
     .encode = encode,
     .read_metadata = no_metadata,
     .with_metadata = lose_metadata,
+    .read_rows = read_rows,
 };
 
 }  // namespace impipe::io

@@ -1,4 +1,4 @@
-// The codec module for FITS, through cfitsio; read alone.
+// The codec module for FITS, through cfitsio, which reads them.
 #include <fitsio.h>
 extern "C" {
 #include <fitsio2.h>  // fits_register_driver; not made for C++
@@ -296,21 +296,23 @@ ImageInfo info_of(const OpenFits& fits, int page) {
   return info;
 }
 
-HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage make_image) {
+// Rows [y_begin, y_end).
+HostImage decode_rows(const OpenFits& fits, const ImageInfo& info, std::int64_t y_begin,
+                      std::int64_t y_end, MakeImage make_image) {
   check_header(info.page < static_cast<int>(fits.pictures.size()), "FITS");
   const Picture& picture = fits.pictures[static_cast<size_t>(info.page)];
   check_header(type_of(picture) == info.type && picture.size == info.stored, "FITS");
   const File& file = fits.file;
   file.go_to(picture.hdu);
-  HostImage image = make_image(info.type, info.stored);
+  HostImage image = make_image(info.type, {info.stored.width, y_end - y_begin});
   Inexact ignored;
   Inexact& inexact = info.inexact ? *info.inexact : ignored;
   const auto [width, height] = info.stored;
   for (int c = 0; c < picture.channels; ++c) {
     Plane& plane = image.planes[static_cast<size_t>(c)];
-    for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t row = 0; row < y_end - y_begin; ++row) {
       // The first row of a FITS is the lowest.
-      const std::int64_t row = height - 1 - y;
+      const std::int64_t y = height - 1 - y_begin - row;
       const LONGLONG first = ((picture.plane + c) * height + y) * width + 1;
       if (plane.cls() == PixelClass::single) {
         read_singles(file, picture, first, inexact,
@@ -326,21 +328,25 @@ HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage 
   return image;
 }
 
+HostImage decode_picture(const OpenFits& fits, const ImageInfo& info, MakeImage make_image) {
+  return decode_rows(fits, info, 0, info.stored.height, make_image);
+}
+
 MetadataRead metadata_of(const OpenFits& fits, int page) {
   const File& file = fits.file;
   file.go_to(fits.pictures.at(static_cast<size_t>(page)).hdu);
   MetadataRead out;
-  int count = 0, status = 0, told = 0;
+  int count = 0, status = 0;
   fits_get_hdrspace(file.get(), &count, nullptr, &status);
   file.check(status);
+  constexpr std::size_t card_length = 80;
   for (int i = 1; i <= count; ++i) {
     char card[FLEN_CARD] = {};
     fits_read_record(file.get(), i, card, &status);
     file.check(status);
-    if (is_told(card)) ++told;
-  }
-  if (told > 0) {
-    out.lose(std::to_string(told) + (told == 1 ? " card" : " cards") + " of the FITS header");
+    if (!is_told(card) || !out.takes(card_length, "cards of the FITS header")) continue;
+    std::string& text = out.metadata.fits_cards.emplace_back(card);
+    text.resize(card_length, ' ');
   }
   return out;
 }
@@ -379,6 +385,28 @@ class Planes final : public PageDecoder {
   Planes* before_ = nullptr;
 };
 
+class Rows final : public PictureRows {
+ public:
+  Rows(InputBytes bytes, const ImageInfo& info, MakeImage make_image)
+      : info_(info), make_image_(make_image) {
+    const auto lock = locked();
+    fits_.emplace(bytes);
+  }
+  ~Rows() override {
+    const auto lock = locked();
+    fits_.reset();
+  }
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    const auto lock = locked();
+    return decode_rows(*fits_, info_, y, y_end, make_image_);
+  }
+
+ private:
+  const ImageInfo info_;
+  MakeImage make_image_;
+  std::optional<OpenFits> fits_;
+};
+
 // Calls use with the open file.
 template <class Use>
 auto with_fits(InputBytes bytes, Use use) {
@@ -399,6 +427,10 @@ class Cfitsio final : public CodecModule {
   std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo&,
                                           MakeImage make_image) const override {
     return std::make_unique<Planes>(bytes, make_image);
+  }
+  std::unique_ptr<PictureRows> open_rows(InputBytes bytes, const ImageInfo& info,
+                                         MakeImage make_image) const override {
+    return std::make_unique<Rows>(bytes, info, make_image);
   }
   MetadataRead read_metadata(InputBytes bytes, int page) const override {
     return with_fits(bytes, [&](const OpenFits& fits) { return metadata_of(fits, page); });

@@ -1,0 +1,17 @@
+// The cards of a FITS header that say nothing of how pixels are stored.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/pixel_change.hpp"
+#include "io/formats/format_traits.hpp"
+
+namespace impipe::io {
+
+// Cards that are true of the result, each of 80 characters: what they say of the place of pixels on
+// the sky (CRPIX, CD, PC, CDELT) follows the pixels. Names in `lost` what cannot.
+std::vector<std::string> cards_after(const std::vector<std::string>& cards,
+                                     const PixelChange& change, Lost& lost);
+
+}  // namespace impipe::io
