@@ -1,9 +1,12 @@
 // impipe plan: what a pipeline would do, without touching a pixel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/json_text.hpp"
@@ -89,39 +92,52 @@ Json type_value(const ImageType& type) {
   return value;
 }
 
-// lowered: the plan before fusion; kernels: what a device makes of the steps, or null.
 std::string plan_json(const pipeline::Pipeline& pipeline, const engine::FileFacts& input,
-                      const Plan& plan, const Plan& lowered,
-                      const pipeline::DeviceKernels* kernels) {
+                      std::span<const pipeline::ExplainedPart> parts) {
+  const Plan& first = parts.front().plan;
   Json json{{"program", "impipe"}, {"version", IMPIPE_VERSION}, {"pipeline", pipeline.text}};
-  json["input"] = type_value(plan.values[0].type);
+  json["input"] = type_value(first.values[0].type);
   if (input.size.pixels() > 0) {
     json["input"].update({{"width", input.size.width}, {"height", input.size.height}});
   }
-  if (kernels != nullptr) json["device"] = kernels->device;
+  if (parts.front().kernels != nullptr) json["device"] = parts.front().kernels->device;
   json["stages"] = Json::array();
   for (size_t s = 0; s < pipeline.stages.size(); ++s) {
+    const auto part = std::ranges::find_if(
+        parts, [&](const auto& one) { return s < one.plan.stage_types.size(); });
     json["stages"].push_back(
-        {{"text", pipeline.stages[s].text}, {"makes", type_value(plan.stage_types[s])}});
+        {{"text", pipeline.stages[s].text}, {"makes", type_value(part->plan.stage_types[s])}});
   }
   double before = 0, after = 0;
-  for (const Step& step : lowered.steps) before += pipeline::bytes_per_pixel(step);
+  size_t unfused_steps = 0;
   json["steps"] = Json::array();
-  for (const pipeline::StepWords& words : pipeline::words_of(plan)) {
-    Json step{{"what", words.what},
-              {"stages", words.stages},
-              {"reads", words.reads},
-              {"bytes_per_pixel", words.bytes_per_pixel},
-              {"apart", words.apart}};
-    if (kernels != nullptr) step["kernel"] = kernels->steps[json["steps"].size()];
-    after += words.bytes_per_pixel;
-    json["steps"].push_back(std::move(step));
+  Json reductions = Json::array(), notes = Json::array();
+  for (const pipeline::ExplainedPart& part : parts) {
+    for (const Step& step : part.unfused.steps) before += pipeline::bytes_per_pixel(step);
+    unfused_steps += part.unfused.steps.size();
+    size_t number = 0;
+    for (const pipeline::StepWords& words : pipeline::words_of(part.plan)) {
+      Json step{{"what", words.what},
+                {"stages", words.stages},
+                {"reads", words.reads},
+                {"bytes_per_pixel", words.bytes_per_pixel},
+                {"apart", words.apart}};
+      if (part.kernels != nullptr) step["kernel"] = part.kernels->steps[number++];
+      after += words.bytes_per_pixel;
+      json["steps"].push_back(std::move(step));
+    }
+    for (const std::string& note : part.plan.notes) notes.push_back(note);
+    if (!part.reduction) continue;
+    reductions.push_back({{"stage", part.reduction_stage + 1},
+                          {"after_steps", json["steps"].size()},
+                          {"what", pipeline::describe(*part.reduction)}});
   }
-  json["unfused_steps"] = lowered.steps.size();
+  if (!reductions.empty()) json["reductions"] = std::move(reductions);
+  json["unfused_steps"] = unfused_steps;
   json["bytes_per_pixel"] = after;
   json["unfused_bytes_per_pixel"] = before;
-  json["writes_image"] = plan.writes_image;
-  json["notes"] = plan.notes;
+  json["writes_image"] = parts.back().plan.writes_image;
+  json["notes"] = std::move(notes);
   return json_text(json) + "\n";
 }
 
@@ -161,30 +177,46 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
     operands[name] = input.type;
     sizes[name] = input.size;
   }
-  const Plan lowered = pipeline::lower(pipeline, input.type, operands,
-                                       {.strict = flags.strict, .display = input.display});
-  const std::vector<Size> planned =
-      pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
+  const std::vector<pipeline::PlanPart> parts = pipeline::lower_parts(
+      pipeline, input.type, operands, {.strict = flags.strict, .display = input.display});
   std::optional<KernelForms> forms;
   if (!flags.device.empty()) forms = engine::kernel_forms(flags.device);
   const bool nests = !forms || forms->nests_neighbourhoods;
-  Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered, nests);
+  std::vector<Plan> plans;
+  std::vector<std::vector<Size>> planned;
+  Size size = input.size;
+  for (const pipeline::PlanPart& part : parts) {
+    plans.push_back(flags.no_fuse ? pipeline::without_unread(part.plan)
+                                  : pipeline::fuse(part.plan, nests));
+    planned.push_back(pipeline::planned_sizes(pipeline, part.plan, size, sizes, max_pixels));
+    size = planned.back()[static_cast<size_t>(part.plan.result)];
+  }
+  const Plan& lowered = parts.front().plan;
+  Plan& plan = plans.front();
   if (flags.shrink_on_load) plan.notes.push_back(shrink_note(flags, pipeline, lowered));
   if (!pipeline.has_source() && !flags.arguments.empty()) {
     std::string note = engine::codec_note(flags.arguments.front(), plan, flags.axes);
     if (!note.empty()) plan.notes.push_back(std::move(note));
   }
   const bool is_asked = !flags.output.empty() || !flags.format.empty();
-  const std::string refusal = refusal_of(flags, pipeline, plan, planned);
-  if (!is_asked && !refusal.empty()) plan.notes.push_back("in the input's format: " + refusal);
-  if (input.size.pixels() > 0) {
-    plan.notes.push_back(engine::memory_note(pipeline, lowered, plan, planned));
+  const std::string refusal = refusal_of(flags, pipeline, plans.back(), planned.back());
+  if (!is_asked && !refusal.empty()) {
+    plans.back().notes.push_back("in the input's format: " + refusal);
   }
-  std::optional<pipeline::DeviceKernels> kernels;
-  if (forms) kernels = kernels_of(plan, *forms);
-  const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;
-  write_stdout(flags.json ? plan_json(pipeline, input, plan, lowered, of_device)
-                          : pipeline::explain(pipeline, plan, lowered, of_device));
+  if (input.size.pixels() > 0 && parts.size() == 1) {
+    plan.notes.push_back(engine::memory_note(pipeline, lowered, plan, planned.front()));
+  }
+  std::vector<pipeline::DeviceKernels> kernels;
+  for (const Plan& one : plans) {
+    if (forms) kernels.push_back(kernels_of(one, *forms));
+  }
+  std::vector<pipeline::ExplainedPart> explained;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    explained.push_back({plans[i], parts[i].plan, forms ? &kernels[i] : nullptr, parts[i].reduction,
+                         parts[i].reduction_stage});
+  }
+  write_stdout(flags.json ? plan_json(pipeline, input, explained)
+                          : pipeline::explain(pipeline, explained));
   if (is_asked && !refusal.empty()) {
     throw Error(flags.arguments.front() + ": encode: " + refusal, ExitCode::file_failed);
   }

@@ -166,6 +166,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)")->group("Running");
   option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)")
       ->group("Running");
+  option(app, "--scratch", run.scratch, "DIR",
+         "Where decoded images wait that memory does not hold (default: the system's folder)")
+      ->group("Running");
   option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
       ->group("Running");
   option(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/image_reduction.hpp"
 #include "core/plan.hpp"
 
 namespace impipe {
@@ -185,8 +186,11 @@ struct Operator {
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"
   NotFinite not_finite = {};
   std::string_view matlab = "";  // the MATLAB call, and where it differs
-  // Makes the operator's primitives and returns the image that goes on. Null for a source.
+  // Makes the operator's primitives and returns the image that goes on. Null for a source, and for
+  // what takes several images.
   ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;
+  // Of an operator that makes one image of the pages of a file, of a window of them, or of files.
+  ImageReduction (*reduction)(const Call& call) = nullptr;
   // Sources: what `make` would make, without computing it; then the image itself.
   MadeImage (*describe)(const Call& call) = nullptr;
   HostImage (*make)(const Call& call) = nullptr;

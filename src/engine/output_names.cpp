@@ -37,7 +37,7 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
     std::string extension = inputs[i].path.extension().string();
     if (!extension.empty()) extension.erase(0, 1);
     if (picture.program) {
-      const Plan& plan = picture.program->plan;
+      const Plan& plan = picture.last_part().plan;
       const io::ImageInfo* info = task.pipeline.has_source() ? nullptr : picture.info;
       std::optional<io::Format> wanted = target.format;
       if (target.kind == Kind::in_place) wanted = picture.info->format;
@@ -62,20 +62,43 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
   return extensions;
 }
 
+// The plans of the parts that a picture goes through.
+std::vector<const Plan*> plans_of(const Picture& picture) {
+  std::vector<const Plan*> out;
+  for (const Program* part : picture.parts()) out.push_back(&part->plan);
+  return out;
+}
+
+// A `save` of one of them.
+struct SaveOfPart {
+  const PlanSave& save;
+  size_t part = 0;
+};
+std::vector<SaveOfPart> saves_of(const Picture& picture) {
+  std::vector<SaveOfPart> out;
+  const std::vector<const Plan*> plans = plans_of(picture);
+  for (size_t part = 0; part < plans.size(); ++part) {
+    for (const PlanSave& save : plans[part]->saves) out.push_back({save, part});
+  }
+  return out;
+}
+
 // What a `save` writes of an input, and whether it can hold what there is. A stream of frames gets
 // the name of each.
-Picture::Save save_of(const PlanSave& save, const io::Input& input, size_t index, Picture& picture,
+Picture::Save save_of(const SaveOfPart& of, const io::Input& input, size_t index, Picture& picture,
                       const NamingTask& task) {
+  const PlanSave& save = of.save;
   const auto name = io::NameTemplate::parse(
       input.frame ? io::with_frame_field(save.name_template) : save.name_template, "save");
-  const ImageType& type = picture.program->plan.values[save.value].type;
+  const ImageType& type = plans_of(picture)[of.part]->values[save.value].type;
+  const bool has_pages = picture.pages && !picture.is_one_image(of.part);
   const io::OutputType output =
       io::output_type(picture.info, type, io::written_format(save.name_template), task.options.cls);
   check_half(task, input, output.format);
   const std::string extension = io::output_extension(input.path, output, type.channels);
   Picture::Save out{.format = output.format, .apart = name.has_page(), .files = {}};
   std::vector<int> pages{0};
-  if (picture.pages && (out.apart || picture.pages->numbers.size() == 1)) {
+  if (has_pages && (out.apart || picture.pages->numbers.size() == 1)) {
     pages = picture.pages->numbers;
   }
   for (const int page : pages) {
@@ -86,7 +109,7 @@ Picture::Save save_of(const PlanSave& save, const io::Input& input, size_t index
   }
   std::string what;
   if (picture.stream && !out.apart) what = "is a stream of frames";
-  if (picture.pages && picture.pages->numbers.size() > 1 && !out.apart &&
+  if (has_pages && picture.pages->numbers.size() > 1 && !out.apart &&
       !io::writes_pages(out.format)) {
     what = "has " + std::to_string(picture.info->pages) + " pages";
   }
@@ -104,14 +127,14 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
                 const NamingTask& task) {
   for (size_t i = 0; i < pictures.size(); ++i) {
     Picture& picture = pictures[i];
-    if (!picture.program || picture.program->plan.saves.empty()) continue;
+    if (!picture.program || saves_of(picture).empty()) continue;
     picture.saves = std::make_unique<std::vector<Picture::Save>>();
     if (picture.stream) picture.stream->saves.clear();
-    for (const PlanSave& save : picture.program->plan.saves) {
+    for (const SaveOfPart& save : saves_of(picture)) {
       picture.saves->push_back(save_of(save, inputs[i], i, picture, task));
       if (!task.options.sandbox.on) continue;
       for (const fs::path& file : picture.saves->back().files) {
-        check_save(task.pipeline, save.stage, file, task.target);
+        check_save(task.pipeline, save.save.stage, file, task.target);
       }
     }
   }
@@ -157,6 +180,20 @@ void name_frames(const io::Input& input, size_t index, Picture& picture,
   if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
 }
 
+// The one image of all pages of a file.
+void name_projection(const io::Input& input, size_t index, Picture& picture,
+                     const std::string& extension, const NamingTask& task) {
+  const io::OutputTarget* target = task.target;
+  if (target == nullptr) return;
+  if (target->kind == Kind::in_place && picture.info->pages > 1) {
+    picture.failure.reset(new Picture::Failure{
+        "plan", "it has " + std::to_string(picture.info->pages) +
+                    " pages, and --in-place would leave the one image that is made of them"});
+  } else if (target->name && target->name->has_page()) {
+    picture.output = target->name->expand(io::fields_of(input, extension, index, 0));
+  }
+}
+
 // Whether several results are written into one file, one behind the other.
 bool is_one_stream(const io::OutputTarget& target) {
   return target.kind == Kind::standard_output ||
@@ -177,6 +214,10 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     if (picture.failure || !picture.pages) continue;
     const std::vector<int>& pages = picture.pages->numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
+    if (picture.has_one_result()) {
+      name_projection(inputs[i], i, picture, extensions[i], task);
+      continue;
+    }
     picture.pages->apart = names_pages;
     const auto name_of_page = [&](int page) {
       return target->name->expand(io::fields_of(inputs[i], extensions[i], i, page));
@@ -194,7 +235,7 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
       why = count + "--in-place would not keep all of them";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                (!io::writes_pages(picture.output_format) ||
-                last_table(picture.program->plan) != nullptr)) {
+                last_table(picture.last_part().plan) != nullptr)) {
       why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
             extensions[i] + "' names each, --pages takes some";
     }
@@ -240,7 +281,7 @@ class Bounds {
     const Picture& picture = pictures_[i];
     if (!picture.saves) return;
     for (size_t k = 0; k < picture.saves->size(); ++k) {
-      const std::string& text = picture.program->plan.saves[k].name_template;
+      const std::string& text = saves_of(picture)[k].save.name_template;
       const std::string root =
           io::NameTemplate::parse(text, "save").root(io::fields_of(inputs_[i], "", i));
       for (const fs::path& file : (*picture.saves)[k].files) {
@@ -329,7 +370,7 @@ class Guard {
     });
     if (save == picture.saves->end()) return "";
     const auto number = static_cast<size_t>(save - picture.saves->begin());
-    std::string text = picture.program->plan.saves[number].name_template;
+    std::string text = saves_of(picture)[number].save.name_template;
     const bool has_fields = io::NameTemplate::parse(text, "save").has_fields();
     const size_t slash = text.rfind('/');
     text.insert(slash == text.npos ? 0 : slash + 1, has_fields ? "{index:05}_" : "{stem}_");

@@ -19,6 +19,7 @@
 #include "engine/run_profile.hpp"
 #include "engine/run_settings.hpp"
 #include "engine/run_state.hpp"
+#include "engine/stack_run.hpp"
 #include "io/files/atomic_file.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -57,6 +58,12 @@ class FilesRun {
       keep_at_most(static_cast<std::size_t>(memory_ / 16));
     }
     plan_all(work_, *state_.lanes, options_, progress_);
+    if (state_.pipeline.file_reduction() != nullptr) {
+      if (options_.profile) begin_timeline();
+      end_profile(run_stack(state_, options_, target(), memory_, progress_, end_));
+      end_.devices = state_.lanes->devices();
+      return std::move(end_);
+    }
     settle_outputs();
     begin();
     const BatchEnd batch = run_batch_of_files();
@@ -69,8 +76,10 @@ class FilesRun {
   void settle_options() {
     target_ = target_of(options_);
     check_in_place(options_, state_.pipeline);
+    check_stack_options(options_, state_.pipeline);
     memory_ = options_.memory > 0 ? options_.memory : default_memory();
     fill_settings(settings_, options_, state_.pipeline, memory_);
+    settings_.pool = &state_.pool;
     if (state_.pipeline.has_source()) {
       state_.source = pipeline::checked_source(state_.pipeline, options_.max_pixels);
     }
@@ -124,7 +133,7 @@ class FilesRun {
   // Every name a result will have, and the folders they go to.
   void settle_outputs() {
     if (const Picture* planned = first_planned(work_.pictures)) {
-      check_target(target(), planned->program->plan, state_.pipeline, options_);
+      check_target(target(), last_plan(*planned->program), state_.pipeline, options_);
     }
     const std::string renamed = name_outputs(
         work_.inputs, work_.pictures, {target(), state_.pipeline, settings_.operands, options_});

@@ -85,6 +85,7 @@ struct RunOptions {
 
   int threads = 1;
   std::int64_t memory = 0;      // bytes in flight; 0: half of what the machine has
+  std::string scratch;          // a folder for images that wait; empty: the system's
   std::int64_t gpu_memory = 0;  // bytes of device memory at most; 0: what there is
   std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;

@@ -49,10 +49,16 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   for (const Picture& picture : pictures) {
     const bool has_pages = picture.stream || (picture.pages && picture.pages->numbers.size() > 1);
     if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
-    for (FileReport::Row& row : kinds_of_rows(picture.program->plan, picture)) {
-      row.page = has_pages ? 1 : 0;
-      if (settings.hash && picture.program->plan.writes_image) row.hash = "hash";
-      kinds.push_back(std::move(row));
+    const std::vector<const Program*> parts = picture.parts();
+    for (size_t part = 0; part < parts.size(); ++part) {
+      const Plan& plan = parts[part]->plan;
+      const bool is_last = !parts[part]->then;
+      if (!is_last && plan.measurements.empty()) continue;
+      for (FileReport::Row& row : kinds_of_rows(plan, picture)) {
+        row.page = has_pages && !picture.is_one_image(part) ? 1 : 0;
+        if (settings.hash && plan.writes_image && is_last) row.hash = "hash";
+        kinds.push_back(std::move(row));
+      }
     }
   }
   return kinds;

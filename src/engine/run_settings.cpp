@@ -179,6 +179,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.jpeg_codec = options.jpeg_codec;
   settings.pipes = memory;
   settings.memory = memory;
+  settings.scratch = options.scratch;
   settings.in_place = options.in_place;
   settings.cls = options.cls;
   settings.dry_run = options.dry_run;

@@ -9,6 +9,7 @@
 #include "engine/output_names.hpp"
 #include "engine/run_settings.hpp"
 #include "engine/run_state.hpp"
+#include "engine/stack_run.hpp"
 #include "engine/watching.hpp"
 #include "io/files/watch.hpp"
 #include "pipeline/lower.hpp"
@@ -29,6 +30,7 @@ class WatchRun {
     target_ = target ? &*target : nullptr;
     check_watch_options(options_, pipeline, target_);
     check_in_place(options_, pipeline);
+    check_stack_options(options_, pipeline);
     memory_ = options_.memory > 0 ? options_.memory : default_memory();
     fill_settings(state_.settings, options_, pipeline, memory_);
     backends::configure({.gpu_memory = options_.gpu_memory, .dump_folder = options_.dump_kernels});
@@ -119,7 +121,7 @@ class WatchRun {
   void settle_names(WatchedNames& names) {
     WorkList& work = state_.work;
     if (const Picture* planned = first_planned(work.pictures)) {
-      check_target(target_, planned->program->plan, state_.pipeline, options_);
+      check_target(target_, last_plan(*planned->program), state_.pipeline, options_);
     }
     const std::string renamed =
         names.settle(work, {target_, state_.pipeline, state_.settings.operands, options_});

@@ -455,14 +455,21 @@ void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress&
   for (Picture& picture : work.pictures) {
     if (picture.failure) continue;
     try {
+      if (picture.stream && lanes.pipeline().has_reduction()) {
+        throw Error(
+            "it is a stream of frames, and stages that make one image of several take pages");
+      }
       auto program =
           lanes.program(picture.info->type, picture.partner_types(), picture.info->display);
       pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
                               picture.partner_sizes(), options.max_pixels);
       picture.program = std::move(program);
       all_failed = false;
-      for (const std::string& note : picture.program->plan.notes) {
-        if (notes.insert(note).second) progress.note(note);
+      for (const Program* part = picture.program.get(); part != nullptr;
+           part = part->then ? part->then->program.get() : nullptr) {
+        for (const std::string& note : part->plan.notes) {
+          if (notes.insert(note).second) progress.note(note);
+        }
       }
     } catch (const Error& error) {
       if (error.code() == ExitCode::backend) throw;

@@ -2,6 +2,7 @@
 #include "pipeline/binder.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/expression.hpp"
@@ -45,7 +46,44 @@ std::string word_at(const Argument& argument) {
 // The names that a pipeline gives: those of images and those of measured numbers.
 struct Names {
   std::set<std::string> images, numbers;
+  // Those of one page, or file, by the stage that has made one image of several since.
+  std::map<std::string, std::string, std::less<>> ended;
+
+  void end_at(const std::string& reduction) {
+    for (const auto* names : {&images, &numbers}) {
+      for (const std::string& name : *names) ended[name] = reduction;
+    }
+    images.clear();
+    numbers.clear();
+  }
 };
+
+// Throws the user's error where an argument names what belongs to one page of several.
+void check_ended(const Script& script, const Names& names, const Operator& op,
+                 const ParameterValue& value) {
+  for (const std::string& name : value.operands) {
+    const auto found = names.ended.find(name.substr(0, name.find('.')));
+    if (found == names.ended.end()) continue;
+    throw error_at(script, value.span,
+                   std::string(op.name) + ": '" + found->first + "' is one of each image before " +
+                       found->second + ", which makes others of them; keep one after " +
+                       found->second + ", or bind an image with --with under another name");
+  }
+}
+
+// Throws the user's error for a stage that takes several images where there are none.
+void check_reduction(const Script& script, const Pipeline& before, const Stage& stage,
+                     const Call& call) {
+  const std::string& name = stage.name;
+  if (before.has_source()) {
+    throw error_at(script, stage.span,
+                   name + ": the pipeline makes its own image, and there are no others");
+  }
+  if (call.op().reduction(call).across == ImageReduction::Across::files &&
+      before.file_reduction() != nullptr) {
+    throw error_at(script, stage.span, name + ": there is one image left after the first " + name);
+  }
+}
 
 // Takes `as NAME` off the end of an operator's arguments; empty where there is none.
 std::string take_measured_name(const Script& script, Stage& stage, const Pipeline& pipeline,
@@ -97,6 +135,23 @@ bool Pipeline::has_source() const {
   return !stages.empty() && stages.front().call && stages.front().call->op().make != nullptr;
 }
 
+namespace {
+
+bool reduces(const BoundStage& stage) {
+  return stage.call && stage.call->op().reduction != nullptr;
+}
+}  // namespace
+
+bool Pipeline::has_reduction() const { return std::any_of(stages.begin(), stages.end(), reduces); }
+
+const BoundStage* Pipeline::file_reduction() const {
+  const auto found = std::find_if(stages.begin(), stages.end(), [](const BoundStage& stage) {
+    return reduces(stage) &&
+           stage.call->op().reduction(*stage.call).across == ImageReduction::Across::files;
+  });
+  return found == stages.end() ? nullptr : &*found;
+}
+
 MadeImage Pipeline::describe_source() const {
   const Call& call = *stages.front().call;
   return call.op().describe(call);
@@ -113,6 +168,50 @@ bool Pipeline::reads_display() const {
   });
 }
 
+namespace {
+
+// Gives a stage of an operator its call, and the pipeline the images that it needs.
+void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& pipeline,
+                   BoundStage& bound) {
+  const Operator* op = &operator_of(script, stage, !pipeline.stages.empty());
+  bound.measured_as = take_measured_name(script, stage, pipeline, names);
+  auto values = match_arguments(script, stage, *op);
+  for (auto& [parameter, value] : values) {
+    check_ended(script, names, *op, value);
+    // What an expression names may be measured numbers.
+    std::erase_if(value.operands, [&, &text = value.text](const std::string& name) {
+      return !text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
+    });
+    for (const std::string& name : value.operands) {
+      if (names.numbers.contains(name)) {
+        throw error_at(script, value.span,
+                       std::string(op->name) + ": '" + name +
+                           "' is a number; expressions take those, as in `map 'x - " + name + "'`");
+      }
+      if (name.find('.') == name.npos) continue;
+      throw error_at(
+          script, value.span,
+          std::string(op->name) + ": there is no number '" + name + "'; `mean2 as m` makes one");
+    }
+  }
+  bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
+  if (op->reduction != nullptr) {
+    check_reduction(script, pipeline, stage, *bound.call);
+    names.end_at(stage.name);
+  }
+  for (const Parameter& p : op->parameters) {
+    for (const std::string& name : bound.call->value(p.name).operands) {
+      const auto& needed = pipeline.operands;
+      if (!names.images.contains(name) &&
+          std::find(needed.begin(), needed.end(), name) == needed.end()) {
+        pipeline.operands.push_back(name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Pipeline bind(const Script& script) {
   Pipeline pipeline{.text = script.text, .origin = script.origin};
   Names names;
@@ -128,6 +227,7 @@ Pipeline bind(const Script& script) {
         throw error_at(script, stage.span, "'" + bound.keep_as + "' is used already");
       }
       names.images.insert(bound.keep_as);
+      names.ended.erase(bound.keep_as);
     } else if (stage.name == "save") {
       bound.save_template = single_word(stage);
       if (bound.save_template.empty()) {
@@ -135,39 +235,12 @@ Pipeline bind(const Script& script) {
                        "save takes one file name, as in `save steps/{stem}.png`");
       }
     } else {
-      const Operator* op = &operator_of(script, stage, !pipeline.stages.empty());
-      bound.measured_as = take_measured_name(script, stage, pipeline, names);
-      auto values = match_arguments(script, stage, *op);
-      for (auto& [parameter, value] : values) {
-        // What an expression names may be measured numbers.
-        std::erase_if(value.operands, [&, &text = value.text](const std::string& name) {
-          return !text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
-        });
-        for (const std::string& name : value.operands) {
-          if (names.numbers.contains(name)) {
-            throw error_at(script, value.span,
-                           std::string(op->name) + ": '" + name +
-                               "' is a number; expressions take those, as in `map 'x - " + name +
-                               "'`");
-          }
-          if (name.find('.') == name.npos) continue;
-          throw error_at(script, value.span,
-                         std::string(op->name) + ": there is no number '" + name +
-                             "'; `mean2 as m` makes one");
-        }
-      }
-      bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
-      for (const Parameter& p : op->parameters) {
-        for (const std::string& name : bound.call->value(p.name).operands) {
-          const auto& needed = pipeline.operands;
-          if (!names.images.contains(name) &&
-              std::find(needed.begin(), needed.end(), name) == needed.end()) {
-            pipeline.operands.push_back(name);
-          }
-        }
-      }
+      bind_operator(script, stage, names, pipeline, bound);
     }
-    if (!bound.measured_as.empty()) names.numbers.insert(bound.measured_as);
+    if (!bound.measured_as.empty()) {
+      names.numbers.insert(bound.measured_as);
+      names.ended.erase(bound.measured_as);
+    }
     pipeline.stages.push_back(std::move(bound));
   }
   return pipeline;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/primitive_facts.hpp"
 #include "core/text.hpp"
 
@@ -170,21 +172,28 @@ std::vector<StepWords> words_of(const Plan& plan) {
   return all;
 }
 
-std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
-                    const DeviceKernels* kernels) {
-  std::string out = fmt::format("input: {}\n", to_string(plan.values[0].type));
-  if (kernels != nullptr) out += fmt::format("device: {}\n", kernels->device);
-  out += "\nstages:\n";
+namespace {
+
+std::string stages_text(const Pipeline& pipeline, std::span<const ExplainedPart> parts) {
+  std::string out = "\nstages:\n";
   size_t widest = 0;
   for (const BoundStage& stage : pipeline.stages) widest = std::max(widest, stage.text.size());
   widest = std::min<size_t>(widest, 48);
   for (size_t s = 0; s < pipeline.stages.size(); ++s) {
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const ExplainedPart& one) {
+      return s < one.plan.stage_types.size();
+    });
     out += fmt::format("  {:2}  {:<{}}  {}\n", s + 1, pipeline.stages[s].text, widest,
-                       to_string(plan.stage_types[s]));
+                       to_string(part->plan.stage_types[s]));
   }
-  out += "\nsteps:\n";
-  if (plan.steps.empty()) out += "  none: the image goes through as it is\n";
-  const std::vector<StepWords> steps = words_of(plan);
+  return out;
+}
+
+// The steps of a part, numbered from 1.
+std::string steps_text(const ExplainedPart& part) {
+  std::string out;
+  if (part.plan.steps.empty()) out += "  none: the image goes through as it is\n";
+  const std::vector<StepWords> steps = words_of(part.plan);
   for (size_t s = 0; s < steps.size(); ++s) {
     const StepWords& step = steps[s];
     out += fmt::format("  {:2}  {}\n", s + 1, step.what);
@@ -193,15 +202,72 @@ std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfu
         step.reads.empty() ? "nothing" : fmt::format("{}", fmt::join(step.reads, ", ")),
         number_text(step.bytes_per_pixel));
     if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
-    if (kernels == nullptr) continue;
-    for (const std::string& line : kernels->steps[s]) out += fmt::format("      {}\n", line);
+    if (part.kernels == nullptr) continue;
+    for (const std::string& line : part.kernels->steps[s]) out += fmt::format("      {}\n", line);
   }
-  out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n",
-                     plan.steps.size(), unfused.steps.size(), number_text(total_bytes(plan)),
-                     number_text(total_bytes(unfused)));
-  if (!plan.writes_image) out += "the pipeline ends in a measurement: no image is written\n";
-  for (const std::string& note : plan.notes) out += "note: " + note + "\n";
   return out;
+}
+
+std::string_view steps_head(const std::optional<ImageReduction>& reduction) {
+  if (!reduction) return "steps";
+  return reduction->across == ImageReduction::Across::files ? "steps for each file"
+                                                            : "steps for each page";
+}
+
+}  // namespace
+
+std::string describe(const ImageReduction& reduction) {
+  switch (reduction.across) {
+    case ImageReduction::Across::window:
+      return fmt::format("each page is made of {} pages, which are held, on the host",
+                         reduction.window);
+    case ImageReduction::Across::pages:
+      return reduction.is_by_order()
+                 ? "the pages of a file become one image, on the host; all of them wait, in memory "
+                   "or in the --scratch folder"
+                 : "the pages of a file become one image, on the host, as they come";
+    case ImageReduction::Across::files: break;
+  }
+  return reduction.is_by_order() ? "all files become one image, on the host; NPYs, FITS and "
+                                   "uncompressed TIFFs are read "
+                                   "some rows of all files at a time where no step comes before, "
+                                   "others wait, in memory "
+                                   "or in the --scratch folder"
+                                 : "all files become one image, on the host, as they come";
+}
+
+std::string explain(const Pipeline& pipeline, std::span<const ExplainedPart> parts) {
+  const ExplainedPart& first = parts.front();
+  std::string out = fmt::format("input: {}\n", to_string(first.plan.values[0].type));
+  if (first.kernels != nullptr) out += fmt::format("device: {}\n", first.kernels->device);
+  out += stages_text(pipeline, parts);
+  size_t steps = 0, unfused_steps = 0;
+  double bytes = 0, unfused_bytes = 0;
+  for (const ExplainedPart& part : parts) {
+    out += fmt::format("\n{}:\n", steps_head(part.reduction)) + steps_text(part);
+    steps += part.plan.steps.size();
+    unfused_steps += part.unfused.steps.size();
+    bytes += total_bytes(part.plan);
+    unfused_bytes += total_bytes(part.unfused);
+    if (!part.reduction) continue;
+    out +=
+        fmt::format("\nthen stage {}: {}\n", part.reduction_stage + 1, describe(*part.reduction));
+  }
+  out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n", steps,
+                     unfused_steps, number_text(bytes), number_text(unfused_bytes));
+  if (!parts.back().plan.writes_image) {
+    out += "the pipeline ends in a measurement: no image is written\n";
+  }
+  for (const ExplainedPart& part : parts) {
+    for (const std::string& note : part.plan.notes) out += "note: " + note + "\n";
+  }
+  return out;
+}
+
+std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
+                    const DeviceKernels* kernels) {
+  const ExplainedPart whole{plan, unfused, kernels, {}};
+  return explain(pipeline, std::span(&whole, 1));
 }
 
 }  // namespace impipe::pipeline

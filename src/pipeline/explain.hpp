@@ -1,6 +1,8 @@
 // Says in words what a plan does: stages, types, steps, barriers and bytes moved.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,20 @@ struct DeviceKernels {
 // comparison of the bytes moved; `kernels`: what a device makes of the steps, if that is asked.
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
                     const DeviceKernels* kernels = nullptr);
+
+// The same of a pipeline that makes one image of several: what each part does, and what becomes of
+// its images.
+struct ExplainedPart {
+  const Plan& plan;
+  const Plan& unfused;
+  const DeviceKernels* kernels = nullptr;
+  std::optional<ImageReduction> reduction;  // of what it makes
+  int reduction_stage = 0;
+};
+std::string explain(const Pipeline& pipeline, std::span<const ExplainedPart> parts);
+
+// "the pages of a file become one image, on the host, as they come".
+std::string describe(const ImageReduction& reduction);
 
 // What `impipe plan` shows, in parts.
 struct StepWords {

@@ -1,6 +1,8 @@
 // Turns a Pipeline into a Plan: every operator adds its primitives.
 #include "pipeline/lower.hpp"
 
+#include <algorithm>
+
 #include "core/plan_builder.hpp"
 #include "core/plan_limit.hpp"
 
@@ -55,15 +57,14 @@ void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& 
   if (op.category == "geometry") builder.set_moved();
 }
 
-}  // namespace
-
-Plan lower(const Pipeline& pipeline, const ImageType& input,
-           const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
+// Stages [begin, end).
+Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const ImageType& input,
+                  const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
   PlanBuilder builder(input, operands, options.display);
-  std::vector<ImageType> stage_types;
-  int index = 0;
-  for (const BoundStage& stage : pipeline.stages) {
-    builder.begin_stage(index++);
+  std::vector<ImageType> stage_types(begin, input);
+  for (size_t index = begin; index < end; ++index) {
+    const BoundStage& stage = pipeline.stages[index];
+    builder.begin_stage(static_cast<int>(index));
     if (!stage.keep_as.empty()) {
       builder.keep(stage.keep_as, builder.current());
     } else if (!stage.save_template.empty()) {
@@ -84,6 +85,44 @@ Plan lower(const Pipeline& pipeline, const ImageType& input,
   Plan plan = builder.finish();
   plan.stage_types = std::move(stage_types);
   return plan;
+}
+
+bool moves(const BoundStage& stage) {
+  return stage.call && stage.call->op().category == "geometry";
+}
+
+}  // namespace
+
+Plan lower(const Pipeline& pipeline, const ImageType& input,
+           const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
+  return lower_stages(pipeline, 0, pipeline.stages.size(), input, operands, options);
+}
+
+std::vector<PlanPart> lower_parts(const Pipeline& pipeline, const ImageType& input,
+                                  const std::map<std::string, ImageType>& operands,
+                                  const LowerOptions& options) {
+  std::vector<PlanPart> parts;
+  ImageType type = input;
+  LowerOptions of_part = options;
+  for (size_t begin = 0;;) {
+    const auto from = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto found = std::find_if(from, pipeline.stages.end(), [](const BoundStage& stage) {
+      return stage.call && stage.call->op().reduction != nullptr;
+    });
+    const auto end = static_cast<size_t>(found - pipeline.stages.begin());
+    PlanPart& part = parts.emplace_back();
+    part.plan = lower_stages(pipeline, begin, end, type, operands, of_part);
+    if (found == pipeline.stages.end()) return parts;
+    part.plan.writes_image = true;  // for those that follow
+    part.reduction = found->call->op().reduction(*found->call);
+    part.reduction_stage = static_cast<int>(end);
+    ImageType made = part.plan.values[part.plan.result].type;
+    made.alpha = part.plan.result_alpha.has_value();
+    type = reduced_type(*part.reduction, made);
+    part.plan.stage_types.push_back(type);
+    if (std::any_of(from, found, moves)) of_part.display.reset();
+    begin = end + 1;
+  }
 }
 
 }  // namespace impipe::pipeline

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/display_window.hpp"
 #include "core/plan.hpp"
@@ -22,5 +23,18 @@ struct LowerOptions {
 // Throws Error with the place in the text when an operator is not defined for what reaches it.
 Plan lower(const Pipeline& pipeline, const ImageType& input,
            const std::map<std::string, ImageType>& operands = {}, const LowerOptions& options = {});
+
+// What stands before, between and behind the stages that make one image of several.
+struct PlanPart {
+  Plan plan;
+  // What becomes of the images that it makes; nothing: the part is the last.
+  std::optional<ImageReduction> reduction;
+  int reduction_stage = 0;
+};
+// The same of each part, of which a pipeline without such stages has one. Stages have the numbers
+// that they have in the whole pipeline.
+std::vector<PlanPart> lower_parts(const Pipeline& pipeline, const ImageType& input,
+                                  const std::map<std::string, ImageType>& operands = {},
+                                  const LowerOptions& options = {});
 
 }  // namespace impipe::pipeline

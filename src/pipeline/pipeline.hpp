@@ -31,6 +31,10 @@ struct Pipeline {
   // What the source makes, without making it; and its image. Only when has_source().
   MadeImage describe_source() const;
   HostImage make_source() const;
+  // Whether it makes one image of several: project, stack, temporal.
+  bool has_reduction() const;
+  // The stage that makes one image of all files; null where there is none.
+  const BoundStage* file_reduction() const;
   // Whether it depends on the display window of its input: `imcrop display`.
   bool reads_display() const;
 };

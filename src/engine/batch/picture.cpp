@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/object_table.hpp"
 #include "engine/batch/object_text.hpp"
 
@@ -32,6 +34,22 @@ std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& pict
     }
   }
   return rows;
+}
+
+std::vector<const Program*> Picture::parts() const {
+  std::vector<const Program*> out{&part_of(*program, first_part)};
+  while (out.back()->then && out.back()->then->reduction.across != ImageReduction::Across::files) {
+    out.push_back(out.back()->then->program.get());
+  }
+  return out;
+}
+
+bool Picture::is_one_image(size_t part) const {
+  const std::vector<const Program*> all = parts();
+  return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(part),
+                     [](const Program* before) {
+                       return before->then->reduction.across == ImageReduction::Across::pages;
+                     });
 }
 
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};

@@ -11,6 +11,7 @@
 #include "engine/batch/file_report.hpp"
 #include "engine/batch/operands.hpp"
 #include "engine/batch/profile.hpp"
+#include "engine/batch/stack_sink.hpp"
 #include "engine/batch/timeline.hpp"
 #include "engine/device/lanes.hpp"
 #include "engine/device/session.hpp"
@@ -84,9 +85,11 @@ struct Picture {
   std::unique_ptr<io::Bytes> content;   // of stdin or a pipe, which can be read only once
   std::unique_ptr<Partners> partners;   // null without operands
   std::unique_ptr<const Failure, FailureDeleter> failure;
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Program> program;  // of its first part, see Program::then
   io::Format output_format : 8 = io::Format::png;
   PixelClass output_class : 8 = PixelClass::uint8;
+  // The part that it begins with: that of the result of `stack` is behind those of the files.
+  std::uint8_t first_part = 0;
   bool is_stdin : 1 = false;
   bool missing_frame : 1 = false;
   bool joined : 1 = false;         // its result follows others in `output`
@@ -95,10 +98,18 @@ struct Picture {
   std::string output;              // "-": stdout; empty when nothing is written
   std::unique_ptr<Pages> pages;    // of a file that has several, else null
   std::unique_ptr<Stream> stream;  // of a stream, else null
-  std::unique_ptr<std::vector<Save>> saves;  // one a save of the plan, or null
+  std::unique_ptr<std::vector<Save>> saves;  // one a save of its parts' plans, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
   const std::map<std::string, Size>& partner_sizes() const;
+  // The parts of the pipeline that it goes through, as it has a program: to `stack`, or to the end.
+  std::vector<const Program*> parts() const;
+  // Whether what reaches the part, of those above, is one image of all its pages.
+  bool is_one_image(size_t part) const;
+  // Of the last one of them.
+  const Program& last_part() const { return *parts().back(); }
+  bool has_one_result() const { return is_one_image(parts().size() - 1); }
+  bool is_stack() const { return first_part > 0; }
 };
 
 // What all pictures of a run share.
@@ -110,8 +121,11 @@ struct PictureSettings {
   io::EncodeOptions encode;
   bool shrink_on_load = false;
   JpegCodec jpeg_codec = JpegCodec::automatic;
-  double max_memory = 0;    // bytes that there are
-  std::int64_t memory = 0;  // bytes that pictures may take (--memory)
+  ThreadPool* pool = nullptr;
+  std::string scratch;         // a folder for images that wait; empty: the system's
+  StackSink* stack = nullptr;  // where the images go that `stack` takes
+  double max_memory = 0;       // bytes that there are
+  std::int64_t memory = 0;     // bytes that pictures may take (--memory)
   bool in_place = false;
   std::optional<PixelClass> cls;  // -d
   bool dry_run = false;

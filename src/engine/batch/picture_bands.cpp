@@ -1,12 +1,12 @@
 #include "engine/batch/picture_bands.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
+#include "engine/batch/image_rows.hpp"
 #include "engine/batch/pixel_hash.hpp"
 #include "engine/program/bands.hpp"
 #include "io/files/atomic_file.hpp"
@@ -14,29 +14,6 @@
 
 namespace impipe::engine {
 namespace {
-
-// Rows [from, to) of `image` at row `at` of `into`.
-void copy_rows(const HostImage& image, std::int64_t from, std::int64_t to, HostImage& into,
-               std::int64_t at) {
-  const auto copy = [&](const Plane& source, Plane& target) {
-    for (std::int64_t y = from; y < to; ++y) {
-      std::memcpy(target.row(at + y - from), source.row(y),
-                  static_cast<size_t>(source.row_bytes()));
-    }
-  };
-  for (size_t c = 0; c < image.planes.size(); ++c) copy(image.planes[c], into.planes[c]);
-  if (!image.alpha.empty()) copy(image.alpha, into.alpha);
-}
-
-// An image of the same kind; its alpha may have another class than its pixels.
-HostImage image_like(const HostImage& image, std::int64_t rows) {
-  HostImage out;
-  out.type = image.type;
-  const Size size{image.size().width, rows};
-  out.planes = new_planes(image.type.cls, image.type.channels, size);
-  if (!image.alpha.empty()) out.alpha = Plane(image.alpha.cls(), size);
-  return out;
-}
 
 // The rows of a file that a band reads; those that the next one reads, too, are kept.
 class BandReader {
@@ -103,6 +80,7 @@ std::string why_not_in_bands(const PictureJob& job) {
   if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
     return "only upright TIFFs and JPEGs are read some rows at a time";
   }
+  if (job.has_reduction()) return "several images become one";
   if (job.settings.decode.by_opencv) return "OpenCV reads whole pictures";
   if (info.progressive) return "progressive JPEGs are read whole";
   if (info.blocks) return "a TIFF of pictures of another format is read whole";

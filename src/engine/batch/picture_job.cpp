@@ -39,7 +39,11 @@ std::vector<std::filesystem::path> PictureJob::sources() const {
     const auto& paths = picture.partners->paths;
     sources.insert(sources.end(), paths.begin(), paths.end());
   }
-  if (!picture.is_stdin) sources.emplace_back(picture.path);
+  if (picture.is_stack()) {
+    sources.insert(sources.end(), settings.stack->paths().begin(), settings.stack->paths().end());
+  } else if (!picture.is_stdin) {
+    sources.emplace_back(picture.path);
+  }
   return sources;
 }
 
@@ -52,44 +56,92 @@ bool PictureJob::is_wanted() const {
                      [&](const Picture::Save& save) { return may_write_any(save.files); });
 }
 
-void PictureJob::check_results(const std::vector<Size>& sizes) const {
-  const Plan& plan = picture.program->plan;
+std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
+  std::vector<SizedPart> out;
+  Size size = picture.info->size();
+  const int last = picture.first_part + static_cast<int>(picture.parts().size()) - 1;
+  for (int at = 0; at <= last; ++at) {
+    const Program& program = part_of(*picture.program, at);
+    SizedPart part{&program,
+                   pipeline::planned_sizes(settings.lanes->pipeline(), program.lowered, size,
+                                           picture.partner_sizes(), settings.decode.max_pixels)};
+    size = part.sizes[static_cast<size_t>(program.plan.result)];
+    if (at >= picture.first_part) out.push_back(std::move(part));
+  }
+  return out;
+}
+
+void PictureJob::check_results(const std::vector<SizedPart>& parts) const {
   const io::ImageInfo& info = *picture.info;
-  const auto check = [&](ValueId id, bool alpha, const io::OutputType& output) {
-    const ImageType& type = plan.values[id].type;
+  const auto check = [&](const SizedPart& part, ValueId id, bool alpha,
+                         const io::OutputType& output) {
+    const ImageType& type = part.program->plan.values[id].type;
     const bool named = output.format == io::Format::exr && info.format == io::Format::exr &&
                        type.channels == info.type.channels;
-    io::check_encodable(type, sizes[static_cast<size_t>(id)], named, output.format, output.cls,
+    io::check_encodable(type, part.sizes[static_cast<size_t>(id)], named, output.format, output.cls,
                         settings.encode);
     if (alpha && !io::traits(output.format).can[io::Can::alpha]) check_losses({"alpha"}, true);
   };
   try {
-    for (size_t i = 0; picture.saves && i < plan.saves.size(); ++i) {
-      const PlanSave& save = plan.saves[i];
-      const Picture::Save& to = (*picture.saves)[i];
-      if (!may_write_any(to.files)) continue;
-      check(save.value, save.alpha.has_value(),
-            io::output_type(&info, plan.values[save.value].type, to.format, settings.cls));
+    size_t number = 0;
+    for (const SizedPart& part : parts) {
+      for (const PlanSave& save : part.program->plan.saves) {
+        if (!picture.saves) break;
+        const Picture::Save& to = (*picture.saves)[number++];
+        if (!may_write_any(to.files)) continue;
+        check(part, save.value, save.alpha.has_value(),
+              io::output_type(&info, part.program->plan.values[save.value].type, to.format,
+                              settings.cls));
+      }
     }
+    const Plan& plan = parts.back().program->plan;
     if (picture.output.empty() || !plan.writes_image) return;
-    check(plan.result, plan.result_alpha.has_value(),
+    check(parts.back(), plan.result, plan.result_alpha.has_value(),
           {picture.output_format, picture.output_class});
   } catch (const Error& error) {
     throw PartError(Part::encode, error);
   }
 }
 
+// What the parts take at the same time, and what waits between them.
+ImageBytes PictureJob::bytes_of_parts(const std::vector<SizedPart>& parts, double& waiting) const {
+  const std::int64_t alignment =
+      settings.lanes->first().device().id == "cpu" ? 0 : device_row_alignment;
+  ImageBytes most;
+  for (const SizedPart& part : parts) {
+    const ImageBytes bytes = image_bytes(*part.program, part.sizes, alignment);
+    most.on_device = std::max(most.on_device, bytes.on_device);
+    most.input = std::max(most.input, bytes.input);
+    most.result = std::max(most.result, bytes.result);
+    most.tables = std::max(most.tables, bytes.tables);
+    if (!part.program->then) continue;
+    const ImageReduction& reduction = part.program->then->reduction;
+    const double images = reduction.across == ImageReduction::Across::window
+                              ? reduction.window
+                              : static_cast<double>(picture.info->pages);
+    const PlanValue& made = part.program->plan.values[part.program->plan.result];
+    const double pixels =
+        static_cast<double>(part.sizes[static_cast<size_t>(part.program->plan.result)].pixels());
+    const bool is_held =
+        reduction.is_by_order() || reduction.across == ImageReduction::Across::window;
+    // What is more than half of the memory waits in a file.
+    waiting += is_held ? std::min(images * bytes.result, static_cast<double>(settings.memory) / 2)
+                       : RunningReduction::bytes_a_pixel(reduction) * pixels * made.type.channels;
+  }
+  return most;
+}
+
 PictureJob::Needs PictureJob::needs() const {
-  std::vector<Size> sizes = pipeline::planned_sizes(
-      settings.lanes->pipeline(), picture.program->lowered, picture.info->size(),
-      picture.partner_sizes(), settings.decode.max_pixels);
-  check_results(sizes);
-  sizes[0] = io::shrunk(sizes[0], shrink_of(*picture.info));
+  std::vector<SizedPart> parts = sized_parts();
+  check_results(parts);
+  Size& decoded = parts.front().sizes[0];
+  decoded = io::shrunk(decoded, shrink_of(*picture.info));
   const bool on_cpu = settings.lanes->first().device().id == "cpu";
-  ImageBytes bytes = image_bytes(*picture.program, sizes, on_cpu ? 0 : device_row_alignment);
+  double waiting = 0;
+  ImageBytes bytes = bytes_of_parts(parts, waiting);
   const bool coded = picture.info->format == io::Format::jpeg ? keeps_coded() : may_keep_packed();
   const double on_device =
-      bytes.on_device + (coded ? coded_bytes(static_cast<double>(sizes[0].pixels())) : 0);
+      bytes.on_device + (coded ? coded_bytes(static_cast<double>(decoded.pixels())) : 0);
   const bool coded_fits = on_device <= settings.max_memory;
   if (coded_fits) bytes.on_device = on_device;
   std::error_code error;
@@ -108,12 +160,12 @@ PictureJob::Needs PictureJob::needs() const {
   // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
   // in the result they may be packed worse.
   const io::ImageInfo& info = *picture.info;
-  const double kept = (info.carried > 0 || has_pages() || has_other_parts() ? packed : 0);
+  const double kept = (info.carried > 0 || is_paged() || has_other_parts() ? packed : 0);
   // Metadata that are packed in the file; in the result's there are copies of them.
   const double metadata = settings.decode.metadata ? static_cast<double>(info.metadata_bytes) : 0;
-  double most = kept + metadata_copies * metadata +
+  double most = waiting + kept + metadata_copies * metadata +
                 std::max({decoding, computing, encoding + info.carried_bytes + kept});
-  if (info.type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
+  if (info.type.alpha) most += 4 * static_cast<double>(decoded.pixels());
   return {static_cast<std::int64_t>(most), bytes.on_device, coded_fits};
 }
 
@@ -124,7 +176,7 @@ double PictureJob::coded_bytes(double pixels) const {
 }
 
 bool PictureJob::encodes_on_device() const {
-  return settings.jpeg_codec != JpegCodec::cpu && !settings.hash && !has_pages() &&
+  return settings.jpeg_codec != JpegCodec::cpu && !settings.hash && !is_paged() &&
          !picture.output.empty() && !has_other_parts();
 }
 
@@ -139,7 +191,7 @@ std::shared_ptr<const Kernel> PictureJob::kernel_of(CodecKernel& codec,
 }
 
 bool PictureJob::keeps_coded() const {
-  if (settings.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
+  if (settings.jpeg_codec == JpegCodec::cpu || is_paged()) return false;
   if (shrink_of(*picture.info) != 1) return false;
   Session& first = settings.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
@@ -150,7 +202,7 @@ bool PictureJob::may_keep_packed() const {
   const DeviceInfo& device = settings.lanes->first().device();
   const bool wanted = settings.jpeg_codec == JpegCodec::device ||
                       (settings.jpeg_codec == JpegCodec::automatic && device.is_gpu);
-  return wanted && device.id != "cpu" && !has_pages() &&
+  return wanted && device.id != "cpu" && !is_paged() &&
          io::traits(picture.info->format).packed_form != nullptr;
 }
 
@@ -160,7 +212,7 @@ bool PictureJob::keeps_packed(const PackedForm& form) const {
 }
 
 int PictureJob::shrink_of(const io::ImageInfo& info) const {
-  return settings.shrink_on_load ? shrink_for(picture.program->lowered, info) : 1;
+  return settings.shrink_on_load && !is_paged() ? shrink_for(picture.program->lowered, info) : 1;
 }
 
 bool PictureJob::writes_pixels() const {

@@ -37,6 +37,17 @@ struct PictureJob {
   // Whether there is anything left to make: a file, or something for stdout.
   bool is_wanted() const;
   bool has_pages() const { return picture.pages && picture.pages->numbers.size() > 1; }
+  // Whether the pipeline makes one image of several.
+  bool has_reduction() const { return picture.is_stack() || picture.program->then; }
+  // Whether the work goes page by page.
+  bool is_paged() const { return has_pages() || has_reduction(); }
+  // A part of the pipeline that the picture goes through, and the sizes of its values. Throws Error
+  // for images that are too large.
+  struct SizedPart {
+    const Program* program = nullptr;
+    std::vector<Size> sizes;
+  };
+  std::vector<SizedPart> sized_parts() const;
   // Whether an EXR of the result, if pages share it, has parts of the input as they are.
   bool has_other_parts() const { return picture.pages && !picture.pages->others.empty(); }
   // Whether each page of the result has a file of its own.
@@ -69,7 +80,8 @@ struct PictureJob {
   // Throws Error for results that are too large or could not be encoded.
   Needs needs() const;
   // Throws Error for what could not be encoded, as far as types and sizes tell.
-  void check_results(const std::vector<Size>& sizes) const;
+  void check_results(const std::vector<SizedPart>& parts) const;
+  ImageBytes bytes_of_parts(const std::vector<SizedPart>& parts, double& waiting) const;
   // Throws Error where nothing may get lost, in place or with --strict, and something would.
   // alpha: it is part of that.
   void check_losses(const std::vector<std::string>& lost, bool alpha) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 #include "core/error.hpp"
@@ -10,16 +11,27 @@ namespace impipe::engine {
 
 void PagedPicture::decode() {
   io::FileStamp stamp;
-  file_ = read_file(stamp);
+  if (!picture_.is_stack()) file_ = read_file(stamp);
   decode_operands(stamp);
+  if (!picture_.is_stack()) return;
+  stamps_.pop_back();  // that of no file
+  stamps_.insert(stamps_.end(), settings_.stack->stamps().begin(), settings_.stack->stamps().end());
 }
 
 void PagedPicture::compute(int lane) {
-  const std::map<std::string, HostImage> operands = material_.operands;
-  if (!pages_are_alike(lane, operands)) {
-    begin_again_with_floats();
-    pages_are_alike(lane, operands);
+  lane_ = lane;
+  operands_ = std::exchange(material_.operands, {});
+  if (picture_.is_stack()) {
+    made_ = settings_.stack->result([this] { check_is_wanted(); });
+    job_.check_inexact(settings_.stack->inexact());
+    result_.inexact.add(settings_.stack->inexact());
   }
+  if (!pages_are_alike()) {
+    begin_again_with_floats();
+    (void)pages_are_alike();
+  }
+  reducers_.clear();
+  made_.clear();
   if (!job_.has_other_parts()) file_ = {};
 }
 
@@ -31,32 +43,123 @@ void PagedPicture::begin_again_with_floats() {
   pages_done_ = 0;
 }
 
-bool PagedPicture::pages_are_alike(int lane, const std::map<std::string, HostImage>& operands) {
-  io::OpenPages open;  // of file_
-  const bool in_one_file = picture_.pages->outputs.empty() && picture_.program->plan.writes_image &&
+const std::vector<int>& PagedPicture::page_numbers() const {
+  static const std::vector<int> first{0};
+  return picture_.pages ? picture_.pages->numbers : first;
+}
+
+void PagedPicture::check_is_wanted() const {
+  if (job_.is_over()) throw Error("stopped", ExitCode::file_failed);
+}
+
+void PagedPicture::begin_parts() {
+  reducers_.clear();
+  for (const Program* part : picture_.parts()) {
+    if (part == &picture_.last_part()) continue;
+    const PageReducer::Options options{std::ssize(page_numbers()), settings_.memory / 2,
+                                       settings_.scratch, settings_.pool,
+                                       [this] { check_is_wanted(); }};
+    reducers_.push_back(std::make_unique<PageReducer>(part->then->reduction, options));
+  }
+}
+
+Page PagedPicture::decode_page(size_t which, io::OpenPages& open) {
+  const int number = page_numbers()[which];
+  const bool in_one_file = job_.has_pages() && picture_.pages->outputs.empty() &&
+                           !picture_.has_one_result() && picture_.last_part().plan.writes_image &&
                            io::writes_pages(picture_.output_format);
-  for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
+  io::DecodeOptions options = settings_.decode;
+  options.page = number;
+  options.open_pages = &open;
+  if (in_one_file) options.pages_together = page_numbers();
+  io::Decoded decoded;
+  try {
+    decoded = io::decode(file_, options);
+  } catch (const Error& error) {
+    if (job_.has_pages()) throw;
+    throw PartError(Part::decode, error);
+  }
+  io::ImageInfo info = decoded.info;
+  take(std::move(decoded));
+  display_ = material_.display;
+  return {std::exchange(material_.image, {}),
+          std::make_shared<const PageSource>(PageSource{std::move(info), std::move(metadata_)}),
+          which, job_.has_pages() ? number + 1 : 0};
+}
+
+bool PagedPicture::pages_are_alike() {
+  begin_parts();
+  io::OpenPages open;  // of file_
+  for (size_t i = 0; i < page_numbers().size(); ++i) {
     if (job_.is_over()) return true;
-    const int page = picture_.pages->numbers[i];
     try {
-      io::DecodeOptions options = settings_.decode;
-      options.page = page;
-      options.open_pages = &open;
-      if (in_one_file) options.pages_together = picture_.pages->numbers;
-      io::Decoded decoded = io::decode(file_, options);
-      const io::ImageInfo info = decoded.info;
-      take(std::move(decoded));
-      if (as_floats_) metadata_.samples = io::SampleType::of_class;
-      material_.operands = operands;
-      compute_image(lane);
-      add_row(page + 1);
-      if (!encode_page(i, info)) return false;
+      Page page;
+      if (!picture_.is_stack()) {
+        page = decode_page(i, open);
+      } else {
+        page = made_[i];
+      }
+      if (!pass_on(0, std::move(page))) return false;
       ++pages_done_;
     } catch (const Error& error) {
-      throw Error(fmt::format("page {}: ", page + 1), error, error.code());
+      if (!job_.has_pages()) throw;
+      throw Error(fmt::format("page {}: ", page_numbers()[i] + 1), error, error.code());
     }
   }
-  return true;
+  return finish_parts();
+}
+
+bool PagedPicture::finish_parts() {
+  bool alike = true;
+  for (size_t index = 0; index < reducers_.size(); ++index) {
+    check_is_wanted();
+    reducers_[index]->finish(
+        [&](Page page) { alike = alike && pass_on(index + 1, std::move(page)); });
+    const ImageStore* store = reducers_[index]->store();
+    if (store != nullptr && store->bytes_on_disk() > 0) {
+      result_.notes.push_back(fmt::format("its pages waited in {}, {} MiB",
+                                          store->folder().string(), store->bytes_on_disk() >> 20));
+    }
+  }
+  return alike;
+}
+
+bool PagedPicture::is_identity() const {
+  const Plan& plan = part().plan;
+  return job_.has_reduction() && plan.steps.empty() && plan.measurements.empty() &&
+         plan.checks.empty() && plan.saves.empty();
+}
+
+bool PagedPicture::pass_on(size_t index, Page page) {
+  part_ = picture_.first_part + static_cast<int>(index);
+  metadata_ = page.source->metadata;
+  if (as_floats_) metadata_.samples = io::SampleType::of_class;
+  material_.image = std::exchange(page.image, {});
+  if (is_identity()) {
+    outcome_ = {};
+    outcome_.image = std::exchange(material_.image, {});
+  } else {
+    material_.operands = operands_;
+    material_.display = display_;
+    material_.read = {material_.image.size(), 1};
+    compute_image(lane_);
+  }
+  add_row(page.number);
+  if (!encode_saves(index, page)) return false;
+  if (part().then) return reduce(index, std::move(page));
+  return encode_page(index, page);
+}
+
+bool PagedPicture::reduce(size_t index, Page page) {
+  page.image = std::exchange(outcome_, {}).image;
+  if (index == reducers_.size()) {
+    settings_.stack->add(job_.index, std::move(page));
+    return true;
+  }
+  bool alike = true;
+  reducers_[index]->add(std::move(page),
+                        [&](Page made) { alike = alike && pass_on(index + 1, std::move(made)); });
+  return alike;
 }
 
 void PagedPicture::append_page(io::Encoded encoded, EncodedPages& pages) {
@@ -91,58 +194,79 @@ bool PagedPicture::encode_page_of(HostImage image, const PlanImage& of, EncodedP
   return true;
 }
 
-bool PagedPicture::encode_page(size_t which, const io::ImageInfo& info) {
-  const Plan& plan = picture_.program->plan;
-  encoded_saves_.resize(plan.saves.size());
+bool PagedPicture::encode_saves(size_t index, const Page& page) {
+  const std::vector<const Program*> parts = picture_.parts();
+  size_t first = 0, all = 0;  // of the saves
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i < index) first += parts[i]->plan.saves.size();
+    all += parts[i]->plan.saves.size();
+  }
+  encoded_saves_.resize(all);
+  const Plan& plan = part().plan;
+  const io::ImageInfo& info = page.source->info;
   for (size_t i = 0; i < plan.saves.size(); ++i) {
     HostImage& image = outcome_.saves[i];
-    const Picture::Save& save = (*picture_.saves)[i];
-    if (!job_.may_write(save.file_of(which))) continue;
+    const Picture::Save& save = (*picture_.saves)[first + i];
+    if (!job_.may_write(save.file_of(page.which))) continue;
     const PlanImage of{plan.saves[i].value, info, image.size(),
                        io::output_type(&info, image.type, save.format, settings_.cls), save.apart};
-    if (!encode_page_of(std::move(image), of, encoded_saves_[i], save.file_of(which))) {
+    if (!encode_page_of(std::move(image), of, encoded_saves_[first + i],
+                        save.file_of(page.which))) {
       return false;
     }
   }
-  const std::vector<std::string>& pages = picture_.pages->outputs;
-  const std::string& path = pages.empty() ? picture_.output : pages[which];
+  return true;
+}
+
+bool PagedPicture::encode_page(size_t index, const Page& page) {
+  const Plan& plan = part().plan;
+  const bool is_apart = picture_.pages && !picture_.pages->outputs.empty();
+  const std::string& path = is_apart ? picture_.pages->outputs[page.which] : picture_.output;
   if (path.empty() || !job_.may_write(path)) return true;
   if (plan.writes_image) {
     const HostImage& image = outcome_.image;
+    const io::ImageInfo& info = page.source->info;
     const PlanImage of{
         plan.result, info, image.size(),
         io::output_type(&info, image.type, io::Format(picture_.output_format), settings_.cls),
-        job_.is_apart()};
+        job_.is_apart() && !picture_.is_one_image(index)};
     return encode_page_of(std::exchange(outcome_, {}).image, of, encoded_, path);
   }
   io::Bytes bytes = encode_measured(path);
   outcome_ = {};
-  if (pages.empty()) {
-    encoded_.files.push_back(std::move(bytes));
-  } else {
+  if (is_apart) {
     write(path, std::move(bytes));
+  } else {
+    encoded_.files.push_back(std::move(bytes));
   }
   return true;
 }
 
 void PagedPicture::write_pages(const std::filesystem::path& path, io::Format format,
-                               EncodedPages pages, bool is_image) {
+                               EncodedPages pages, bool is_of_pages, bool is_image) {
   if (pages.files.empty()) return;
   result_.common = std::move(pages.common);
   result_.head = pages.head;
-  write(path, io::writes_stream(format) ? std::move(pages.files.front())
-                                        : joined(format, pages.files, is_image));
+  const bool is_whole = io::writes_stream(format) || !is_of_pages;
+  write(path, is_whole ? std::move(pages.files.front()) : joined(format, pages.files, is_image));
 }
 
 void PagedPicture::encode() {
   // A run that was stopped has not made all of them.
-  if (pages_done_ < picture_.pages->numbers.size()) return;
-  for (size_t i = 0; i < encoded_saves_.size(); ++i) {
-    const Picture::Save& save = (*picture_.saves)[i];
-    write_pages(save.files.front(), save.format, std::exchange(encoded_saves_[i], {}));
+  if (pages_done_ < page_numbers().size()) return;
+  const std::vector<const Program*> parts = picture_.parts();
+  size_t number = 0;
+  for (size_t index = 0; index < parts.size(); ++index) {
+    const bool is_of_pages = job_.has_pages() && !picture_.is_one_image(index);
+    for (size_t i = 0; i < parts[index]->plan.saves.size(); ++i, ++number) {
+      if (number >= encoded_saves_.size()) return;
+      const Picture::Save& save = (*picture_.saves)[number];
+      write_pages(save.files.front(), save.format, std::exchange(encoded_saves_[number], {}),
+                  is_of_pages);
+    }
   }
   write_pages(picture_.output, picture_.output_format, std::exchange(encoded_, {}),
-              picture_.program->plan.writes_image);
+              job_.has_pages() && !picture_.has_one_result(), parts.back()->plan.writes_image);
 }
 
 }  // namespace impipe::engine

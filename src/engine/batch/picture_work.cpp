@@ -43,11 +43,12 @@ std::optional<std::int64_t> PictureWork::prepare() {
                            all.on_device / giga, settings.max_memory / giga, why_not));
     }
   }
-  if (!bands && prefers_bands(job_, estimate)) bands = plan_small_bands(job_);
+  if (!bands && !job_.has_reduction() && prefers_bands(job_, estimate))
+    bands = plan_small_bands(job_);
   if (bands) {
     estimate = bands->bytes;
     worker_ = std::make_unique<BandedPicture>(job_, result_, bands->rows);
-  } else if (job_.has_pages()) {
+  } else if (job_.is_paged()) {
     worker_ = std::make_unique<PagedPicture>(job_, result_);
   } else {
     worker_ = std::make_unique<WholePicture>(job_, result_, all.coded_fits);

@@ -111,10 +111,12 @@ void PictureWorker::take(io::Decoded decoded) {
 void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
   const ExecuteOptions options = execute_options(session);
   // What was decoded decides, should a file have changed since its header was read.
-  picture_.program = session.program(material.image.type, picture_.partner_types(),
-                                     material.display, material.read.by > 1);
+  const ImageType first =
+      part_ == 0 ? material.image.type : part_of(*picture_.program, 0).plan.values[0].type;
+  picture_.program =
+      session.program(first, picture_.partner_types(), material.display, material.read.by > 1);
   outcome_ = execute_in_parts(
-      *picture_.program, std::move(material), queue,
+      part(), std::move(material), queue,
       [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
 }
 
@@ -122,7 +124,7 @@ ExecuteOptions PictureWorker::execute_options(Session& session) const {
   return {.timed = settings_.timeline != nullptr,
           .kernels_first = !session.device().is_gpu,
           .stop = job_.stop(),
-          .one_nan = session.one_nan(*picture_.program)};
+          .one_nan = session.one_nan(part())};
 }
 
 void PictureWorker::compute_image(int lane) {
@@ -151,7 +153,7 @@ void PictureWorker::computed(const ComputedAt& turn) {
   material_ = {};
   if (settings_.timeline != nullptr) {
     settings_.lanes->add(turn.device);
-    tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
+    tell_times(turn, settings_.step_times.add(part(), settings_.stage_texts, outcome_));
   }
 }
 
@@ -184,9 +186,12 @@ void PictureWorker::tell_times(const ComputedAt& turn, const StepTimes::Places& 
 }
 
 void PictureWorker::add_row(int page) {
-  const Plan& plan = picture_.program->plan;
+  const Plan& plan = part().plan;
+  const bool is_last = !part().then;
+  if (!is_last && plan.measurements.empty()) return;
   std::vector<FileReport::Row> kinds = kinds_of_rows(plan, picture_);
-  const std::string hash = settings_.hash && plan.writes_image ? pixel_hash(outcome_.image) : "";
+  const std::string hash =
+      settings_.hash && plan.writes_image && is_last ? pixel_hash(outcome_.image) : "";
   for (FileReport::Row& kind : kinds) {
     kind.page = page;
     kind.values = outcome_.columns;
@@ -226,7 +231,7 @@ void PictureWorker::add_objects(const FileReport::Row& kind, std::span<const dou
 // values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
 // rows x columns (x channels).
 io::Bytes PictureWorker::encode_measured(const std::filesystem::path& path) const {
-  const Plan& plan = picture_.program->plan;
+  const Plan& plan = part().plan;
   if (const auto format = table_format(path)) {
     const PlanMeasurement* table = last_table(plan);
     return io::bytes_of_text(table_text(
@@ -286,11 +291,19 @@ io::Encoded PictureWorker::noted(io::Encoded encoded) {
 PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, Size size,
                                      bool apart) const {
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
-  const Plan& lowered = picture_.program->lowered;
-  const std::vector<Size> sizes = pipeline::planned_sizes(
-      pipeline, lowered, input.size(), picture_.partner_sizes(), settings_.decode.max_pixels);
   PixelChange change{.before = input.stored, .type_before = input.type, .after = size};
-  change.place = pipeline::pixel_places(pipeline, lowered, sizes)[static_cast<size_t>(value)];
+  change.place = AffinePlace{};
+  Size before = input.size();
+  for (int index = 0; index <= part_; ++index) {
+    const Plan& lowered = part_of(*picture_.program, index).lowered;
+    const std::vector<Size> sizes = pipeline::planned_sizes(
+        pipeline, lowered, before, picture_.partner_sizes(), settings_.decode.max_pixels);
+    const ValueId made = index == part_ ? value : lowered.result;
+    const auto place = pipeline::pixel_places(pipeline, lowered, sizes)[static_cast<size_t>(made)];
+    change.place =
+        change.place && place ? std::optional(composed(*change.place, *place)) : std::nullopt;
+    before = sizes[static_cast<size_t>(lowered.result)];
+  }
   if (change.place) {
     change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
   }
@@ -298,10 +311,10 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
   const bool has_canvas = metadata_.exr || metadata_.dpx;
   if (has_canvas && change.moved() && !moves_canvas_along(pipeline)) change.place.reset();
   change.read_turned = input.orientation >= 5;
-  change.values = value != 0;
+  change.values = value != 0 || part_ > 0;
   // A file of one picture has it wherever it is written.
   change.pages =
-      input.pages > 1 && (!job_.has_pages() || apart ||
+      input.pages > 1 && (!job_.has_pages() || apart || picture_.has_one_result() ||
                           static_cast<int>(picture_.pages->numbers.size()) < input.pages);
   return change;
 }

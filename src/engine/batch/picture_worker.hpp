@@ -36,6 +36,8 @@ class PictureWorker {
   void compute_image(int lane);
   std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see ComputedAt::device
   void compute_on(Session& session, Queue& queue, Material material);
+  // The part of the pipeline that `material_` and `outcome_` belong to.
+  const Program& part() const { return part_of(*picture_.program, part_); }
   // Asked while `material_` is there.
   virtual ExecuteOptions execute_options(Session& session) const;
   // Makes the pixels of a material that was meant for a device.
@@ -86,6 +88,7 @@ class PictureWorker {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  int part_ = 0;
   io::Bytes file_;  // as long as there is more to read in it
 
  private:

@@ -58,18 +58,28 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
   std::lock_guard lock(programs_mutex_);
   std::shared_ptr<const Program>& known = programs_[types];
   if (!known) {
-    Plan lowered = pipeline::lower(pipeline_, input, operands,
-                                   {.strict = options_.strict, .display = display});
-    if (any_scale) lowered = for_any_scale(std::move(lowered));
-    Plan plan = options_.fuse ? pipeline::fuse(lowered, device_.device->nests_neighbourhoods())
-                              : pipeline::without_unread(lowered);
-    auto made =
-        std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
-    made->kernels = kernels_of(*made, false);
-    known = std::move(made);
-    if (device().is_gpu && writes_single(known->plan)) one_nan_.begin();
+    std::vector<pipeline::PlanPart> parts = pipeline::lower_parts(
+        pipeline_, input, operands, {.strict = options_.strict, .display = display});
+    std::shared_ptr<Program> next;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      if (any_scale) part->plan = for_any_scale(std::move(part->plan));
+      std::shared_ptr<Program> made = made_program(std::move(part->plan));
+      if (next) made->then = {*part->reduction, part->reduction_stage, std::move(next)};
+      next = std::move(made);
+    }
+    known = std::move(next);
   }
   return known;
+}
+
+std::shared_ptr<Program> Session::made_program(Plan lowered) {
+  Plan plan = options_.fuse ? pipeline::fuse(lowered, device_.device->nests_neighbourhoods())
+                            : pipeline::without_unread(lowered);
+  auto made =
+      std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
+  made->kernels = kernels_of(*made, false);
+  if (device().is_gpu && writes_single(made->plan)) one_nan_.begin();
+  return made;
 }
 
 std::shared_ptr<const Kernel> Session::one_nan(const Program& program) {

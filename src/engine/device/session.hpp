@@ -168,6 +168,7 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
+  std::shared_ptr<Program> made_program(Plan lowered);
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
   // Images that the program's kernels may do together; 1 where any of them stands alone.
   int stackable(const Program& program) const;

@@ -13,6 +13,19 @@
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
+
+const Plan& last_plan(const Program& first) {
+  const Program* part = &first;
+  while (part->then) part = part->then->program.get();
+  return part->plan;
+}
+
+const Program& part_of(const Program& first, int index) {
+  const Program* part = &first;
+  for (; index > 0; --index) part = part->then->program.get();
+  return *part;
+}
+
 namespace {
 
 // The names that `as` and --with gave to values.

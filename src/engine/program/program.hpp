@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,19 @@ struct Program {
   std::vector<std::string> value_names;  // one a value: ":a" when the user named it, or empty
   // Bytes on the device at most at the same time, a pixel of the input image.
   double bytes_per_pixel = 0;
+  // Where the pipeline goes on with one image of several that this program makes.
+  struct Then {
+    ImageReduction reduction;
+    int stage = 0;                           // of the pipeline
+    std::shared_ptr<const Program> program;  // of the image that comes of them
+  };
+  std::optional<Then> then;
 };
+
+// Part `index` of a pipeline, whose first part is `first`.
+const Program& part_of(const Program& first, int index);
+// The plan of the last part: of what the pipeline ends in.
+const Plan& last_plan(const Program& first);
 
 // Everything but the kernels.
 Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan);

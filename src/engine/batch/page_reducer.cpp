@@ -1,0 +1,72 @@
+#include "engine/batch/page_reducer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace impipe::engine {
+
+PageReducer::PageReducer(const ImageReduction& reduction, Options options)
+    : reduction_(reduction), options_(std::move(options)) {
+  if (reduction_.across == ImageReduction::Across::window) return;
+  if (reduction_.is_by_order()) {
+    store_.emplace(options_.scratch, options_.pages, options_.memory);
+  } else {
+    running_.emplace(reduction_);
+  }
+}
+
+void PageReducer::add(Page page, const Emit& emit) {
+  const ImageKind kind = kind_of(page.image);
+  if (!kind_) kind_ = kind;
+  if (kind != *kind_) {
+    throw Error("it is " + to_string(kind) + ", and the pages before it are " + to_string(*kind_),
+                ExitCode::file_failed);
+  }
+  const std::int64_t index = come_++;
+  if (reduction_.across != ImageReduction::Across::window) {
+    if (running_) running_->add(page.image, *options_.pool);
+    if (store_) store_->put(index, std::exchange(page.image, {}));
+    page.image = {};
+    if (index == 0) first_ = std::move(page);
+    return;
+  }
+  window_.push_back(std::move(page));
+  const std::int64_t after = reduction_.window - 1 - (reduction_.window - 1) / 2;
+  if (index >= after) emit_window(emitted_, emit);
+}
+
+void PageReducer::emit_window(std::int64_t which, const Emit& emit) {
+  const std::int64_t begin = which - (reduction_.window - 1) / 2;
+  const auto page_at = [&](std::int64_t page) -> Page& {
+    return window_[static_cast<std::size_t>(std::clamp<std::int64_t>(page, 0, come_ - 1) -
+                                            window_begin_)];
+  };
+  std::vector<const HostImage*> images;
+  for (int i = 0; i < reduction_.window; ++i) images.push_back(&page_at(begin + i).image);
+  options_.check();
+  const Page& at = page_at(which);
+  Page out{reduced(reduction_, images, *options_.pool), at.source, at.which, at.number};
+  ++emitted_;
+  while (window_begin_ < begin + 1 && std::ssize(window_) > 1) {
+    window_.pop_front();
+    ++window_begin_;
+  }
+  emit(std::move(out));
+}
+
+void PageReducer::finish(const Emit& emit) {
+  if (reduction_.across == ImageReduction::Across::window) {
+    while (emitted_ < come_) emit_window(emitted_, emit);
+    return;
+  }
+  if (come_ == 0) return;
+  first_.number = 0;
+  first_.which = 0;
+  first_.image = running_ ? running_->result(*options_.pool)
+                          : store_->reduced(reduction_, *options_.pool, options_.check);
+  emit(std::exchange(first_, {}));
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,41 @@
+// temporal: each page from those around it.
+#include "ops/pages/reduction.hpp"
+
+namespace impipe::ops {
+namespace {
+
+const RegisterOperator temporal_operator{{
+    .name = "temporal",
+    .help = "each page from a window of the pages around it",
+    .category = "pages",
+    .parameters = {{.name = "operation",
+                    .help = "of a pixel's values in the window",
+                    .words = {"median", "mean", "max", "min"},
+                    .required = true},
+                   {.name = "n",
+                    .letter = 'n',
+                    .help = "pages of the window",
+                    .max_numbers = 1,
+                    .integer = true,
+                    .low = 1,
+                    .high = 1000,
+                    .fallback = "5"}},
+    .details =
+        R"(Page z is made of the pages z - a to z - a + n - 1, a = floor((n - 1) / 2); the first and the last
+page stand for those that are not there. As many pages as before; class and white stay, rounded once
+as project does. Pages must be equal in size, class and channels. n pages are held at a time.
+An image kept with `as`, and a number of `as`, are of one page: they end here. On the host.)",
+    .example = "temporal median n=5",
+    .accuracy = "exact; mean of single 1e-6 relative",
+    .not_finite = order_of_nan,
+    .matlab = "movmedian(V, n, 3, 'Endpoints', …) with replicated pages",
+    .reduction =
+        [](const Call& call) {
+          ImageReduction out = reduction_of(call, ImageReduction::Across::window);
+          out.window = static_cast<int>(call.number("n"));
+          return out;
+        },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

@@ -1,0 +1,423 @@
+"""project, stack and temporal: many images become one, as the definition in NumPy says."""
+import csv
+import os
+import signal
+import unittest
+
+import numpy as np
+from PIL import Image
+from program import PROGRAM, ROOT, ProgramTest, ramp
+
+from fits_writer import card, hdu
+
+CASES = os.path.join(ROOT, "tests", "data", "stacks")
+
+
+def cast(values, dtype):
+    """Rounded half away from zero and saturated; what is no number is 0."""
+    if dtype == np.float32:
+        return values.astype(np.float32)
+    top = np.iinfo(dtype).max
+    rounded = np.floor(np.abs(values) + 0.5) * np.sign(values)
+    return np.clip(np.nan_to_num(rounded, nan=0.0), 0, top).astype(dtype)
+
+
+def clipped_mean(images, kappa=3.0, rounds=5, centre=np.median):
+    """The definition, pixel by pixel."""
+    out = np.empty(images.shape[1:])
+    for at in np.ndindex(*images.shape[1:]):
+        values = images[(slice(None), *at)].astype(float)
+        values = values[np.isfinite(values)]
+        for _ in range(rounds):
+            if values.size == 0:
+                break
+            c, s = centre(values), values.std()
+            kept = values[(c - kappa * s <= values) & (values <= c + kappa * s)]
+            if kept.size == values.size:
+                break
+            values = kept
+        out[at] = values.mean() if values.size else np.nan
+    return out
+
+
+def exposures(count=9, shape=(21, 34), dtype=np.uint16, seed=3):
+    """Frames of one thing with noise and, here and there, a far too bright pixel."""
+    rng = np.random.default_rng(seed)
+    frames = rng.normal(900, 12, (count, *shape))
+    frames[rng.random(frames.shape) < 0.03] += 20000
+    return frames.astype(dtype) if dtype == np.float32 else np.rint(frames).astype(dtype)
+
+
+class Stacking(ProgramTest):
+    def frames(self, images, kind="npy", folder="in"):
+        """Writes each image; returns their names."""
+        names = []
+        for i, image in enumerate(images):
+            name = f"{folder}/f{i:04d}.{kind}"
+            if kind == "fits":
+                self.write(name, hdu(image))
+            else:
+                self.picture(name, image)
+            names.append(name)
+        return names
+
+    def stack_of_pages(self, pages, name="stack.tif"):
+        images = [Image.fromarray(page) for page in pages]
+        images[0].save(self.path(name), save_all=True, append_images=images[1:])
+        return name
+
+    def pages(self, name):
+        with Image.open(self.path(name)) as picture:
+            out = []
+            for page in range(picture.n_frames):
+                picture.seek(page)
+                out.append(np.asarray(picture).copy())
+            return np.stack(out)
+
+
+class Definition(Stacking):
+    def test_cases_of_the_oracle(self):
+        with open(os.path.join(CASES, "cases.tsv"), encoding="utf-8") as table:
+            rows = list(csv.DictReader(table, delimiter="\t"))
+        self.assertGreater(len(rows), 20)
+        for row in rows:
+            with self.subTest(row["id"]):
+                words = row["params"].split(";")
+                inputs = [os.path.join(CASES, name) for name in row["inputs"].split(",")]
+                pipeline = words[0][len("pipeline="):] if words[0].startswith("pipeline=") \
+                    else " ".join([row["op"], *words])
+                several = "p" in row["shape"]
+                out = "out.tif" if several else "out.npy"
+                self.impipe(pipeline, *inputs, "-o", out)
+                got = self.pages(out) if several else self.pixels(out)
+                expected = np.load(os.path.join(CASES, row["expected"]))
+                tolerance = float(row["tol_f32" if row["class"] == "single" else "tol"])
+                self.assertEqual(got.shape, expected.shape)
+                np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=0,
+                                           atol=tolerance)
+
+    def test_clip_of_every_class(self):
+        for dtype in (np.uint8, np.uint16, np.float32):
+            frames = exposures(dtype=np.float32) / (8 if dtype == np.uint8 else 1)
+            frames = np.clip(np.rint(frames), 0, 255 if dtype == np.uint8 else 65535).astype(dtype)
+            names = self.frames(frames)
+            for kappa, rounds, centre in ((3, 5, "median"), (1.5, 2, "median"), (2, 5, "mean")):
+                with self.subTest(str(dtype), kappa=kappa):
+                    self.impipe(f"stack clip kappa={kappa} n={rounds} centre={centre}", *names,
+                                "-o", "out.npy")
+                    wanted = clipped_mean(frames, kappa, rounds,
+                                          np.median if centre == "median" else np.mean)
+                    np.testing.assert_allclose(self.pixels("out.npy").astype(float),
+                                               cast(wanted, dtype).astype(float), rtol=1e-6)
+
+    def test_what_is_no_number(self):
+        frames = exposures(7, (5, 40), np.float32)
+        frames[0, 1] = frames[:, 2] = np.nan
+        frames[3, 3, 4:9] = np.inf
+        frames[:4, 4] = np.nan
+        names = self.frames(frames)
+        last = np.sort(frames, axis=0)  # NaN last
+        wanted = {"clip": clipped_mean(frames), "median": last[3], "max": last[-1], "min": last[0],
+                  "mean": frames.astype(float).mean(axis=0), "sum": frames.astype(float).sum(axis=0)}
+        for operation, values in wanted.items():
+            with self.subTest(operation):
+                self.impipe(f"stack {operation}", *names, "-o", "out.npy")
+                np.testing.assert_allclose(self.pixels("out.npy"), values.astype(np.float32),
+                                           rtol=1e-6)
+
+    def test_any_number_of_files(self):
+        for count in (1, 2, 3, 4, 5, 31, 33, 64, 100):
+            frames = exposures(count, (3, 70), seed=count)
+            names = self.frames(frames, folder=f"in{count}")
+            self.impipe("stack median", *names, "-o", "median.npy")
+            np.testing.assert_array_equal(self.pixels("median.npy"),
+                                          cast(np.median(frames, axis=0), np.uint16), str(count))
+            self.impipe("stack clip", *names, "-o", "clip.npy")
+            np.testing.assert_array_equal(self.pixels("clip.npy"),
+                                          cast(clipped_mean(frames), np.uint16), str(count))
+            self.impipe("stack std", *names, "-o", "std.npy")
+            deviation = frames.std(axis=0, ddof=1) if count > 1 else np.zeros((3, 70))
+            np.testing.assert_allclose(self.pixels("std.npy"), deviation, rtol=1e-6)
+
+    def test_colour_and_alpha(self):
+        rng = np.random.default_rng(5)
+        frames = rng.integers(0, 256, (5, 20, 30, 4), dtype=np.uint8)
+        names = self.frames(frames, "png")
+        self.impipe("stack median", *names, "-o", "out.png")
+        got = self.pixels("out.png")
+        np.testing.assert_array_equal(got[..., :3],
+                                      cast(np.median(frames[..., :3], axis=0), np.uint8))
+        np.testing.assert_array_equal(got[..., 3], cast(frames[..., 3].mean(axis=0), np.uint8))
+
+
+class Pipelines(Stacking):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(9)
+        self.volume = rng.integers(0, 256, (7, 24, 36), dtype=np.uint8)
+        self.stack_of_pages(self.volume)
+
+    def test_stages_before_and_after(self):
+        self.impipe("imcomplement | project max | imadd 3", "stack.tif", "-o", "out.png")
+        wanted = np.minimum((255 - self.volume).max(axis=0).astype(int) + 3, 255)
+        np.testing.assert_array_equal(self.pixels("out.png"), wanted)
+        # As page by page, and the pages by hand.
+        self.impipe("imgaussfilt 2", "stack.tif", "-o", "blurred.tif")
+        self.impipe("imgaussfilt 2 | project median | imadjust", "stack.tif", "-o", "out.png")
+        self.picture("median.png", cast(np.median(self.pages("blurred.tif"), axis=0), np.uint8))
+        self.impipe("imadjust", "median.png", "-o", "wanted.png")
+        np.testing.assert_array_equal(self.pixels("out.png"), self.pixels("wanted.png"))
+
+    def test_one_after_the_other(self):
+        self.impipe("temporal median n=3 | project mean", "stack.tif", "-o", "out.png")
+        padded = np.concatenate([self.volume[:1], self.volume, self.volume[-1:]])
+        windows = np.stack([np.median(padded[z:z + 3], axis=0) for z in range(7)])
+        np.testing.assert_array_equal(self.pixels("out.png"), cast(windows.mean(axis=0), np.uint8))
+
+    def test_projections_of_several_files_are_stacked(self):
+        other = 255 - self.volume
+        self.stack_of_pages(other, "b.tif")
+        self.impipe("project max | stack mean class=single", "stack.tif", "b.tif", "-o", "out.npy")
+        wanted = (self.volume.max(axis=0).astype(float) + other.max(axis=0)) / 2
+        np.testing.assert_array_equal(self.pixels("out.npy"), wanted.astype(np.float32))
+
+    def test_files_of_pages_are_stacked_page_by_page(self):
+        other = self.volume[::-1].copy()
+        self.stack_of_pages(other, "b.tif")
+        for operation, wanted in (("max", np.maximum(self.volume, other)),
+                                  ("median", cast((self.volume.astype(float) + other) / 2,
+                                                  np.uint8))):
+            self.impipe(f"stack {operation}", "stack.tif", "b.tif", "-o", "out.tif")
+            np.testing.assert_array_equal(self.pages("out.tif"), wanted)
+        self.impipe("stack max | project min", "stack.tif", "b.tif", "-o", "out.png")
+        np.testing.assert_array_equal(self.pixels("out.png"),
+                                      np.maximum(self.volume, other).min(axis=0))
+
+    def test_stages_of_each_file_and_of_the_result(self):
+        frames = exposures(6)
+        dark = np.full(frames.shape[1:], 700, np.uint16)
+        names = self.frames(frames)
+        self.picture("dark.npy", dark)
+        for operation, wanted in (("clip", clipped_mean(frames - dark)),
+                                  ("mean", (frames - dark).mean(axis=0))):
+            self.impipe(f"imsubtract :dark | stack {operation} | imadd 5", *names, "--with",
+                        "dark=dark.npy", "-o", "out.npy")
+            np.testing.assert_array_equal(self.pixels("out.npy"), cast(wanted, np.uint16) + 5)
+
+    def test_measurements_are_of_what_they_stand_behind(self):
+        run = self.impipe("mean2 | project max | mean2", "stack.tif")
+        lines = [line.split("\t") for line in run.out.splitlines()]
+        self.assertEqual(lines[0], ["file", "page", "mean2"])
+        np.testing.assert_allclose([float(line[2]) for line in lines[1:8]],
+                                   self.volume.mean(axis=(1, 2)))
+        self.assertEqual(lines[8][:2], ["stack.tif", ""])
+        self.assertAlmostEqual(float(lines[8][2]), self.volume.max(axis=0).mean())
+        frames = exposures(4)
+        run = self.impipe("stack max | mean2", *self.frames(frames))
+        self.assertEqual(run.out.splitlines()[1].split("\t")[0], "4 files")
+        self.assertAlmostEqual(float(run.out.splitlines()[1].split("\t")[1]),
+                               frames.max(axis=0).mean(), 9)
+
+    def test_saves_of_pages_and_of_the_projection(self):
+        self.impipe("save steps/{stem}_{page}.png | project min | save min.png | imcomplement",
+                    "stack.tif", "-o", "out.png")
+        self.assertEqual(self.tree("steps"), [f"stack_{page}.png" for page in range(1, 8)])
+        np.testing.assert_array_equal(self.pixels("steps/stack_3.png"), self.volume[2])
+        np.testing.assert_array_equal(self.pixels("min.png"), self.volume.min(axis=0))
+        np.testing.assert_array_equal(self.pixels("out.png"), 255 - self.volume.min(axis=0))
+
+    def test_a_file_of_one_page(self):
+        self.picture("one.png")
+        self.impipe("project median", "one.png", "-o", "out.png")
+        np.testing.assert_array_equal(self.pixels("out.png"), ramp())
+
+    def test_hashes_are_those_of_the_one_image(self):
+        self.impipe("project max", "stack.tif", "-o", "max.png")
+        single = self.impipe("rot90 0", "max.png", "-n", "--hash").out.split()
+        run = self.impipe("project max", "stack.tif", "-n", "--hash").out.split()
+        self.assertEqual(run[-1], single[-1])
+        self.assertFalse(os.path.exists(self.path("out.png")))
+
+    def test_without_fusion_and_on_one_thread(self):
+        for more in (["--no-fuse"], ["-j", 1], ["-j", 7]):
+            run = self.impipe("imgaussfilt 1.5 | temporal mean n=4 | imcomplement | project std",
+                              "stack.tif", "-n", "--hash", *more)
+            hashes = {run.out.split()[-1]}
+            self.assertEqual(len(hashes), 1)
+        frames = exposures(11, dtype=np.float32)
+        names = self.frames(frames)
+        hashes = {self.impipe("imgaussfilt 1 | stack mean", *names, "-n", "--hash", "-j", threads)
+                  .out.split()[-1] for threads in (1, 2, 5)}
+        self.assertEqual(len(hashes), 1)
+
+
+class Refusals(Stacking):
+    def test_pages_that_differ(self):
+        first, second = Image.fromarray(ramp()), Image.fromarray(ramp(20, 30))
+        first.save(self.path("a.tif"), save_all=True, append_images=[first, second])
+        self.assertEqual(self.impipe("project max", "a.tif", "-o", "b.png", code=1).err,
+                         "impipe: a.tif: compute: page 3: it is 30x20 uint8, and the pages before "
+                         "it are 60x40 uint8\n")
+        self.assertEqual(self.tree(), ["a.tif"])
+
+    def test_files_that_differ(self):
+        for kind in ("npy", "png"):
+            names = self.frames([ramp(), ramp(), ramp(30, 20), ramp(10, 10)], kind, kind)
+            run = self.impipe("stack max", *names, "-o", "out.png", code=1)
+            self.assertEqual(run.err, f"impipe: stack: {kind}/f0002.{kind} is 20x30 uint8, and "
+                             f"{kind}/f0000.{kind} is 60x40 uint8: files of a stack have one size, "
+                             "class and number of channels and pages\n")
+            self.impipe("imresize size=16,16 | stack max", *names, "-o", "out.png")
+
+    def test_a_broken_file_leaves_no_result(self):
+        names = self.frames(exposures(5), "png")
+        with open(self.path(names[3]), "r+b") as file:
+            file.truncate(600)
+        run = self.impipe("stack clip", *names, "-o", "out.png", code=1)
+        self.assertIn("impipe: in/f0003.png: decode: truncated PNG", run.err)
+        self.assertIn("so there is no result", run.err)
+        names = self.frames(exposures(5), "npy")
+        with open(self.path(names[3]), "r+b") as file:
+            file.truncate(600)
+        run = self.impipe("stack clip", *names, "-o", "out.npy", code=1)
+        self.assertIn("in/f0003.npy: truncated NPY", run.err)
+        self.write("in/f0001.npy", b"none")
+        run = self.impipe("stack clip", *names, "-o", "out.npy", code=1)
+        self.assertIn("impipe: in/f0001.npy: decode: ", run.err)
+        self.assertFalse(os.path.exists(self.path("out.npy")) or
+                         os.path.exists(self.path("out.png")))
+
+    def test_options_that_do_not_go_with_one_image(self):
+        names = self.frames(exposures(3))
+        for more, said in ((["--in-place"], "give -o FILE, not --in-place"),
+                           (["-o", "o.npy", "--shard", "1/2"], "--shard would leave some out")):
+            self.assertIn(said, self.impipe("stack max", *names, *more, code=2).err)
+        self.assertIn("a watch has no last one", self.impipe(
+            "stack max", "--watch", "in", "-o", "out/{stem}.npy", code=2).err)
+        run = self.impipe("stack max", *names, "-o", names[1], code=2)
+        self.assertIn("would replace 'in/f0001.npy' of the inputs", run.err)
+        self.assertIn("nothing says where it goes", self.impipe("stack max", *names, code=2).err)
+        self.assertEqual(self.impipe("stack max", "nothing/", "-o", "o.npy", code=None).out, "")
+
+    def test_names_end_where_pages_become_one(self):
+        self.picture("a.png")
+        run = self.impipe("as a | project max | imsubtract :a", "a.png", "-o", "b.png", code=2)
+        self.assertIn("imsubtract: 'a' is one of each image before project", run.err)
+        run = self.impipe("mean2 as m | project max | map 'x - m'", "a.png", "-o", "b.png", code=2)
+        self.assertIn("map: 'm' is one of each image before project", run.err)
+        run = self.impipe("noise 64 | project max", "-o", "b.png", code=2)
+        self.assertIn("project: the pipeline makes its own image", run.err)
+        run = self.impipe("stack max | stack min", "a.png", "-o", "b.png", code=2)
+        self.assertIn("there is one image left after the first stack", run.err)
+
+
+class Running(Stacking):
+    def test_every_form_of_file_gives_the_same(self):
+        frames = exposures(6)
+        names = {"npy": self.frames(frames, "npy", "npy"), "fits": self.frames(frames, "fits", "fits"),
+                 "png": self.frames(frames, "png", "png")}
+        for folder in ("plain", "packed"):
+            names[folder] = [f"{folder}/f{i}.tif" for i in range(6)]
+            for name, frame in zip(names[folder], frames):
+                self.make_parent(name)
+                Image.fromarray(frame).save(
+                    self.path(name), compression="raw" if folder == "plain" else "tiff_lzw")
+        for operation, wanted in (("clip", clipped_mean(frames)), ("mean", frames.mean(axis=0)),
+                                  ("min", frames.min(axis=0))):
+            for kind, files in names.items():
+                with self.subTest(operation, kind=kind):
+                    self.impipe(f"stack {operation}", *files, "-o", "out.npy")
+                    np.testing.assert_array_equal(self.pixels("out.npy"), cast(wanted, np.uint16))
+
+    def test_decoded_files_wait_on_disk(self):
+        frames = exposures(40, (200, 300))
+        names = self.frames(frames, "png")
+        os.mkdir(self.path("scratch"))
+        run = self.impipe("stack median", *names, "-o", "out.npy", "--memory", "4M", "--scratch",
+                          "scratch")
+        self.assertIn("the decoded files wait in scratch, 4 MiB", run.err)
+        self.assertEqual(run.err.count("wait in"), 1)
+        np.testing.assert_array_equal(self.pixels("out.npy"),
+                                      cast(np.median(frames, axis=0), np.uint16))
+        self.assertEqual(self.tree("scratch"), [])
+        run = self.impipe("stack median", *names, "-o", "out.npy", "--memory", "4M", "--scratch",
+                          "none", code=1)
+        self.assertIn("--scratch none: No such file or directory", run.err)
+
+    def test_pages_wait_on_disk(self):
+        pages = exposures(40, (200, 300), np.float32)
+        np.save(self.path("a.npy"), pages)
+        run = self.impipe("project median", "a.npy", "-o", "out.npy", "--memory", "8M", "--scratch",
+                          self.folder, "--axes", "ZYX")
+        self.assertIn("its pages waited in", run.err)
+        np.testing.assert_allclose(self.pixels("out.npy"), np.median(pages, axis=0), rtol=1e-6)
+
+    def test_memory_is_that_of_some_rows(self):
+        frames = np.random.default_rng(1).integers(0, 65536, (60, 1000, 1000), dtype=np.uint16)
+        names = self.frames(frames)
+        few = self.peak_memory("stack clip", *names[:2], "-o", "out.npy", "--memory", "40M")
+        many = self.peak_memory("stack clip", *names, "-o", "out.npy", "--memory", "40M")
+        self.assertLess(many - few, 60 << 10)  # all of them are 117 MiB
+
+    def test_more_files_than_may_be_open(self):
+        frames = exposures(300, (4, 9))
+        names = self.frames(frames)
+        self.impipe("stack median", *names, "-o", "out.npy",
+                    wrap=lambda command: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *command])
+        np.testing.assert_array_equal(self.pixels("out.npy"),
+                                      cast(np.median(frames, axis=0), np.uint16))
+
+    def test_ends_early_without_a_result(self):
+        names = self.frames(exposures(12, (600, 800)), "png")
+        run = self.start("imgaussfilt 20 | imgaussfilt 20 | stack clip", *names, "-o", "out.npy",
+                         "-j", 1, "--progress", "lines")
+        run.stderr.readline()  # the first file is done
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate()
+        self.assertEqual(run.returncode, 130, err)
+        self.assertEqual([name for name in self.tree() if not name.startswith("in/")], [])
+
+    def test_what_is_there_already(self):
+        names = self.frames(exposures(3))
+        self.impipe("stack max", *names, "-o", "out.npy", "-u")
+        before = os.stat(self.path("out.npy")).st_mtime_ns
+        self.impipe("stack max", *names, "-o", "out.npy", "-u")
+        self.assertEqual(os.stat(self.path("out.npy")).st_mtime_ns, before)
+        os.utime(self.path(names[2]))
+        self.impipe("stack max", *names, "-o", "out.npy", "-u")
+        self.assertGreater(os.stat(self.path("out.npy")).st_mtime_ns, before)
+        self.impipe("stack min", *names, "-o", "out.npy", "--no-clobber")
+        np.testing.assert_array_equal(self.pixels("out.npy"), exposures(3).max(axis=0))
+
+    def test_to_stdout(self):
+        frames = exposures(3)
+        run = self.impipe("stack max", *self.frames(frames), "-o", "-", "--format", "npy",
+                          binary=True)
+        self.assertTrue(run.out.startswith(b"\x93NUMPY"))
+        np.testing.assert_array_equal(
+            np.frombuffer(run.out[-frames[0].nbytes:], np.uint16).reshape(frames[0].shape),
+            frames.max(axis=0))
+
+    def test_plan_says_what_happens(self):
+        said = self.impipe("plan", "imgaussfilt 2 | project median | imadjust").out
+        self.assertIn("steps for each page:", said)
+        self.assertIn("then stage 2: the pages of a file become one image, on the host; all of "
+                      "them wait, in memory or in the --scratch folder\n", said)
+        said = self.impipe("plan", "imcomplement | stack mean").out
+        self.assertIn("steps for each file:", said)
+        self.assertIn("then stage 2: all files become one image, on the host, as they come\n", said)
+
+    def test_metadata_is_that_of_the_first_file(self):
+        frames = exposures(3)
+        for i, frame in enumerate(frames):
+            self.write(f"in/{i}.fits", hdu(frame, extra=[card("OBJECT", f"M {i}")]))
+        for pipeline in ("stack mean", "imadd 0 | stack mean"):
+            self.impipe(pipeline, "in", "-o", "out.fits")
+            with open(self.path("out.fits"), "rb") as file:
+                header = file.read(2880)
+            self.assertIn(card("OBJECT", "M 0").encode(), header)
+            self.assertIn(b"BZERO   =                32768", header)
+
+
+if __name__ == "__main__":
+    unittest.main()
