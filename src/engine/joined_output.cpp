@@ -2,6 +2,8 @@
 #include "engine/joined_output.hpp"
 
 #include "core/error.hpp"
+#include "io/formats/npy/npy.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -20,6 +22,12 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
   const std::span<const std::byte> bytes(result.bytes);
   if (bytes.empty() || settings.dry_run) return {};
   std::span<const std::byte> rest = bytes;
+  if (picture.output != "-" && !io::writes_stream(picture.output_format)) {
+    output_ = picture.output;
+    format_ = picture.output_format;
+    pages_.push_back(result.bytes);
+    return {};
+  }
   if (!output_) {
     output_ = picture.output;
     common_ = result.common;
@@ -38,6 +46,12 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
 
 void JoinedOutput::end(const PictureSettings& settings) {
   const std::string_view maker = is_whole_ ? std::string_view(settings.maker) : "incomplete";
+  if (!pages_.empty()) {
+    file_ = std::make_unique<io::GrowingFile>(*output_);
+    file_->write(format_ == io::Format::tiff ? io::join_tiff_pages(pages_)
+                                             : io::join_npy_pages(pages_, nullptr));
+    pages_.clear();
+  }
   if (file_) file_->commit(maker, settings.disks.get());
   file_.reset();
   output_.reset();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/batch/picture.hpp"
 #include "io/files/atomic_file.hpp"
@@ -30,6 +31,8 @@ class JoinedOutput {
   std::optional<std::string> output_;  // that is being written, "-": stdout
   std::string common_;                 // of its results
   std::unique_ptr<io::GrowingFile> file_;
+  std::vector<io::Bytes> pages_;  // results that become one file when all are there
+  io::Format format_ = io::Format::tiff;
   bool is_whole_ = true;
   std::string note_;
 };

@@ -201,6 +201,19 @@ bool is_one_stream(const io::OutputTarget& target) {
           !target.name->has_page() && target.format && io::writes_stream(*target.format));
 }
 
+// Whether the results of several files are the pages of one.
+bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::OutputTarget& target) {
+  if (pictures.size() < 2 || target.kind != Kind::name_template || target.name->has_fields() ||
+      target.name->has_page()) {
+    return false;
+  }
+  return std::ranges::all_of(pictures, [](const Picture& picture) {
+    return !picture.program ||
+           (picture.last_part().plan.writes_image && (picture.output_format == io::Format::tiff ||
+                                                      picture.output_format == io::Format::npy));
+  });
+}
+
 // Where each page goes: into a file of its own where the template names pages, else into one file.
 // What cannot hold them fails alone.
 void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
@@ -229,9 +242,16 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     }
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
-    if (target != nullptr && target->kind == Kind::in_place &&
-        (pages.size() + picture.pages->others.size() < static_cast<size_t>(picture.info->pages) ||
-         !io::writes_pages(picture.output_format))) {
+    if (picture.joined && pages.size() > 1 && !io::writes_stream(picture.output_format)) {
+      why = count +
+            "a file of several inputs takes one of each; --pages takes some, project makes "
+            "one of them";
+    }
+    if (!why.empty()) {
+    } else if (target != nullptr && target->kind == Kind::in_place &&
+               (pages.size() + picture.pages->others.size() <
+                    static_cast<size_t>(picture.info->pages) ||
+                !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                (!io::writes_pages(picture.output_format) ||
@@ -502,10 +522,12 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   if (task.target != nullptr) {
     extensions = extensions_of(inputs, pictures, task);
     if (task.target->kind == Kind::standard_output) check_stdout(pictures);
-    io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
+    io::OutputTarget target = *task.target;
+    target.joins_pages = is_one_file_of_pages(pictures, target);
+    io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, target);
     for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
     note = std::move(outputs.note);
-    if (is_one_stream(*task.target)) {
+    if (is_one_stream(target) || target.joins_pages) {
       const bool alone = pictures.size() == 1 && task.target->kind != Kind::standard_output;
       if (!alone && task.options.update) {
         throw Error("-u looks at files, and here several results go to '" +

@@ -419,5 +419,32 @@ class Running(Stacking):
             self.assertIn(b"BZERO   =                32768", header)
 
 
+class ManyToOne(Stacking):
+    def test_files_become_the_pages_of_one(self):
+        frames = exposures(5)
+        for kind in ("npy", "fits"):
+            names = self.frames(frames, kind, kind)
+            self.impipe("imadd 7", *names, "-o", "stack.tif", "-j", 3)
+            np.testing.assert_array_equal(self.pages("stack.tif"), frames + 7)
+            self.impipe("imadd 7", *names, "-o", "stack.npy")
+            np.testing.assert_array_equal(self.pixels("stack.npy"), frames + 7)
+        # And back: one to many.
+        self.impipe("imsubtract 7", "stack.tif", "-o", "out/{page:02}.npy")
+        for i, frame in enumerate(frames):
+            np.testing.assert_array_equal(self.pixels(f"out/{i + 1:02}.npy"), frame)
+
+    def test_what_cannot_be_one_file(self):
+        names = self.frames(exposures(3))
+        self.assertIn("is one file, but there are 3 inputs",
+                      self.impipe("imadd 0", *names, "-o", "stack.png", code=2).err)
+        np.save(self.path("two.npy"), exposures(2))
+        run = self.impipe("imadd 0", names[0], "two.npy", "-o", "stack.tif", "--axes", "ZYX",
+                          code=1)
+        self.assertIn("a file of several inputs takes one of each", run.err)
+        self.write(names[1], b"none")
+        run = self.impipe("imadd 0", *names, "-o", "stack.tif", code=1)
+        self.assertEqual(len(self.pages("stack.tif")), 2)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -96,7 +96,8 @@ std::string advice(std::span<const Input> inputs, std::span<const std::string> e
 
 void name_by_template(std::span<const Input> inputs, std::span<const std::string> extensions,
                       const OutputTarget& target, std::vector<fs::path>& outputs) {
-  if (!target.name->has_fields() && target.format && writes_stream(*target.format)) {
+  const bool streams = target.format && writes_stream(*target.format);
+  if (!target.name->has_fields() && (streams || target.joins_pages)) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       outputs.emplace_back(target.name->expand(fields_of(inputs[i], extensions[i], i)));
     }

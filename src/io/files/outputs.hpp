@@ -63,6 +63,7 @@ struct OutputTarget {
   std::filesystem::path folder;      // of Kind::folder
   std::optional<NameTemplate> name;  // of Kind::name_template
   std::optional<Format> format;      // --format, else the template's extension
+  bool joins_pages = false;  // a name without fields is of one file, whose pages results are
 };
 // `output` is the text after -o, empty when there is none (then in_place must be set). A folder,
 // unless it has a brace or a known extension and is not an existing folder.
