@@ -24,7 +24,8 @@ def widened(name, count=1):
 
 
 def read_tiff(data):
-    """The pages of a little-endian TIFF of strips with deflate, as arrays of the type it says."""
+    """The pages of a little-endian TIFF of strips, deflated or not packed, as arrays of the type it
+    says."""
     pages, at = [], struct.unpack_from("<I", data, 4)[0]
     while at:
         count = struct.unpack_from("<H", data, at)[0]
@@ -41,7 +42,8 @@ def read_tiff(data):
         shape = (tags[257][0], tags[256][0], tags[277][0])
         kind = {1: "u", 2: "i", 3: "f"}[tags[339][0]]
         dtype = np.dtype(f"<{kind}{tags[258][0] // 8}")
-        rows = b"".join(zlib.decompress(data[o:o + n]) for o, n in zip(tags[273], tags[279]))
+        unpack = {1: bytes, 8: zlib.decompress}[tags[259][0]]
+        rows = b"".join(unpack(data[o:o + n]) for o, n in zip(tags[273], tags[279]))
         pixels = np.frombuffer(rows, dtype).reshape(shape)
         if tags.get(317, (1,))[0] == 2:
             pixels = np.add.accumulate(pixels, axis=1, dtype=dtype)
