@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -66,7 +67,8 @@ class Server {
       arguments_.insert(arguments_.end(), {"--device", options.devices});
     for (std::string& argument : arguments_) anew_.push_back(argument.data());
     anew_.push_back(nullptr);
-    environ_ = environ;
+    for (char** own = environ; *own != nullptr; ++own) environ_.push_back(*own);
+    environ_.push_back(nullptr);
     leave_the_terminal();
     is_first_ = is_first;
   }
@@ -93,7 +95,7 @@ class Server {
   [[noreturn]] void begin_anew(int code) noexcept {
     engine::remove_temporaries();
     tell(code);
-    stand_in(own_, 077, environ_);
+    stand_in(own_, 077, environ_.data());
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     for (const int file : {listener_.socket.get(), listener_.lock.get()}) fcntl(file, F_SETFD, 0);
     execv("/proc/self/exe", anew_.data());
@@ -174,9 +176,8 @@ class Server {
 
   int run(const Request& request, const Descriptors& descriptors) {
     std::vector<char*> variables;
-    for (char** own = environ_; *own != nullptr; ++own) {
-      if (!is_flag(*own)) variables.push_back(*own);
-    }
+    std::copy_if(environ_.begin(), environ_.end() - 1, std::back_inserter(variables),
+                 [](const char* own) { return !is_flag(own); });
     std::vector<std::string> flags = request.variables;
     std::erase_if(flags, [](const std::string& variable) { return !is_flag(variable); });
     for (std::string& flag : flags) variables.push_back(flag.data());
@@ -192,7 +193,7 @@ class Server {
     listening.join();
     std::fflush(nullptr);
     std::clearerr(stderr);
-    stand_in(own_, 077, environ_);
+    stand_in(own_, 077, environ_.data());
     return code;
   }
 
@@ -222,7 +223,8 @@ class Server {
   const double idle_;     // seconds
   bool is_first_ = true;  // it did not begin anew
   const std::vector<std::string> facts_ = process_facts(), variables_ = variables_that_matter();
-  char** environ_ = nullptr;  // as opening devices has left it
+  // As opening devices has left it; setenv in a run frees the array that it made itself.
+  std::vector<char*> environ_;
   std::array<int, descriptor_count> own_{};
   Listener listener_;
   std::vector<std::string> arguments_;
