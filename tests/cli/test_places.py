@@ -19,9 +19,7 @@ GDAL = ('<GDALMetadata>\n<Item name="TIME">noon</Item>\n<Item name="STATISTICS_M
 
 # name in the warning: what it is bound to, and its tags. MIN_VALUES: of statistics alone.
 FIELDS = {
-    "GeoTIFF": (GRID, {33550: (DOUBLE, (10.0, 10.0, 0.0)),
-                       33922: (DOUBLE, (0.0, 0.0, 0.0, 4e5, 5e6, 0.0)),
-                       34735: (SHORT, (1, 1, 0, 1, 1024, 0, 1, 1))}),
+    "Intergraph's matrix": (GRID, {33920: (DOUBLE, tuple(range(16)))}),
     "GDAL's value for no data": ({"numbers"}, {42113: (ASCII, "-9999")}),
     "a gray response curve": ({"samples", "channels"}, {290: (SHORT, 3),
                                                         291: (SHORT, tuple(range(256)))}),
@@ -79,6 +77,46 @@ PIPELINES = {
 }
 SAME = ("rot90 0",)
 
+# Where a TIFF's raster lies on a map, in each of the ways to say it (OGC GeoTIFF 1.1, 7.3).
+KEYS = (1, 1, 0, 2, 1024, 0, 1, 1, 1025, 0, 1)  # and 1 or 2: the raster's places are of areas, or points
+SCALE = {33550: (DOUBLE, (10.0, 12.5, 0.0)), 33922: (DOUBLE, (3.0, 4.0, 0.0, 4e5, 5e6, 0.0))}
+GEO = {
+    "scale": {**SCALE, 34735: (SHORT, (*KEYS, 1))},
+    "scale of points": {**SCALE, 34735: (SHORT, (*KEYS, 2))},
+    "matrix": {34264: (DOUBLE, (9.0, 2.0, 0.0, 4e5, 3.0, -11.0, 0.0, 5e6, 0, 0, 0, 0, 0, 0, 0, 1)),
+               34735: (SHORT, (*KEYS, 1))},
+    "tie points": {33922: (DOUBLE, (0.0, 0.0, 0.0, 4e5, 5e6, 0.0, 60.0, 0.0, 0.0, 4e5 + 540, 5e6 + 180, 0.0,
+                                    0.0, 40.0, 0.0, 4e5 + 80, 5e6 - 440, 0.0)), 34735: (SHORT, (*KEYS, 1))},
+}
+# Where pixel (x, y) of the result lies in its input of w x h pixels, by the operators' definitions.
+MOVES = {
+    "imcrop 4,3,20,16": lambda x, y, w, h: (x + 4, y + 3),
+    "imresize 2": lambda x, y, w, h: ((x + 0.5) / 2 - 0.5, (y + 0.5) / 2 - 0.5),
+    "imresize 0.5": lambda x, y, w, h: (2 * x + 0.5, 2 * y + 0.5),
+    "rot90": lambda x, y, w, h: (w - 1 - y, x),
+    "fliplr": lambda x, y, w, h: (w - 1 - x, y),
+    "flipud": lambda x, y, w, h: (x, h - 1 - y),
+    "transpose": lambda x, y, w, h: (y, x),
+    "impad 3": lambda x, y, w, h: (x - 3, y - 3),
+    "imtranslate 2,3": lambda x, y, w, h: (x - 2, y - 3),
+    "imwarp [1 0.1 0; 0 1 3]": lambda x, y, w, h: (x - 0.1 * (y - 3), y - 3),
+}
+
+
+def on_the_map(tags):
+    """The place on the map of a pixel's middle, by the fields of a file."""
+    half = 0.5 if tags[34735][-1] == 1 else 0.0
+    if 34264 in tags:
+        m = np.reshape(tags[34264], (4, 4))
+    elif 33550 in tags:
+        (sx, sy, _), (i, j, _, x, y, _) = tags[33550], tags[33922]
+        m = np.array([[sx, 0, 0, x - i * sx], [0, -sy, 0, y + j * sy]])
+    else:
+        ties = np.reshape(tags[33922], (-1, 6))
+        known = np.c_[ties[:, :2], np.zeros(len(ties)), np.ones(len(ties))]
+        m = np.linalg.lstsq(known, ties[:, 3:5], rcond=None)[0].T
+    return lambda x, y: tuple(m[:2] @ (x + half, y + half, 0, 1))
+
 
 def tiffinfo(fields):
     info = TiffImagePlugin.ImageFileDirectory_v2()
@@ -123,14 +161,42 @@ class Fields(ProgramTest):
             changed = changed | (set() if options == SAME else {"values"})
             self.judge(options, changed, FIELDS, lost_of(run, "a.tif"), self.tags("out.tif"))
 
+    def test_georeference_follows_the_pixels(self):
+        for name, fields in GEO.items():
+            self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(fields))
+            before = on_the_map(self.tags("a.tif"))
+            pairs = [(a,) for a in MOVES] + [(a, b) for a in MOVES for b in MOVES if name == "scale"]
+            for pair in pairs:
+                with self.subTest(fields=name, pair=pair):
+                    run = self.impipe(" | ".join(pair), "a.tif", "-o", "out.tif")
+                    self.assertEqual(run.err, "")
+                    after = on_the_map(self.tags("out.tif"))
+                    sizes = [(W, H)]
+                    for i in range(1, len(pair)):
+                        self.impipe(" | ".join(pair[:i]), "a.tif", "-o", "part.tif")
+                        with Image.open(self.path("part.tif")) as image:
+                            sizes.append(image.size)
+                    for x, y in ((0, 0), (7, 2), (5, 11)):
+                        at = x, y
+                        for operator, size in zip(pair[::-1], sizes[::-1]):
+                            at = MOVES[operator](*at, *size)
+                        np.testing.assert_allclose(after(x, y), before(*at), rtol=0, atol=1e-6)
+
+    def test_georeference_is_dropped_where_no_map_is_affine(self):
+        for fields in GEO.values():
+            self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(fields))
+            for operator in ("circshift 2,3", "radon"):
+                run = self.impipe(operator, "a.tif", "-o", "out.tif")
+                self.assertEqual(lost_of(run, "a.tif"), ["GeoTIFF"])
+                self.assertFalse(set(fields) & set(self.tags("out.tif")))
+
     def test_strict_and_in_place(self):
-        tags = FIELDS["GeoTIFF"][1]
-        path = self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(tags))
+        path = self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo(GEO["scale"]))
         with open(self.path("a.tif"), "rb") as file:
             before = file.read()
-        run = self.impipe("fliplr", "a.tif", "-o", "out.tif", "--strict", code=1)
+        run = self.impipe("circshift 2,3", "a.tif", "-o", "out.tif", "--strict", code=1)
         self.assertIn("--strict: the result would be without GeoTIFF", run.err)
-        run = self.impipe("fliplr", "a.tif", "--in-place", code=1)
+        run = self.impipe("circshift 2,3", "a.tif", "--in-place", code=1)
         self.assertIn("--in-place would lose what the file has beside its picture: GeoTIFF", run.err)
         with open(self.path("a.tif"), "rb") as file:
             self.assertEqual(file.read(), before)

@@ -8,6 +8,7 @@
 
 #include "io/bytes/tiff_fields.hpp"
 #include "io/metadata/thumbnail.hpp"
+#include "io/metadata/tiff_block.hpp"
 
 namespace impipe::io {
 namespace {
@@ -33,71 +34,10 @@ enum Tag : std::uint16_t {
 };
 constexpr std::uint64_t short_type = 3, rational_type = 5;
 
-// A block by its directories and entries. Places are offsets in the block; 0 is none.
-class Block {
+// A block with its thumbnail.
+class Block : public TiffBlock {
  public:
-  explicit Block(std::string& bytes) : bytes_(bytes), big_(bytes.starts_with("MM")) {}
-
-  std::uint64_t number(size_t at, int bytes) const { return number_at(bytes_, at, bytes, big_); }
-  size_t first() const { return number(4, 4); }
-  size_t entries(size_t directory) const { return directory == 0 ? 0 : number(directory, 2); }
-  size_t next_at(size_t directory) const { return directory + 2 + 12 * entries(directory); }
-  size_t next(size_t directory) const { return directory == 0 ? 0 : number(next_at(directory), 4); }
-  size_t entry(size_t directory, std::uint16_t tag) const {
-    for (size_t i = 0; i < entries(directory); ++i) {
-      const size_t at = directory + 2 + 12 * i;
-      if (at + 12 > bytes_.size()) return 0;
-      if (number(at, 2) == tag) return at;
-    }
-    return 0;
-  }
-  // Of a field of one whole number.
-  std::uint64_t value(size_t directory, std::uint16_t tag) const {
-    const size_t at = entry(directory, tag);
-    if (at == 0) return 0;
-    return number(at + 8, number(at + 2, 2) == 3 ? 2 : 4);
-  }
-  void set(size_t directory, std::uint16_t tag, std::uint64_t value) {
-    const size_t at = entry(directory, tag);
-    if (at == 0 || number(at + 4, 4) != 1) return;
-    const bool is_short = number(at + 2, 2) == 3;
-    if (!is_short && number(at + 2, 2) != 4) return;
-    const bool wide = !is_short || value > 65535;
-    put_number(bytes_, at + 2, wide ? 4 : 3, 2, big_);
-    put_number(bytes_, at + 8, value, wide ? 4 : 2, big_);
-  }
-  // Where the values of an entry begin; 0 when they do not lie in the block.
-  size_t values_at(size_t entry) const {
-    const size_t bytes = bytes_of_values(entry);
-    const size_t at = bytes <= 4 ? entry + 8 : number(entry + 8, 4);
-    return bytes == 0 || at < 8 || at > bytes_.size() || bytes > bytes_.size() - at ? 0 : at;
-  }
-  size_t bytes_of_values(size_t entry) const {
-    return number(entry + 4, 4) * static_cast<size_t>(tiff_type_bytes(number(entry + 2, 2)));
-  }
-  void remove_if(size_t directory, const std::function<bool(std::uint16_t tag)>& is_stale) {
-    const size_t begin = directory + 2, end = std::min(next_at(directory) + 4, bytes_.size());
-    std::string kept;
-    size_t count = 0, at = begin;
-    for (size_t i = 0; i < entries(directory) && at + 12 <= end; ++i, at += 12) {
-      if (is_stale(static_cast<std::uint16_t>(number(at, 2)))) continue;
-      kept += bytes_.substr(at, 12);
-      ++count;
-    }
-    if (directory == 0 || begin + kept.size() == at) return;
-    kept += bytes_.substr(at, end - at);  // where the next directory is
-    kept.resize(end - begin);
-    bytes_.replace(begin, end - begin, kept);
-    put_number(bytes_, directory, count, 2, big_);
-  }
-  void put(size_t at, std::uint64_t value, int bytes) {
-    put_number(bytes_, at, value, bytes, big_);
-  }
-  void zero(size_t at, size_t count) {
-    if (at >= bytes_.size()) return;
-    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at),
-                std::min(count, bytes_.size() - at), '\0');
-  }
+  using TiffBlock::TiffBlock;
 
   size_t thumbnail_directory() const { return next(first()); }
   bool has_jpeg() const {
@@ -151,10 +91,6 @@ class Block {
     set(directory, image_width, static_cast<std::uint64_t>(size.width));
     set(directory, image_length, static_cast<std::uint64_t>(size.height));
   }
-
- private:
-  std::string& bytes_;
-  bool big_;
 };
 
 // A point x, y of the file's picture, with a diameter, or with a width and a height, in the result.

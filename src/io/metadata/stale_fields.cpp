@@ -9,6 +9,7 @@
 #include "io/metadata/descriptions.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
+#include "io/metadata/geotiff.hpp"
 #include "io/metadata/photoshop.hpp"
 #include "io/metadata/xmp.hpp"
 
@@ -26,6 +27,7 @@ enum Bound : unsigned {
   channels = 64,
   pages = 128,   // which pages there are in the file
   values = 256,  // the values themselves
+  map = 512,     // where on a map a pixel lies, which follows places where it can
 };
 constexpr unsigned grid = places | size;
 
@@ -45,16 +47,16 @@ constexpr NumberRow tiff_rows[] = {
     {33305, 33306, "the camera's matrices", grid},
     {33421, 33422, "the colour filter's pattern", grid | channels},
     {33445, 33448, "the scale of GEL values", samples | numbers},
-    {33550, 33550, "GeoTIFF", grid},
+    {33550, 33550, "GeoTIFF", map},
     {33628, 33631, "MetaMorph's tags", grid | scale | samples | channels | pages},
-    {33918, 33920, "GeoTIFF", grid},
-    {33922, 33922, "GeoTIFF", grid},
+    {33918, 33920, "Intergraph's matrix", grid},
+    {33922, 33922, "GeoTIFF", map},
     {34118, 34118, "Zeiss' scale", scale},
-    {34264, 34264, "GeoTIFF", grid},
+    {34264, 34264, "GeoTIFF", map},
     {34361, 34362, "FluoView's tags", grid | scale | samples | channels | pages},
     {34412, 34412, "Zeiss' LSM tag", grid | scale | samples | channels | pages},
     {34682, 34682, "FEI's scale", grid | scale},
-    {34735, 34737, "GeoTIFF", grid},
+    {34735, 34737, "GeoTIFF", map},
     {37439, 37439, "StoNits", samples | numbers},
     {37724, 37724, "Photoshop's layers", values | pages},
     {42112, 42112, "GDAL metadata", grid | numbers | channels},
@@ -70,7 +72,7 @@ constexpr NumberRow tiff_rows[] = {
     {50829, 50829, "ActiveArea", grid},
     {50830, 50830, "MaskedAreas", grid},
     {50838, 50839, "ImageJ's metadata", grid | samples | channels},
-    {50844, 50844, "GeoTIFF", grid},
+    {50844, 50844, "GeoTIFF's rational polynomials", grid},
     {50972, 50972, "a digest of its pixels", values},
     {51008, 51009, "opcode lists", grid | samples | numbers | channels},
     {51022, 51022, "opcode lists", grid | samples | numbers | channels},
@@ -186,6 +188,7 @@ class Dropper {
       lost.clear();
       block = exif_of_moved(std::move(block), m_.change, lost);
       for (const std::string& name : lost) lose(name);
+      if (!follow_geotiff(block, m_.change)) changed_ |= map;
     }
     if ((changed_ & values) != 0) drop_statistics(block);
     block = exif_without(std::move(block), [&](std::uint16_t tag) {
@@ -216,7 +219,7 @@ class Dropper {
 
   Metadata& m_;
   Lost& lost_;
-  const unsigned changed_;
+  unsigned changed_;
 };
 
 }  // namespace
