@@ -219,7 +219,8 @@ NUMBERS = {
 ELSEWHERE = {"adapthisteq", "bwdist", "edge", "fspecial", "histeq", "histogram", "hsv2rgb", "im2single",
              "imbinarize", "imextendedmax", "imextendedmin", "imhistmatch", "imhmax", "imhmin",
              "imimposemin", "imnoise", "imoverlay", "iradon", "lab2rgb", "label2rgb", "ind2rgb", "map", "multithresh",
-             "noise", "reduce", "regionprops", "stats", "stencil", "sum", "xyz2rgb"}
+             "noise", "project", "reduce", "regionprops", "stack", "stats", "stencil", "sum", "temporal",
+             "xyz2rgb"}
 
 
 class Accuracy(ProgramTest):
