@@ -6,6 +6,7 @@ import struct
 import unittest
 
 import numpy as np
+import tifffile
 from PIL import Image, TiffImagePlugin
 
 from program import ProgramTest, colour, png_chunk, ramp
@@ -36,9 +37,10 @@ FIELDS = {
     "Zeiss' scale": ({"scale"}, {34118: (ASCII, "AP_PIXEL_SIZE 5 nm")}),
 }
 DESCRIPTIONS = {
-    "OME-XML": (GRID | {"scale", "samples", "channels"},
+    "OME-XML": (GRID | {"scale", "samples", "channels"},  # what lies on the stage cannot follow
                 '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">'
-                '<Image><Pixels SizeX="60" SizeY="40" Type="uint8"/></Image></OME>'),
+                '<Image><Pixels SizeX="60" SizeY="40" Type="uint8"><Plane PositionX="3"/></Pixels>'
+                '</Image></OME>'),
     "tifffile's description": ({"size", "channels"}, '{"shape": [40, 60]}'),
     "Aperio's description": (GRID | {"scale"}, "Aperio Image Library v10\n60x40 |MPP = 0.5"),
     "a poem": (set(), "The lake lay blue below the hill"),
@@ -229,6 +231,32 @@ class Fields(ProgramTest):
                 self.assertEqual([line for line in text.split("\n") if line not in lines],
                                  now.get(270, "").rstrip("\0").split("\n") if 270 in now else [])
                 self.assertEqual(now.get(282), None if scale in lost else 4.0)
+
+    def test_ome_follows_the_pixels(self):
+        pixels = np.stack([ramp(H, W, seed) for seed in range(3)])
+        tifffile.imwrite(self.path("a.ome.tif"), pixels, metadata={
+            "axes": "CYX", "PhysicalSizeX": 0.25, "PhysicalSizeY": 0.5, "PhysicalSizeXUnit": "um",
+            "PhysicalSizeYUnit": "um", "Channel": {"Name": ["a", "b", "c"]}}, photometric="minisblack")
+        for pipeline, size in (("imcrop 4,3,20,16", (0.25, 0.5)), ("imresize 0.5", (0.5, 1)),
+                               ("imresize 30", (0.25 / 30, 0.5 / 30)), ("rot90", (0.5, 0.25)),
+                               ("fliplr | impad 500", (0.25, 0.5)), ("transpose", (0.5, 0.25)),
+                               ("imresize 0.5 | rot90 | imresize 0.5", (2, 1))):
+            with self.subTest(pipeline):
+                run = self.impipe(pipeline, "a.ome.tif", "-o", "out.tif")
+                self.assertEqual(run.err, "")
+                with tifffile.TiffFile(self.path("out.tif")) as file:
+                    self.assertEqual(len(file.series), 1)
+                    self.assertEqual(file.series[0].axes, "CYX")
+                    shape = file.pages[0].shape
+                    self.assertEqual(file.series[0].shape, (3, *shape))
+                    image = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
+                self.assertEqual((image["SizeY"], image["SizeX"]), shape)
+                np.testing.assert_allclose([image["PhysicalSizeX"], image["PhysicalSizeY"]], size,
+                                           rtol=1e-12)
+                self.assertEqual([channel["Name"] for channel in image["Channel"]], ["a", "b", "c"])
+        for pipeline in ("imrotate 20", "circshift 2,3", "im2uint16", "imwarp [1 0.1 0; 0 1 3]"):
+            run = self.impipe(pipeline, "a.ome.tif", "-o", "out.tif")
+            self.assertIn("OME-XML", lost_of(run, "a.ome.tif"))
 
     def test_pages(self):
         first = Image.fromarray(ramp(H, W))

@@ -2,7 +2,12 @@
 #include "io/metadata/descriptions.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace impipe::io {
 namespace {
@@ -37,6 +42,66 @@ bool is_stale(const Kind& kind, const DescriptionChange& change) {
   return (kind.places && pixels.moved()) || (kind.size && pixels.resized()) ||
          (kind.scale && pixels.scaled()) || (kind.samples && change.samples) ||
          (kind.channels && change.channels) || (kind.pages && pixels.pages);
+}
+
+// An attribute's value in a text of XML, between double quotes.
+struct Attribute {
+  size_t at = 0, count = 0;
+};
+std::optional<Attribute> attribute_of(std::string_view tag, const std::string& name) {
+  const std::string begin = " " + name + "=\"";
+  const size_t at = tag.find(begin), value = at + begin.size();
+  const size_t end = at == tag.npos ? at : tag.find('"', value);
+  if (end == tag.npos) return {};
+  return Attribute{value, end - value};
+}
+double number_in(std::string_view tag, const Attribute& attribute) {
+  double value = 0;
+  const char* begin = tag.data() + attribute.at;
+  std::from_chars(begin, begin + attribute.count, value);
+  return value;
+}
+void set_number(std::string& tag, const std::string& name, double value) {
+  std::array<char, 32> text{};
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  const Attribute old = *attribute_of(tag, name);
+  tag.replace(old.at, old.count, text.data(), static_cast<size_t>(end - text.data()));
+}
+
+// The element Pixels with the sizes of the result; nothing where it is not what it should be.
+std::optional<std::string> moved_pixels(std::string tag, const PixelChange& change) {
+  const auto width = attribute_of(tag, "SizeX"), height = attribute_of(tag, "SizeY");
+  if (!width || !height || number_in(tag, *width) != static_cast<double>(change.before.width) ||
+      number_in(tag, *height) != static_cast<double>(change.before.height)) {
+    return {};
+  }
+  set_number(tag, "SizeX", static_cast<double>(change.after.width));
+  set_number(tag, "SizeY", static_cast<double>(change.after.height));
+  const auto x = attribute_of(tag, "PhysicalSizeX"), y = attribute_of(tag, "PhysicalSizeY");
+  if (!x && !y) return tag;
+  const auto unit_x = attribute_of(tag, "PhysicalSizeXUnit"),
+             unit_y = attribute_of(tag, "PhysicalSizeYUnit");
+  const auto unit = [&](const std::optional<Attribute>& of) {
+    return of ? std::string_view(tag).substr(of->at, of->count) : std::string_view();
+  };
+  if (!x || !y || unit(unit_x) != unit(unit_y)) return {};
+  double along_rows = number_in(tag, *x), across = number_in(tag, *y);
+  if (change.is_transposed()) std::swap(along_rows, across);
+  set_number(tag, "PhysicalSizeX", along_rows / change.scale_x());
+  set_number(tag, "PhysicalSizeY", across / change.scale_y());
+  return tag;
+}
+
+// OME-XML of one image after a map of its pixels whose rows are rows or columns of the file.
+// Nothing where it says where something lies: regions, and the stage's places of planes.
+std::optional<std::string> moved_ome(std::string_view text, const PixelChange& change) {
+  const bool is_known = (change.is_straight() || change.is_transposed()) && !change.read_turned;
+  const size_t begin = text.find("<Pixels "), end = text.find('>', std::min(begin, text.size()));
+  if (!is_known || end == text.npos || has(text.substr(end), "<Pixels ")) return {};
+  if (has(text, "<ROI") || has(text, "Position")) return {};
+  const auto tag = moved_pixels(std::string(text.substr(begin, end - begin)), change);
+  if (!tag) return {};
+  return std::string(text.substr(0, begin)) + *tag + std::string(text.substr(end));
 }
 
 // Without the lines that begin with one of these words; whether there were any.
@@ -82,6 +147,9 @@ std::string description_of(std::string_view text, const DescriptionChange& chang
   if (is_of_imagej(text)) return imagej_description(std::string(text), change, lost);
   for (const Kind& kind : kinds) {
     if (!kind.is_one(text) || !is_stale(kind, change)) continue;
+    if (&kind == &kinds[0] && !change.samples && !change.channels && !change.pixels.pages) {
+      if (auto moved = moved_ome(text, change.pixels)) return std::move(*moved);
+    }
     lost.emplace_back(kind.name);
     return {};
   }

@@ -32,6 +32,7 @@ enum Tag : std::uint16_t {
   focal_plane_y = 41487,
   subject_location = 41492,
 };
+constexpr int ascii_type = 2;
 constexpr std::uint64_t short_type = 3, rational_type = 5;
 
 // A block with its thumbnail.
@@ -196,6 +197,12 @@ std::string exif_with_text(std::string block, std::uint16_t tag, std::string_vie
   if (at == 0) return block;
   const size_t room = b.bytes_of_values(entry);
   b.zero(at, room);
+  if (text.size() > room) {  // behind everything else, with the zero that ends it
+    block.resize((block.size() + 1) / 2 * 2);
+    b.retag(entry, tag, ascii_type, text.size() + 1, block.size());
+    block.append(text).push_back('\0');
+    return block;
+  }
   const size_t count = std::min(text.size(), room);
   // Of at most four bytes it would have to lie in the entry itself: the zeros stay.
   block.replace(at, count, text.substr(0, count));

@@ -37,7 +37,7 @@ std::string exif_without_thumbnail(std::string block);
 std::string exif_without(std::string block, const std::function<bool(std::uint16_t tag)>& is_stale);
 // The text of a field of the first directory; empty when there is none.
 std::string exif_text(std::string_view block, std::uint16_t tag);
-// With another text, no longer than the one that is there.
+// With another text in the place of the one that is there.
 std::string exif_with_text(std::string block, std::uint16_t tag, std::string_view text);
 // The place of the subject and the resolution of the sensor's plane follow the pixels. What cannot
 // be told of the result is left out: `lost` has its name.
