@@ -221,7 +221,9 @@ class Fields(ProgramTest):
                                    "ImageJ's scale")
         for options, lost, lines in (
                 ("imgaussfilt 2", [], []), ("fliplr", [origin], ["xorigin=5"]),
-                ("imresize 2", [origin, scale], ["xorigin=5", "unit=micron"]),
+                ("imresize 2", [origin], ["xorigin=5"]),
+                ("rot90 | imresize 0.25", [origin], ["xorigin=5"]),
+                ("imrotate 20", [origin, scale], ["xorigin=5", "unit=micron"]),
                 ("im2uint16", [of_range], ["min=0.0", "max=250.0"]),
                 ("gray2rgb", ["ImageJ's description"], text.split("\n"))):
             with self.subTest(options):
@@ -230,7 +232,9 @@ class Fields(ProgramTest):
                 now = self.tags("out.tif")
                 self.assertEqual([line for line in text.split("\n") if line not in lines],
                                  now.get(270, "").rstrip("\0").split("\n") if 270 in now else [])
-                self.assertEqual(now.get(282), None if scale in lost else 4.0)
+                grown = {"imresize 2": 8.0, "rot90 | imresize 0.25": 1.0}.get(options, 4.0)
+                self.assertEqual(now.get(282), None if scale in lost else grown)
+                self.assertEqual(now.get(283), now.get(282))
 
     def test_ome_follows_the_pixels(self):
         pixels = np.stack([ramp(H, W, seed) for seed in range(3)])

@@ -132,7 +132,10 @@ std::string imagej_description(std::string text, const DescriptionChange& change
   if (change.pixels.moved() && erase_lines(text, {"xorigin=", "yorigin="})) {
     lost.emplace_back("ImageJ's origin");
   }
-  if (change.pixels.scaled() && erase_lines(text, {"unit=", "yunit="})) {
+  // The resolution in the file's own fields is in this unit, and follows the pixels.
+  const bool follows =
+      change.pixels.is_straight() || (change.pixels.is_transposed() && !has(text, "\nyunit="));
+  if (change.pixels.scaled() && !follows && erase_lines(text, {"unit=", "yunit="})) {
     lost.emplace_back("ImageJ's scale");
   }
   return text;

@@ -226,11 +226,14 @@ class Dropper {
 
 void follow_resolution(Metadata& m, Lost& lost) {
   const PixelChange& change = m.change;
-  if (change.before.pixels() == 0 || !m.resolution || m.resolution->x == m.resolution->y) return;
+  // ImageJ's is one of the scene; any other with one number for both is of a page, and stays.
+  const bool is_scale = is_of_imagej(exif_text(text_of(m.exif), description_tag));
+  if (change.before.pixels() == 0 || !m.resolution) return;
+  if (m.resolution->x == m.resolution->y && !is_scale) return;
   Resolution& r = *m.resolution;
   const bool is_known = change.is_straight() || change.is_transposed();
   // A ratio is one of pixels; lengths stay where both directions have grown alike.
-  const bool grows = is_known && (r.unit == Resolution::Unit::none ||
+  const bool grows = is_known && (is_scale || r.unit == Resolution::Unit::none ||
                                   std::abs(change.scale_x() / change.scale_y() - 1) > 0.01);
   if (!m.exif.empty()) {
     m.exif = bytes_of_text(exif_of_resolution_moved(std::string(text_of(m.exif)), change, grows));
