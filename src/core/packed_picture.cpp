@@ -15,6 +15,8 @@ std::string to_string(const PackedForm& form) {
   add(form.order);
   add(form.padded);
   for (const std::uint8_t channel : form.channel_of) add(channel);
+  add(form.carried);
+  for (const std::uint16_t bytes : form.carried_before) add(bytes);
   return text;
 }
 

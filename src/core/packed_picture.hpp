@@ -44,6 +44,11 @@ struct PackedForm {
   Order order = Order::by_pixel;
   // The channel of the picture that the k-th stored sample of a pixel belongs to, `channels` long.
   std::vector<std::uint8_t> channel_of;
+  // By rows, samples of channels that the picture does not have (EXR): their bytes for each pixel
+  // of a row, and as many of them as lie before each of the picture's samples; none where it is
+  // empty.
+  int carried = 0;
+  std::vector<std::uint16_t> carried_before;
   // Pixels of a chunk. Chunks cover the picture row by row, the whole of one channel before the
   // next where order is by_plane. padded: those at the right and lower border are as large as the
   // others (tiles); otherwise they end with the picture (strips, EXR's blocks).
@@ -64,9 +69,18 @@ struct PackedForm {
   // Bytes of a whole chunk before it is packed, PNG's filter bytes included.
   std::int64_t chunk_bytes() const {
     return chunk.height * (row_bytes(chunk.width) * (order == Order::by_row ? channels : 1) +
-                           (filter == Filter::png ? 1 : 0));
+                           chunk.width * carried + (filter == Filter::png ? 1 : 0));
   }
+  // Bytes from chunk to chunk where a device has them unpacked. Words are read together with the
+  // next one.
+  std::int64_t chunk_step() const { return (chunk_bytes() + 15) / 16 * 16 + 16; }
 };
+
+// Whether samples of other channels lie in both alike, so that those of one go into the other.
+inline bool carries_alike(const PackedForm& a, const PackedForm& b) {
+  return a.size == b.size && a.chunk == b.chunk && a.channels == b.channels && a.bits == b.bits &&
+         a.order == b.order && a.carried == b.carried && a.carried_before == b.carried_before;
+}
 
 // A picture to decode.
 struct PackedPicture {

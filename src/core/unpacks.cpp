@@ -43,6 +43,18 @@ bool has_channels(const PackedForm& form) {
   return true;
 }
 
+// Whether samples of other channels lie so that the picture's begin on multiples of their bytes.
+bool has_carried(const PackedForm& form) {
+  if (form.carried == 0) return form.carried_before.empty();
+  constexpr int most = 4;  // of the picture's channels: 16 bits each in the kernels' text
+  const std::int64_t bytes = form.bits / 8;
+  const auto is_aligned = [&](int before) { return form.size.width * before % bytes == 0; };
+  return form.order == Order::by_row && form.bits >= 16 && form.filter != Filter::pxr24 &&
+         form.chunk.width == form.size.width && form.channels <= most &&
+         form.carried_before.size() == static_cast<std::size_t>(form.channels) &&
+         is_aligned(form.carried) && std::ranges::all_of(form.carried_before, is_aligned);
+}
+
 bool has_filter(const PackedForm& form) {
   switch (form.filter) {
     case Filter::none: return true;
@@ -92,9 +104,9 @@ bool fits_filter(const PackedForm& form) {
 
 bool unpacks(const PackedForm& form) {
   return form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
-         form.chunk.height > 0 && has_channels(form) && has_pixels(form) && has_filter(form) &&
-         form.size.width < max_chunk_bytes && form.size.height < max_chunk_bytes &&
-         form.chunk_bytes() <= max_chunk_bytes;
+         form.chunk.height > 0 && has_channels(form) && has_carried(form) && has_pixels(form) &&
+         has_filter(form) && form.size.width < max_chunk_bytes &&
+         form.size.height < max_chunk_bytes && form.chunk_bytes() <= max_chunk_bytes;
 }
 
 bool packs(const PackedForm& form) {
@@ -109,7 +121,7 @@ bool packs(const PackedForm& form) {
   if (form.packing == Packing::lzw && max_lzw_bytes(form.chunk_bytes()) >= max_bytes / 2)
     return false;
   return form.chunks() <= max_chunks && packed_room(form) < max_bytes && fits_class(form) &&
-         fits_filter(form);
+         fits_filter(form) && has_carried(form);
 }
 
 std::int64_t unpacking_bytes(const PackedForm& form, std::int64_t packed) {

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import numpy as np
+from exr_writer import FLOAT, HALF, NONE, UINT, ZIPS, exr
 from PIL import Image
 from program import ProgramTest, colour, ramp
 
@@ -114,6 +115,47 @@ class DeviceLossless(ProgramTest):
         count = self.make_exrs()
         # Results in RLE are the processor's.
         self.check(count, count - 16)
+
+    def make_carried(self):
+        """Pictures of halves and floats among other channels, of half, float and whole numbers."""
+        rng = np.random.default_rng(7)
+        count = 0
+        for i, (height, width) in enumerate(SIZES):
+            def pixels():
+                return np.round(rng.random((height, width), np.float32) * 50) / 64
+            for kind, types in (("half", (HALF, FLOAT, UINT, HALF)),
+                                ("float", (FLOAT, UINT, FLOAT, FLOAT))):
+                channels = {name: (types[0], pixels()) for name in "RGB"}
+                channels |= {"Z": (types[1], pixels() * 1e6), "id": (types[2], pixels() * 99),
+                             "AO": (types[3], pixels()), "D.x": (types[3], pixels())}
+                if kind == "half":
+                    # A signalling NaN goes through as it is.
+                    channels["AO"][1].view(np.uint32)[0, 0] = 0x7f802000
+                for packing in (ZIPS, NONE):
+                    self.write(f"in/{kind}-{packing}-{i}.exr",
+                               exr(channels, size=(width, height), compression=packing))
+                    count += 1
+                for packing in ("zip", "rle"):
+                    subprocess.run(["oiiotool", self.path(f"in/{kind}-{ZIPS}-{i}.exr"),
+                                    "--compression", packing, "-o",
+                                    self.path(f"in/{kind}-{packing}-{i}.exr")], check=True)
+                    count += 1
+        return count
+
+    def carried(self, path):
+        """The channels' types, and a hash of those that are not the picture's, by OpenImageIO."""
+        said = subprocess.run(["oiiotool", self.path(path), "--ch", "AO,D.x,Z,id", "--hash", "-v",
+                               "--info"], check=True, capture_output=True, text=True).stdout
+        return [line.strip() for line in said.splitlines() if "SHA-1" in line or "channel list" in line]
+
+    def test_exr_with_other_channels(self):
+        count = self.make_carried()
+        self.check(count, count - 8)  # RLE
+        for name in os.listdir(self.path("in")):
+            self.assertEqual(len(self.carried(f"in/{name}")), 2)
+            self.assertEqual(self.carried(f"made/{name}"), self.carried(f"in/{name}"), name)
+        said = self.run_on("device", "imcrop 1,1,5,5", f"in/half-{ZIPS}-3.exr", "-o", "crop", code=1)
+        self.assertIn("would stay as they were", said.err)
 
     def test_a_value_that_half_does_not_hold(self):
         """The file becomes one of 32 bits, as it does by the processor."""

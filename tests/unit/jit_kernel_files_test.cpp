@@ -164,6 +164,14 @@ std::string all_programs() {
     form.packing = packing;
     text += jit::packer(Dialect::opencl, form, DeflateEffort::codes).source;
   }
+  PackedForm carried = packed_form(PackedForm::Filter::exr);
+  carried.order = PackedForm::Order::by_row;
+  carried.carried = 4;
+  carried.carried_before = {0};
+  carried.cls = PixelClass::single;
+  carried.sample = PackedForm::Sample::half;
+  carried.bits = 16;
+  text += jit::packer(Dialect::opencl, carried, DeflateEffort::codes).source;
   text += jit::one_nan(Dialect::opencl).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;

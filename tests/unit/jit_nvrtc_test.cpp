@@ -99,6 +99,17 @@ TEST_F(Nvrtc, CompilesPackers) {
         EXPECT_FALSE(cuda::compile(program.source, options).empty());
       }
     }
+    PackedForm carried = form;
+    carried.packing = PackedForm::Packing::zlib;
+    carried.filter = Filter::exr;
+    carried.cls = PixelClass::single;
+    carried.sample = PackedForm::Sample::half;
+    carried.bits = 16;
+    carried.order = PackedForm::Order::by_row;
+    carried.carried = 4;
+    carried.carried_before = {2};
+    const jit::Program program = jit::packer(jit::Dialect::cuda, carried, DeflateEffort::copies);
+    EXPECT_FALSE(cuda::compile(program.source, options).empty());
   }
 }
 

@@ -114,6 +114,13 @@ void WholePicture::compute(int lane) {
 
 void WholePicture::image_computed(const ComputedAt& turn, int frame) {
   computed(turn);
+  if (metadata_.exr && !metadata_.exr->carried.empty() && !metadata_.exr->carried.file) {
+    metadata_.exr->carried.file = std::shared_ptr<const io::Bytes>(
+        new io::Bytes(std::exchange(file_, {})), [](io::Bytes* bytes) {
+          keep_bytes(std::move(*bytes));
+          delete bytes;
+        });
+  }
   if (!job_.has_other_parts()) keep_bytes(std::exchange(file_, {}));
   add_row(frame);
 }
@@ -205,7 +212,7 @@ void WholePicture::encode() {
   const Plan& plan = picture_.program->plan;
   // Before an image of `save` is written.
   if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
-    const Size size = outcome_.image.size();
+    const Size size = outcome_.coded.empty() ? outcome_.image.size() : outcome_.coded_size;
     io::check_carried(*metadata_.exr, change_of(*picture_.info, plan.result, size, job_.is_apart()),
                       size);
   }

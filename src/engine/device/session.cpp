@@ -152,6 +152,10 @@ bool Session::is_compiling() {
 CodecKernel& Session::packer(const PackedForm& form, DeflateEffort effort) {
   PackedForm any = form;
   any.size = any.chunk = {1, 1};
+  if (any.carried > 0) {  // its bytes are parameters, too
+    any.carried = 4;
+    any.carried_before.assign(any.carried_before.size(), 0);
+  }
   const std::string key = to_string(any) + (effort == DeflateEffort::codes ? " codes" : "");
   std::lock_guard lock(packers_mutex_);
   const auto make = [this, any, effort] { return device_.device->prepare_packer(any, effort); };

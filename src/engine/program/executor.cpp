@@ -143,8 +143,25 @@ class Execution {
     values_[0].plane = queue_.allocate_stack(type.cls, type.channels, sizes_[0], count);
     faults_ = queue_.allocate_measure_stack(1, 1, count);
     launch.outputs = {values_[0], {nullptr, faults_}};
+    keep_carried(launch);
     for (Outcome& each : outcomes_) each.decoding.bytes = bytes / count + image_bytes(0);
     outcomes_.front().decoding.launches = run_codec(*options_.decoder, launch, decoding_tag);
+  }
+
+  // The chunks of pictures whose results have more channels than they.
+  void keep_carried(Launch& launch) {
+    if (launch.packed.empty() || launch.packed.front()->form.carried == 0) return;
+    const PackedForm& form = launch.packed.front()->form;
+    coded_outputs_ = coded_outputs();
+    const std::vector<CodedOutput>& outputs = *coded_outputs_;
+    if (outputs.empty() || !outputs.front().packed ||
+        !carries_alike(form, *outputs.front().packed)) {
+      return;
+    }
+    const std::int64_t bytes =
+        form.chunks() * form.chunk_step() * static_cast<std::int64_t>(count_);
+    carried_ = {queue_.allocate(PixelClass::uint8, 1, {bytes, 1}), nullptr};
+    launch.outputs.push_back(carried_);
   }
 
   // Returns the number of kernels.
@@ -247,9 +264,11 @@ class Execution {
 
   // Encodes the results on the device; false where some are not.
   bool encode_results() {
-    const std::vector<CodedOutput> outputs = coded_outputs();
+    const std::vector<CodedOutput> outputs = coded_outputs_ ? *coded_outputs_ : coded_outputs();
     if (outputs.empty()) return false;
     const CodedOutput& first = outputs.front();
+    const bool carries = first.packed && first.packed->carried > 0;
+    if (carries && !carried_.plane) return false;
     const Kernel& encoder = *first.encoder;
     const int count = static_cast<int>(count_);
     const std::int64_t each = 2 + (first.packed ? first.packed->chunks() : 0);
@@ -263,6 +282,7 @@ class Execution {
       if (one.jpeg) launch.jpegs.push_back(one.jpeg.get());
     }
     if (first.packed) launch.packing = &*first.packed;
+    if (carries) launch.inputs.push_back(carried_);
     CodecWork& work = outcomes_.front().encoding;
     work.launches = run_codec(encoder, launch, encoding_tag);
     const std::vector<double> numbers = queue_.download(*measured);
@@ -390,7 +410,11 @@ class Execution {
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
   std::shared_ptr<DeviceMeasure> faults_;  // of what was decoded here
-  std::vector<Planes> alphas_;             // of the input, a plane an image
+  // What the results' files have besides their pixels, as the inputs' have it; and what becomes of
+  // the results, where that is known before they are.
+  DeviceValue carried_;
+  std::optional<std::vector<CodedOutput>> coded_outputs_;
+  std::vector<Planes> alphas_;  // of the input, a plane an image
   std::vector<Size> sizes_;
   Shrunk read_;
   size_t count_ = 1;  // images of the stack

@@ -41,6 +41,7 @@ struct ExrTiles {
 // the result as they are.
 struct ExrCarried {
   std::vector<std::string> names;
+  std::vector<std::uint8_t> sample_bytes;  // of each; 0 where not every pixel has a sample
   std::shared_ptr<const std::vector<std::byte>> file;  // an EXR of one part, which has them
   bool empty() const { return names.empty(); }
   bool operator==(const ExrCarried&) const = default;

@@ -41,7 +41,7 @@ struct Parameters {
   int parts = 0, part_bytes = 0;
   int values = 0;
   int first_part = 0;
-  int is_sample = 0, reserved = 0;
+  int is_sample = 0, carried = 0;
   std::int64_t step = 0;
   std::int64_t chunk_step = 0;
   std::int64_t slot_step = 0;
@@ -49,7 +49,7 @@ struct Parameters {
 };
 
 enum Entry {
-  order_samples,
+  order_samples,  // order_rows where others are carried
   measure_chunks,
   place_chunks,
   join_parts,
@@ -113,7 +113,8 @@ Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
   p.parts = static_cast<int>(parts);
   p.values = 2 + p.chunks;
   p.step = values.inputs[0].step;
-  p.chunk_step = upto_16(form.chunk_bytes()) + 16;  // words are read together with the next one
+  p.carried = form.carried;
+  p.chunk_step = form.chunk_step();
   p.slot_step = upto_16(is_lzw ? max_lzw_bytes(p.part_bytes) + 64 : p.part_bytes + 16);
   p.room = values.outputs[0].stride;
   return p;
@@ -132,6 +133,10 @@ constexpr Buffer image{Buffer::Kind::input, 0}, rooms{Buffer::Kind::output, 0},
     slots{Buffer::Kind::scratch, 5}, blocks{Buffer::Kind::scratch, 6},
     filtered{Buffer::Kind::scratch, 7}, tokens{Buffer::Kind::scratch, 8};
 
+// Bytes of chunks that were kept of an input's: the picture's own are put in their places.
+constexpr Buffer carried{Buffer::Kind::input, 1};
+const Buffer& ordered_of(const PackedForm& form) { return form.carried > 0 ? carried : ordered; }
+
 // What PNG's rows were filtered from is of no use any more when parts are written.
 const Buffer& slots_of(const PackedForm& form) {
   return form.filter == Filter::png ? ordered : slots;
@@ -139,6 +144,7 @@ const Buffer& slots_of(const PackedForm& form) {
 
 std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
   std::vector<std::uint32_t> channel_of(form.channel_of.begin(), form.channel_of.end());
+  channel_of.insert(channel_of.end(), form.carried_before.begin(), form.carried_before.end());
   const std::int64_t chunks = std::int64_t{p.chunks} * p.pictures, all_parts = chunks * p.parts;
   std::vector<Scratch> scratch(9);
   scratch[0].contents = bytes_of_words(channel_of.data(), channel_of.size());
@@ -146,7 +152,7 @@ std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, Def
   scratch[1].cleared = true;
   scratch[2].bytes = 16 * chunks;
   scratch[3].bytes = 16 * all_parts;
-  scratch[4].bytes = p.chunk_step * chunks;
+  scratch[4].bytes = form.carried > 0 ? 16 : p.chunk_step * chunks;
   const bool zlib = form.packing == Packing::zlib;
   scratch[5].bytes = scratch[6].bytes = scratch[7].bytes = 16;
   if (is_filtered_apart(form)) scratch[7].bytes = p.chunk_step * chunks;
@@ -195,18 +201,20 @@ void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& f
 }
 
 std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
-  const Buffer& from = is_filtered_apart(form) ? filtered : ordered;
+  const Buffer& stored = ordered_of(form);
+  const Buffer& from = is_filtered_apart(form) ? filtered : stored;
   const LaunchShape words =
       shape(parts_of(form.chunk_bytes(), 4 * orderers), p.chunks, p.pictures, orderers);
-  std::vector<Pass> passes{{order_samples, words, {image, channels, ordered, unfit}}};
+  const LaunchShape rows = shape(p.chunk_height, p.chunks, p.pictures, filterers);
+  std::vector<Pass> passes{
+      {order_samples, form.carried > 0 ? rows : words, {image, channels, stored, unfit}}};
   const int filter = 1 + (form.packing != Packing::zlib     ? begin_parts
                           : effort == DeflateEffort::copies ? find_copies
                                                             : write_parts);
   if (form.filter == Filter::png) {
-    const LaunchShape rows = shape(p.chunk_height, p.chunks, p.pictures, filterers);
-    passes.push_back({filter, rows, {ordered, filtered}});
+    passes.push_back({filter, rows, {stored, filtered}});
   } else if (form.filter == Filter::exr) {
-    passes.push_back({filter, words, {ordered, filtered}});
+    passes.push_back({filter, words, {stored, filtered}});
   }
   if (form.packing == Packing::zlib) {
     add_deflate(passes, p, from, slots_of(form), effort);
@@ -222,7 +230,7 @@ std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, Deflate
   passes.push_back({place_chunks, shape(1, p.pictures, 1, joiners), {sizes, unfit, numbers}});
   passes.push_back({join_parts,
                     shape(p.parts, p.chunks, p.pictures, joiners),
-                    {ordered, from, slots_of(form), parts, sizes, rooms}});
+                    {stored, from, slots_of(form), parts, sizes, rooms}});
   return passes;
 }
 
@@ -258,13 +266,15 @@ LaunchPlan launch_of(const LaunchValues& values, DeflateEffort effort) {
 Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) throw std::logic_error("no device packs pictures of this form");
   std::string text;
-  for (const char* name : {"parameters", "geometry", "samples", "words", "order", "measure",
-                           "place", "join", "join_bits", "join_parts", "take"}) {
+  const bool carries = form.carried > 0;
+  for (const char* name :
+       {"parameters", "geometry", "samples", "words", carries ? "order_rows" : "order", "measure",
+        "place", "join", "join_bits", "join_parts", "take"}) {
     text += part(kernels::pack, name);
   }
   Program program;
-  program.entries = {"order_samples", "measure_chunks", "place_chunks", "join_parts",
-                     "take_pictures"};
+  program.entries = {carries ? "order_rows" : "order_samples", "measure_chunks", "place_chunks",
+                     "join_parts", "take_pictures"};
   if (form.packing == Packing::none) {
     text += part(kernels::pack, "as_they_are");
     program.entries.emplace_back("leave_parts");

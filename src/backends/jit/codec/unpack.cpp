@@ -30,7 +30,7 @@ constexpr int piece_bits = 512, lead_bits = 256;
 constexpr int copies_a_step = 16 * inflaters, runs_a_step = 1024;
 // PNG: bytes from a pixel to the next. Of each there is a kernel.
 constexpr std::array<int, 6> png_steps = {1, 2, 3, 4, 6, 8};
-constexpr int row_items = 32, painters = 64, pixels_an_item = 4;
+constexpr int row_items = 32, painters = 64, pixels_an_item = 4, keepers = 128;
 constexpr std::int64_t max_rows_at_once = 65535, max_bands_at_once = 2048;
 // Places in a chunk are bits in 32 bits, and a step may look some beyond its end.
 constexpr std::int64_t max_packed_bytes = (std::int64_t{1} << 29) - 65536;
@@ -43,8 +43,6 @@ constexpr std::uint32_t is_stored = 4, is_left = 8;
 
 // What may be read behind the last picture's bytes.
 constexpr std::array<std::byte, 32> padding{};
-
-std::int64_t chunk_step(const PackedForm& form) { return (form.chunk_bytes() + 15) / 16 * 16 + 16; }
 
 // Bytes of the `which`-th chunk, unpacked.
 std::int64_t bytes_of_chunk(const PackedForm& form, std::int64_t which) {
@@ -111,14 +109,17 @@ bool has_streams(const PackedForm& form) {
 }
 
 Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
-  std::uint64_t channel_of = 0;
+  std::uint64_t channel_of = 0, carried_before = 0;
   for (std::size_t k = 0; k < form.channel_of.size(); ++k) {
     channel_of |= std::uint64_t{form.channel_of[k]} << (4 * k);
+  }
+  for (std::size_t k = 0; k < form.carried_before.size(); ++k) {
+    carried_before |= std::uint64_t{form.carried_before[k]} << (16 * k);
   }
   const int fully = static_cast<int>(class_max(form.cls));
   return {.pictures = image.count,
           .chunks = static_cast<int>(form.chunks()),
-          .step = static_cast<int>(chunk_step(form)),
+          .step = static_cast<int>(form.chunk_step()),
           .width = static_cast<int>(form.size.width),
           .height = static_cast<int>(form.size.height),
           .chunk_width = static_cast<int>(form.chunk.width),
@@ -140,17 +141,29 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .streams = has_streams(form) ? image.count * static_cast<int>(form.chunks()) : 0,
           .pass = 0,
           .stride = static_cast<int>(image.stride),
+          .carried = form.carried,
+          .reserved = 0,
           .plane = image.step,
-          .channel_of = channel_of};
+          .channel_of = channel_of,
+          .carried_before = carried_before};
 }
 
 // Buffers of the launch, by their places in its scratch memory.
 constexpr Buffer data{Buffer::Kind::scratch, 0}, unpacked{Buffer::Kind::scratch, 1},
     status{Buffer::Kind::scratch, 2}, rows{Buffer::Kind::scratch, 3},
     progress{Buffer::Kind::scratch, 4}, image{Buffer::Kind::output, 0},
-    result{Buffer::Kind::output, 1};
+    result{Buffer::Kind::output, 1}, kept{Buffer::Kind::output, 2};
 // Kernels, by their places in the program.
-enum Entry { inflate, expand_runs, expand_lzw, pixels_of, sum_rows, sum_bytes, unfilter };
+enum Entry {
+  inflate,
+  expand_runs,
+  expand_lzw,
+  pixels_of,
+  sum_rows,
+  sum_bytes,
+  keep_chunks,
+  unfilter
+};
 
 std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
 
@@ -210,10 +223,16 @@ LaunchPlan launch_of(const LaunchValues& values) {
   };
   scratch(data).contents = std::move(made.heads);
   scratch(data).parts = std::move(made.behind);
-  scratch(unpacked).bytes = pictures * form.chunks() * chunk_step(form);
+  scratch(unpacked).bytes = pictures * form.chunks() * form.chunk_step();
   scratch(status).bytes = 4 * pictures;
   scratch(status).cleared = true;
   plan.passes = passes_of(form, pictures);
+  if (values.outputs.size() > 2) {
+    const std::int64_t pieces = parts(form.chunk_step(), 4 * keepers);
+    plan.passes.push_back({keep_chunks,
+                           {{pictures * form.chunks() * pieces, 1, 1}, {keepers, 1, 1}},
+                           {data, unpacked, kept}});
+  }
   if (form.filter == Filter::png) {
     scratch(rows).bytes = pictures * rows_step(form);
     scratch(progress).bytes = 4 * (1 + pictures * bands_of(form));
@@ -243,7 +262,7 @@ Program unpacker(Dialect dialect) {
     text += part(kernels::inflate, name);
   }
   text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
-  for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "unfilter"}) {
+  for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "keep", "unfilter"}) {
     text += part(kernels::unpack, name);
   }
   std::string own = filled(text, {{"items", std::to_string(inflaters)},
@@ -251,8 +270,8 @@ Program unpacker(Dialect dialect) {
                                   {"lead", std::to_string(lead_bits)},
                                   {"copies", std::to_string(copies_a_step)},
                                   {"runs", std::to_string(runs_a_step)}});
-  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw",
-                     "pixels_of",      "sum_rows",    "sum_bytes"};
+  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw", "pixels_of",
+                     "sum_rows",       "sum_bytes",   "keep_chunks"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
     own +=

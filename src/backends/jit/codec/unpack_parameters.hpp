@@ -22,8 +22,10 @@ struct UnpackParameters {
   int fully, scale;
   int streams, pass;
   int stride;
+  int carried, reserved;
   std::int64_t plane;
   std::uint64_t channel_of;
+  std::uint64_t carried_before;
 };
 
 inline std::vector<std::byte> bytes_of_parameters(const UnpackParameters& parameters) {

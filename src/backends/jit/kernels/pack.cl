@@ -39,7 +39,8 @@ struct Parameters {
   int parts, part_bytes;
   int values;              // of a picture's numbers
   int first_part;          // of a launch that deflates
-  int is_sample, reserved;
+  int is_sample;
+  int carried;             // bytes a pixel of a row's samples that are not the picture's
   long step;               // from plane to plane
   long chunk_step;         // from chunk to chunk where they are not packed yet
   long slot_step;          // from part to part where they are packed
@@ -68,7 +69,7 @@ FUNCTION struct Chunk chunk_at(const struct Parameters* p, const int which) {
   chunk.width = p->padded ? p->chunk_width : smaller(p->chunk_width, p->width - chunk.x);
   chunk.height = p->padded ? p->chunk_height : smaller(p->chunk_height, p->height - chunk.y);
   chunk.row_samples = chunk.width * ($order == 2 ? 1 : $channels);
-  chunk.row_bytes = (chunk.row_samples * $bits + 7) / 8;
+  chunk.row_bytes = (chunk.row_samples * $bits + 7) / 8 + chunk.width * p->carried;
   chunk.bytes = chunk.height * (chunk.row_bytes + $png);
   return chunk;
 }
@@ -188,19 +189,25 @@ FUNCTION uint stored_at(struct Source* from, const int row, const int within) {
   return $big_endian ? turned_sample(value) : value;
 }
 
+FUNCTION struct Source source_of(const struct Parameters* p, GLOBAL const uchar* images,
+                                 GLOBAL const uint* channel_of) {
+  struct Source from;
+  from.chunk = chunk_at(p, GROUP_Y);
+  from.image = images + p->step * $channels * GROUP_Z;
+  from.channel_of = channel_of;
+  from.step = p->step;
+  from.stride = p->stride;
+  from.last_x = p->width - 1;
+  from.last_y = p->height - 1;
+  from.unfit = 0u;
+  return from;
+}
+
 // -- part: order
 // The samples of a chunk in the file's order, a word a work-item. unfit: for each picture.
 KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uint* channel_of,
                                GLOBAL uint* all_ordered, GLOBAL uint* unfit, PARAMETERS) {
-  struct Source from;
-  from.chunk = chunk_at(&all_parameters, GROUP_Y);
-  from.image = images + all_parameters.step * $channels * GROUP_Z;
-  from.channel_of = channel_of;
-  from.step = all_parameters.step;
-  from.stride = all_parameters.stride;
-  from.last_x = all_parameters.width - 1;
-  from.last_y = all_parameters.height - 1;
-  from.unfit = 0u;
+  struct Source from = source_of(&all_parameters, images, channel_of);
   const int at = 4 * (GROUP_X * 256 + ITEM), row_bytes = from.chunk.row_bytes;
   if (at < from.chunk.height * row_bytes) {
     uint word = 0u;
@@ -217,6 +224,29 @@ KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uint* ch
     all_ordered[all_parameters.chunk_step / 4 * chunk + at / 4] = word;
     if ($half && from.unfit != 0u) OR_GLOBAL(unfit + GROUP_Z, 1u);
   }
+}
+
+// -- part: order_rows
+// The samples of a row of a chunk, GROUP_X, in their places among those of other channels, which are
+// there. Behind channel_of lie the bytes of others before each sample of a pixel.
+KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uint* channel_of,
+                            GLOBAL uchar* all_ordered, GLOBAL uint* unfit, PARAMETERS) {
+  struct Source from = source_of(&all_parameters, images, channel_of);
+  const int row = GROUP_X, width = row < from.chunk.height ? from.chunk.width : 0;
+  GLOBAL uchar* begin = all_ordered + (long)row * from.chunk.row_bytes +
+                        all_parameters.chunk_step * (all_parameters.chunks * GROUP_Z + GROUP_Y);
+  for (int k = 0; k < $channels; ++k) {
+    GLOBAL uchar* to = begin + (long)width * (k * SAMPLE_BYTES + (int)channel_of[$channels + k]);
+    for (int x = ITEM; x < width; x += 128) {
+      const uint value = sample_at(&from, row, k * width + x);
+      if (SAMPLE_BYTES == 2) {
+        ((GLOBAL ushort*)to)[x] = (ushort)value;
+      } else {
+        ((GLOBAL uint*)to)[x] = value;
+      }
+    }
+  }
+  if ($half && from.unfit != 0u) OR_GLOBAL(unfit + GROUP_Z, 1u);
 }
 
 // -- part: png

@@ -29,8 +29,11 @@ struct Parameters {
   int streams;       // chunks whose blocks were looked for: all or none
   int pass;          // of those that follow origins
   int stride;        // of the image: bytes from row to row
+  int carried;       // bytes a pixel of a row's samples that are not the picture's
+  int reserved;
   long plane;        // from plane to plane
   ulong channel_of;  // four bits for each sample of a pixel
+  ulong carried_before;  // of the carried bytes: 16 bits for each of the picture's samples
 };
 #define DIFFERENCES 1
 #define FLOAT_DIFFERENCES 2
@@ -380,6 +383,7 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
   const int picture = (int)GROUP_Z, begin = 4 * (GROUP_X * 64 + ITEM);
   const int channels = all_parameters.channels, order = all_parameters.order;
   const int filter = all_parameters.filter, pixel_bytes = all_parameters.pixel_bytes;
+  const int carried = all_parameters.carried;
   const uint scale = (uint)all_parameters.scale;
   if (begin == 0 && GROUP_Y == 0) result[picture] = (double)status[picture];
   if (begin >= all_parameters.width) return;
@@ -388,6 +392,8 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
     const int inner_y = y - down * all_parameters.chunk_height;
     for (int k = 0; k < channels; ++k) {
       const int of_plane = order == BY_PLANE ? k * all_parameters.down : 0;
+      const int before =
+          carried == 0 ? 0 : (int)(all_parameters.carried_before >> (16 * k) & 0xfffful);
       uint four[4];
       UNROLLED
       for (int i = 0; i < 4; ++i) {
@@ -400,8 +406,10 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
         const int is_exr = filter == EXR_BYTES && (chunk[CHUNK_FLAGS] & IS_STORED) == 0u;
         const int bytes = BYTES_OF_ROW(width);
         const int pitch = filter == PNG_ROWS ? (bytes + 15) / 16 * 16 : bytes;
-        const uint v = sample_at(unpacked + which * all_parameters.step,
-                                 (order == BY_ROW ? inner_y * channels + k : inner_y) * pitch,
+        const int row = order == BY_ROW ? inner_y * (channels * pitch + width * carried) +
+                                              k * pitch + width * before
+                                        : inner_y * pitch;
+        const uint v = sample_at(unpacked + which * all_parameters.step, row,
                                  order == BY_PIXEL ? inner_x * channels + k : inner_x,
                                  width * SAMPLES, is_exr ? (int)chunk[CHUNK_ROOM] : 0,
                                  all_parameters.bits, all_parameters.big_endian,
@@ -413,5 +421,27 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
                        (long)y * all_parameters.stride + (long)begin * pixel_bytes,
                    four, pixel_bytes);
     }
+  }
+}
+
+// -- part: keep
+// The bytes of chunks as the file has them, a word a work-item, for a result that has samples of
+// other channels than the picture's.
+KERNEL(128) void keep_chunks(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
+                             GLOBAL uint* kept, PARAMETERS) {
+  const int pieces = (all_parameters.step + 511) / 512, which = GROUP_X / pieces;
+  const int at = 4 * (GROUP_X % pieces * 128 + ITEM);
+  GLOBAL const uint* chunk = data + (long)which * CHUNK_HEAD;
+  const int bytes = (int)chunk[CHUNK_ROOM];
+  const int is_apart =
+      all_parameters.filter == EXR_BYTES && (chunk[CHUNK_FLAGS] & IS_STORED) == 0u;
+  GLOBAL const uchar* from = unpacked + (long)which * all_parameters.step;
+  if (at < bytes) {
+    uint word = 0u;
+    for (int b = 0; b < 4; ++b) {
+      const int place = place_of_byte(smaller(at + b, bytes - 1), is_apart ? bytes : 0);
+      word |= (uint)from[place] << (8 * b);
+    }
+    kept[((long)which * all_parameters.step + at) / 4] = word;
   }
 }

@@ -23,7 +23,7 @@ HostImage decode(const DecodeInput& input, Decoded& out) {
     return !read.takes(attribute.value.size(), "EXR attribute '" + attribute.name + "'");
   });
   out.lost.insert(out.lost.end(), read.lost.begin(), read.lost.end());
-  if (!storage.carried.empty()) {
+  if (!storage.carried.empty() && !out.packed) {
     storage.carried.file = part ? part : std::make_shared<const Bytes>(bytes.begin(), bytes.end());
   }
   if (image.type.alpha) storage.glows = unassociate_alpha(image);
@@ -70,7 +70,8 @@ std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& s
                                       Encoded& out) {
   const std::optional<ExrStorage>& exr = input.metadata.exr;
   if (input.options.exr_floats == ExrFloats::half) return {};
-  if (exr && !(exr->carried.empty() && exr->other_parts.empty() && exr->tiles.empty())) return {};
+  if (exr && !(exr->other_parts.empty() && exr->tiles.empty())) return {};
+  if (exr && !exr->carried.empty() && !has_size(*exr, input.size)) return {};
   if (input.options.compression == Compression::small) return {};
   stored = stored_as(input, {}, PixelClass::single, out);
   std::vector<std::string> names;
@@ -85,7 +86,8 @@ std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& s
   } else if (names.empty()) {
     names = {stored.exr.gray};
   }
-  return exr_form(input.type, input.size, names, channel, stored.exr.compression);
+  return exr_form(input.type, input.size, names, channel, stored.exr.compression,
+                  stored.exr.carried);
 }
 
 void name_storage(const Metadata& metadata, Lost& lost) {

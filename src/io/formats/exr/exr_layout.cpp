@@ -125,12 +125,14 @@ void carry_others(const ExrPart& part, ExrLayout& out) {
       fail("damaged EXR: channel ", channel.name, " has no samples");
     }
     out.storage.carried.names.push_back(channel.name);
+    const int bytes = channel.type == ExrType::half ? 2 : 4;
+    out.storage.carried.sample_bytes.push_back(
+        static_cast<std::uint8_t>(channel.is_full() ? bytes : 0));
     const auto each = [](std::int64_t all, std::uint64_t step) {
       return static_cast<double>(all) / static_cast<double>(step);
     };
-    out.info.carried_bytes += (channel.type == ExrType::half ? 2.0 : 4.0) *
-                              each(part.width(), channel.x_sampling) *
-                              each(part.height(), channel.y_sampling);
+    out.info.carried_bytes +=
+        bytes * each(part.width(), channel.x_sampling) * each(part.height(), channel.y_sampling);
   }
   out.info.carried = static_cast<int>(out.storage.carried.names.size());
 }

@@ -45,6 +45,8 @@ ExrStorage exr_storage_for(const ImageType& type, Size size, const Planes& plane
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
 std::string names_of_parts(const ExrStorage& storage);
+// Whether its picture is so large.
+bool has_size(const ExrStorage& storage, Size size);
 // Throws Error where channels or parts are carried and the result's pixels lie elsewhere than
 // theirs.
 void check_carried(const ExrStorage& input, const PixelChange& change, Size result);

@@ -98,13 +98,13 @@ bool tells_of_places(const ExrAttribute& attribute) {
   return std::ranges::find(names, attribute.name) != std::end(names);
 }
 
+}  // namespace
+
 bool has_size(const ExrStorage& storage, Size size) {
   const auto& box = storage.data_window;
   return size.width == std::int64_t{box[2]} - box[0] + 1 &&
          size.height == std::int64_t{box[3]} - box[1] + 1;
 }
-
-}  // namespace
 
 bool unassociate_alpha(HostImage& image) {
   bool glows = false;

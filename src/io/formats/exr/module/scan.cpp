@@ -16,16 +16,14 @@ Number number_at(std::span<const std::byte> file, size_t at) {
   return number;
 }
 
-// The form of the picture, where it is all that the file has.
+// The form of the picture, where its channels are alike.
 std::optional<PackedForm> form_of(const ExrLayout& layout, const ExrPart& part,
                                   const ImageInfo& info) {
-  const bool is_all = layout.channels.size() == part.channels.size() && part.tiles.empty() &&
-                      layout.storage.carried.empty();
   const bool is_alike = std::all_of(layout.types.begin(), layout.types.end(),
                                     [&](ExrType type) { return type == layout.types.front(); });
-  if (!is_all || !is_alike || layout.luma_chroma) return {};
+  if (!part.tiles.empty() || !is_alike || layout.luma_chroma) return {};
   return exr_form(info.type, info.stored, layout.channels, layout.types.front(),
-                  layout.storage.compression);
+                  layout.storage.compression, layout.storage.carried);
 }
 
 }  // namespace
@@ -53,8 +51,8 @@ std::optional<PackedPicture> scan_exr(std::span<const std::byte> file, const Ima
       return {};
     }
     const std::int64_t rows = std::min(out.form.chunk.height, out.form.size.height - top);
-    const std::int64_t whole = rows * out.form.size.width * out.form.channels *
-                               (out.form.sample == PackedForm::Sample::half ? 2 : 4);
+    const int pixel = out.form.channels * (out.form.sample == PackedForm::Sample::half ? 2 : 4);
+    const std::int64_t whole = rows * out.form.size.width * (pixel + out.form.carried);
     const bool is_stored = bytes == whole;
     if (out.form.packing == PackedForm::Packing::none && !is_stored) return {};
     // PXR24 filters chunks that are packed; others have samples of another width.
