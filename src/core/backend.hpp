@@ -86,6 +86,9 @@ struct Launch {
   std::vector<const PackedPicture*> packed = {};
   // Of an encoder of lossless formats alone.
   const PackedForm* packing = nullptr;
+  // And of associated alpha: for each picture whether colours under an alpha of 0 stay as they are;
+  // otherwise they become 0.
+  std::vector<std::uint8_t> glows = {};
 };
 
 // The host's steady clock, in seconds since its epoch.
@@ -213,10 +216,13 @@ class Device {
   // is a plane of the data alone, see CodedPlaces.
   virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
   // The same for lossless formats. The decoder is launched with pictures of one form that
-  // core/unpacks.hpp knows; outputs: the stack of images, and for each a number that is not 0 where
-  // the picture is left to the host's decoder, which knows what to say of it.
+  // core/unpacks.hpp knows; outputs: the stack of images; for each two numbers; and where the form
+  // has alpha, a stack of its planes. The first number is not 0 where the picture is left to the
+  // host's decoder, which knows what to say of it; the second where colours that are not 0 lie
+  // under an associated alpha of 0.
   virtual std::unique_ptr<Kernel> prepare_unpacker() { return nullptr; }
-  // Launched with a stack of images and the form that each is to be packed in (zlib or none).
+  // Launched with a stack of images, one of their alpha where the form has it, and the form that
+  // each is to be packed in (zlib or none).
   // Outputs: a stack of planes of packed_room bytes; a measurement of 2 + form.chunks() values for
   // each: all bytes, a number that is not 0 where there is no room, and the bytes of each chunk.
   // Then launched with these and no form: the output is a plane of the bytes alone, a picture's

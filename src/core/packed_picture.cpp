@@ -14,6 +14,9 @@ std::string to_string(const PackedForm& form) {
   add(form.inverted);
   add(form.order);
   add(form.padded);
+  add(form.alpha);
+  add(form.palette);
+  add(form.channels);
   for (const std::uint8_t channel : form.channel_of) add(channel);
   add(form.carried);
   for (const std::uint16_t bytes : form.carried_before) add(bytes);

@@ -27,10 +27,14 @@ struct PackedForm {
   // Samples of a chunk: pixel by pixel; a row of each channel, then the next row (EXR); or a chunk
   // has one channel, and the chunks of a channel follow each other.
   enum class Order : std::uint8_t { by_pixel, by_row, by_plane };
+  // The last channel is alpha, which has a plane of its own. associated: colours are stored
+  // multiplied by it.
+  enum class Alpha : std::uint8_t { none, straight, associated };
 
-  // Of the picture in planes. Alpha is the last channel, where the file has one.
+  // Of the picture in planes, alpha included.
   PixelClass cls = PixelClass::uint8;
   int channels = 1;
+  Alpha alpha = Alpha::none;
   Size size;
 
   Packing packing = Packing::none;
@@ -40,9 +44,12 @@ struct PackedForm {
   // Rows begin on a byte.
   int bits = 8;
   bool big_endian = false;
-  bool inverted = false;  // 0 is white: the pixel is the largest value less the sample
+  // 0 is white: the pixel is the largest value less the sample. Of the first sample of a pixel.
+  bool inverted = false;
+  bool palette = false;  // the one sample of a pixel is an index into PackedPicture::palette
   Order order = Order::by_pixel;
-  // The channel of the picture that the k-th stored sample of a pixel belongs to, `channels` long.
+  // The channel of the picture that the k-th stored sample of a pixel belongs to, samples() long;
+  // 0 of a palette.
   std::vector<std::uint8_t> channel_of;
   // By rows, samples of channels that the picture does not have (EXR): their bytes for each pixel
   // of a row, and as many of them as lie before each of the picture's samples; none where it is
@@ -56,19 +63,21 @@ struct PackedForm {
   bool padded = false;
   bool operator==(const PackedForm&) const = default;
 
+  int samples() const { return palette ? 1 : channels; }  // of a pixel, as they are stored
+  int colours() const { return channels - (alpha == Alpha::none ? 0 : 1); }
   std::int64_t chunks_across() const { return (size.width + chunk.width - 1) / chunk.width; }
   std::int64_t chunks_down() const { return (size.height + chunk.height - 1) / chunk.height; }
   std::int64_t chunks() const {
-    return chunks_across() * chunks_down() * (order == Order::by_plane ? channels : 1);
+    return chunks_across() * chunks_down() * (order == Order::by_plane ? samples() : 1);
   }
   // Bytes of a row of a chunk of this width, one channel of it where order is by_row or by_plane;
   // without PNG's filter byte.
   std::int64_t row_bytes(std::int64_t width) const {
-    return (width * bits * (order == Order::by_pixel ? channels : 1) + 7) / 8;
+    return (width * bits * (order == Order::by_pixel ? samples() : 1) + 7) / 8;
   }
   // Bytes of a whole chunk before it is packed, PNG's filter bytes included.
   std::int64_t chunk_bytes() const {
-    return chunk.height * (row_bytes(chunk.width) * (order == Order::by_row ? channels : 1) +
+    return chunk.height * (row_bytes(chunk.width) * (order == Order::by_row ? samples() : 1) +
                            chunk.width * carried + (filter == Filter::png ? 1 : 0));
   }
   // Bytes from chunk to chunk where a device has them unpacked. Words are read together with the
@@ -91,6 +100,8 @@ struct PackedPicture {
     bool stored = false;  // the chunk is not packed though the form says so (EXR)
   };
   std::vector<Chunk> chunks;  // form.chunks() of them
+  // The channels of a pixel of each index, the first in the lowest byte: 256 of them.
+  std::vector<std::uint32_t> palette = {};
   // What holds the chunks, one part behind the other. It lies in the file's bytes, which stay, or
   // in `bytes`.
   std::vector<std::span<const std::byte>> parts;

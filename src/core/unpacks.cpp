@@ -30,9 +30,21 @@ bool has_pixels(const PackedForm& form) {
          (form.bits == 1 || form.bits == 2 || form.bits == 4 || form.bits == 8);
 }
 
+// Colours, which an alpha goes with.
+bool has_alpha(const PackedForm& form) {
+  return form.alpha == PackedForm::Alpha::none ||
+         (form.channels > 1 && form.cls != PixelClass::logical);
+}
+
+bool has_palette(const PackedForm& form) {
+  return !form.palette ||
+         (form.cls == PixelClass::uint8 && form.bits <= 8 && !form.inverted &&
+          form.order == Order::by_pixel && form.alpha != PackedForm::Alpha::associated);
+}
+
 bool has_channels(const PackedForm& form) {
   if (form.channels < 1 || form.channels > most_channels ||
-      form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
+      form.channel_of.size() != static_cast<std::size_t>(form.samples())) {
     return false;
   }
   std::vector<std::uint8_t> sorted = form.channel_of;
@@ -62,7 +74,7 @@ bool has_filter(const PackedForm& form) {
     case Filter::float_differences:
       return form.sample != Sample::integer && form.order != Order::by_row;
     case Filter::png: {
-      const int bytes = std::max(1, form.channels * form.bits / 8);  // of a pixel
+      const int bytes = std::max(1, form.samples() * form.bits / 8);  // of a pixel
       return form.order == Order::by_pixel && form.chunk == form.size && bytes <= 8 && bytes != 5 &&
              bytes != 7;
     }
@@ -104,17 +116,21 @@ bool fits_filter(const PackedForm& form) {
 
 bool unpacks(const PackedForm& form) {
   return form.size.width > 0 && form.size.height > 0 && form.chunk.width > 0 &&
-         form.chunk.height > 0 && has_channels(form) && has_carried(form) && has_pixels(form) &&
-         has_filter(form) && form.size.width < max_chunk_bytes &&
-         form.size.height < max_chunk_bytes && form.chunk_bytes() <= max_chunk_bytes;
+         form.chunk.height > 0 && has_channels(form) && has_alpha(form) && has_palette(form) &&
+         has_carried(form) && has_pixels(form) && has_filter(form) &&
+         form.size.width < max_chunk_bytes && form.size.height < max_chunk_bytes &&
+         form.chunk_bytes() <= max_chunk_bytes;
 }
 
 bool packs(const PackedForm& form) {
   constexpr Packing known[] = {Packing::none, Packing::zlib, Packing::lzw};
   if (std::ranges::find(known, form.packing) == std::end(known)) return false;
-  if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels)) {
+  if (form.channels < 1 || form.channel_of.size() != static_cast<std::size_t>(form.channels) ||
+      !has_alpha(form) || form.palette) {
     return false;
   }
+  // Products are floats.
+  if (form.alpha == PackedForm::Alpha::associated && form.cls != PixelClass::single) return false;
   if (form.size.pixels() == 0 || form.chunk.pixels() == 0) return false;
   constexpr std::int64_t max_bytes = std::int64_t{1} << 30, max_chunks = 65535;
   // The bits of a chunk in LZW are counted in 32.

@@ -19,8 +19,8 @@ bool unpacks(const PackedForm& form);
 
 // Whether devices pack pictures of this form: packing none, zlib or lzw; logical pixels of 1 bit
 // (one channel, no filter but PNG's), 8 or 16, uint8 of 8, uint16 of 16, single as floats or
-// halves; float_differences of floats and halves alone, exr of no single bits; at most 65,535
-// chunks and less than 1 GiB a picture.
+// halves; associated alpha of single alone; no palettes; float_differences of floats and halves
+// alone, exr of no single bits; at most 65,535 chunks and less than 1 GiB a picture.
 bool packs(const PackedForm& form);
 
 // Bytes of a device's memory that it takes for each picture of so many packed bytes while it

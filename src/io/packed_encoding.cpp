@@ -11,7 +11,9 @@ std::optional<PackedForm> packed_output(const ImageType& type, Size size, const 
                                         const OutputType& output, const EncodeOptions& options) {
   const FormatTraits& format = traits(output.format);
   const bool is_converted = type.cls != output.cls || type.white != class_max(type.cls);
-  if (format.packed_form == nullptr || is_converted || type.alpha) return {};
+  if (format.packed_form == nullptr || is_converted) return {};
+  // No format has single bits beside an alpha.
+  if (type.alpha && type.cls == PixelClass::logical) return {};
   if (wants_thumbnail(metadata)) return {};
   EncodeOptions stored = options;
   Encoded unused;

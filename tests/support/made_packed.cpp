@@ -7,9 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <random>
 #include <stdexcept>
+#include <type_traits>
 
 namespace impipe::testing {
 namespace {
@@ -33,10 +35,10 @@ std::uint32_t mask_of(int bits) { return bits == 32 ? 0xffffffffU : (1U << bits)
 Stored stored_samples(const PackedForm& form, Samples samples, unsigned seed) {
   std::mt19937 random(seed);
   Stored made{{}, form.size};
-  made.all.resize(static_cast<std::size_t>(form.channels * form.size.pixels()));
+  made.all.resize(static_cast<std::size_t>(form.samples() * form.size.pixels()));
   const std::uint32_t mask = mask_of(form.bits);
   const auto flat = static_cast<std::uint32_t>(random());
-  for (int k = 0; k < form.channels; ++k) {
+  for (int k = 0; k < form.samples(); ++k) {
     for (std::int64_t y = 0; y < form.size.height; ++y) {
       for (std::int64_t x = 0; x < form.size.width; ++x) {
         std::uint32_t v = 0;
@@ -81,7 +83,8 @@ Planes planes_of(const PackedForm& form, Stored& stored) {
                                     : form.cls == PixelClass::uint8 ? 255
                                                                     : 65535;
         const std::uint32_t most = mask_of(form.bits);
-        const std::uint32_t code = (form.inverted ? most - v : v) * (white / std::min(white, most));
+        const bool is_inverted = form.inverted && k == 0;
+        const std::uint32_t code = (is_inverted ? most - v : v) * (white / std::min(white, most));
         if (form.cls == PixelClass::single) {
           plane.row_as<float>(y)[x] = form.sample == PackedForm::Sample::half
                                           ? value_of_half(v)
@@ -91,6 +94,60 @@ Planes planes_of(const PackedForm& form, Stored& stored) {
         } else {
           plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(code);
         }
+      }
+    }
+  }
+  return planes;
+}
+
+// Colours that were multiplied by alpha, the last plane, without it: integers are rounded to the
+// nearest, halves up, and no larger than white.
+template <class T>
+T straight(T colour, T alpha) {
+  if constexpr (std::is_same_v<T, float>) {
+    return colour / alpha;
+  } else {
+    constexpr std::uint64_t white = std::numeric_limits<T>::max();
+    return static_cast<T>(
+        std::min(white, (2 * colour * white + alpha) / (2 * std::uint64_t{alpha})));
+  }
+}
+template <class T>
+void straighten(Planes& planes) {
+  const Plane& alpha = planes.back();
+  for (std::size_t c = 0; c + 1 < planes.size(); ++c) {
+    for (std::int64_t y = 0; y < alpha.size().height; ++y) {
+      T* row = planes[c].row_as<T>(y);
+      const T* by = alpha.row_as<T>(y);
+      for (std::int64_t x = 0; x < alpha.size().width; ++x) {
+        if (by[x] != 0) row[x] = straight(row[x], by[x]);
+      }
+    }
+  }
+}
+Planes straightened(const PackedForm& form, Planes planes) {
+  if (form.alpha != PackedForm::Alpha::associated) return planes;
+  if (form.cls == PixelClass::single) straighten<float>(planes);
+  if (form.cls == PixelClass::uint16) straighten<std::uint16_t>(planes);
+  if (form.cls == PixelClass::uint8) straighten<std::uint8_t>(planes);
+  return planes;
+}
+
+std::vector<std::uint32_t> random_palette(unsigned seed) {
+  std::mt19937 random(seed + 7);
+  std::vector<std::uint32_t> palette(256);
+  for (std::uint32_t& colour : palette) colour = static_cast<std::uint32_t>(random());
+  return palette;
+}
+Planes planes_of_indices(const PackedForm& form, Stored& stored,
+                         const std::vector<std::uint32_t>& palette) {
+  Planes planes;
+  for (int c = 0; c < form.channels; ++c) {
+    Plane& plane = planes.emplace_back(form.cls, form.size);
+    for (std::int64_t y = 0; y < form.size.height; ++y) {
+      for (std::int64_t x = 0; x < form.size.width; ++x) {
+        plane.row_as<std::uint8_t>(y)[x] =
+            static_cast<std::uint8_t>(palette[stored.at(0, y, x)] >> (8 * c));
       }
     }
   }
@@ -158,7 +215,7 @@ Bytes exr_bytes(const Bytes& from) {
 
 // One row of a chunk, of one channel or of all.
 Bytes filtered_row(const PackedForm& form, std::vector<std::uint32_t> row) {
-  const auto samples = static_cast<std::size_t>(form.order == Order::by_pixel ? form.channels : 1);
+  const auto samples = static_cast<std::size_t>(form.order == Order::by_pixel ? form.samples() : 1);
   if (form.filter == Filter::float_differences) return float_differences(form, row, samples);
   if (form.filter == Filter::pxr24) return pxr24_row(form, std::move(row));
   if (form.filter == Filter::differences) {
@@ -254,7 +311,7 @@ Bytes png_row(int type, const Bytes& row, const Bytes& above, std::size_t step) 
 Bytes png_rows(const PackedForm& form, const Bytes& bytes, unsigned seed) {
   std::mt19937 random(seed);
   const auto width = static_cast<std::size_t>(form.row_bytes(form.size.width));
-  const auto step = static_cast<std::size_t>(std::max(1, form.bits * form.channels / 8));
+  const auto step = static_cast<std::size_t>(std::max(1, form.bits * form.samples() / 8));
   Bytes above(width), made;
   for (auto row = bytes.begin(); row != bytes.end(); row += static_cast<std::ptrdiff_t>(width)) {
     const Bytes own(row, row + static_cast<std::ptrdiff_t>(width));
@@ -290,7 +347,7 @@ Bytes chunk_bytes(const PackedForm& form, Stored& stored, const Place& place, bo
     std::vector<std::uint32_t> row;
     if (form.order == Order::by_pixel) {
       for (std::int64_t x = place.x; x < place.x + place.size.width; ++x) {
-        for (int k = 0; k < form.channels; ++k) row.push_back(sample(k, y, x));
+        for (int k = 0; k < form.samples(); ++k) row.push_back(sample(k, y, x));
       }
       add(std::move(row));
       continue;
@@ -309,7 +366,7 @@ Bytes chunk_bytes(const PackedForm& form, Stored& stored, const Place& place, bo
 std::vector<Place> places_of(const PackedForm& form) {
   std::vector<Place> places;
   const bool by_plane = form.order == Order::by_plane;
-  for (int k = 0; k < (by_plane ? form.channels : 1); ++k) {
+  for (int k = 0; k < (by_plane ? form.samples() : 1); ++k) {
     for (std::int64_t y = 0; y < form.size.height; y += form.chunk.height) {
       for (std::int64_t x = 0; x < form.size.width; x += form.chunk.width) {
         Size size = form.chunk;
@@ -317,7 +374,7 @@ std::vector<Place> places_of(const PackedForm& form) {
           size.width = std::min(size.width, form.size.width - x);
           size.height = std::min(size.height, form.size.height - y);
         }
-        places.push_back({x, y, size, by_plane ? k : 0, by_plane ? k + 1 : form.channels});
+        places.push_back({x, y, size, by_plane ? k : 0, by_plane ? k + 1 : form.samples()});
       }
     }
   }
@@ -368,7 +425,12 @@ MadePicture made_packed(const PackedForm& form, Samples samples, const Packer& p
   Stored all = stored_samples(form, samples, seed);
   MadePicture made;
   made.packed.form = form;
-  made.expected = planes_of(form, all);
+  if (form.palette) {
+    made.packed.palette = random_palette(seed);
+    made.expected = planes_of_indices(form, all, made.packed.palette);
+  } else {
+    made.expected = straightened(form, planes_of(form, all));
+  }
   for (const Place& place : places_of(form)) {
     const bool is_stored = stored && stored(made.packed.chunks.size());
     Bytes bytes = chunk_bytes(form, all, place, is_stored);

@@ -26,7 +26,7 @@ enum class Samples { noise, natural, flat, drawn };
 
 struct MadePicture {
   PackedPicture packed;
-  Planes expected;
+  Planes expected;  // alpha is the last of them
 };
 // Random stored samples of a form, and the planes they are. `stored`: chunks that are not packed.
 MadePicture made_packed(const PackedForm& form, Samples samples, const Packer& packer,

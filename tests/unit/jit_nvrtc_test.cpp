@@ -99,17 +99,23 @@ TEST_F(Nvrtc, CompilesPackers) {
         EXPECT_FALSE(cuda::compile(program.source, options).empty());
       }
     }
-    PackedForm carried = form;
+    PackedForm floats = form;
+    floats.cls = PixelClass::single;
+    floats.sample = PackedForm::Sample::half;
+    floats.bits = 16;
+    floats.filter = Filter::exr;
+    floats.order = PackedForm::Order::by_row;
+    floats.channels = 4;
+    floats.channel_of = {3, 2, 1, 0};
+    floats.alpha = PackedForm::Alpha::associated;
+    PackedForm carried = floats;
     carried.packing = PackedForm::Packing::zlib;
-    carried.filter = Filter::exr;
-    carried.cls = PixelClass::single;
-    carried.sample = PackedForm::Sample::half;
-    carried.bits = 16;
-    carried.order = PackedForm::Order::by_row;
     carried.carried = 4;
-    carried.carried_before = {2};
-    const jit::Program program = jit::packer(jit::Dialect::cuda, carried, DeflateEffort::copies);
-    EXPECT_FALSE(cuda::compile(program.source, options).empty());
+    carried.carried_before = {4, 4, 2, 0};
+    for (const PackedForm& one : {floats, carried}) {
+      const jit::Program program = jit::packer(jit::Dialect::cuda, one, DeflateEffort::copies);
+      EXPECT_FALSE(cuda::compile(program.source, options).empty());
+    }
   }
 }
 

@@ -21,6 +21,7 @@ namespace impipe::testing {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+using Alpha = PackedForm::Alpha;
 using Filter = PackedForm::Filter;
 using Order = PackedForm::Order;
 using Packing = PackedForm::Packing;
@@ -46,8 +47,16 @@ std::uint32_t half_of(float value) {
   return sign | (steps + (static_cast<std::uint32_t>(exponent + 14) << 10));
 }
 
-std::uint32_t stored_sample(const PackedForm& form, const Plane& plane, std::int64_t x,
-                            std::int64_t y) {
+// OpenEXR's colours are multiplied by alpha, and where it is 0 they are light of their own.
+float associated(float colour, float alpha, bool glows) {
+  return alpha != 0 ? colour * alpha : glows ? colour : 0;
+}
+
+// Of the k-th sample of a pixel. glows: the picture does.
+std::uint32_t stored_sample(const PackedForm& form, const Planes& planes, std::size_t k,
+                            std::int64_t x, std::int64_t y, bool glows) {
+  const std::size_t channel = form.channel_of[k];
+  const Plane& plane = planes[channel];
   x = std::min(x, form.size.width - 1);
   y = std::min(y, form.size.height - 1);
   const std::uint32_t largest = form.bits == 32 ? 0xffffffffU : (std::uint32_t{1} << form.bits) - 1;
@@ -57,21 +66,25 @@ std::uint32_t stored_sample(const PackedForm& form, const Plane& plane, std::int
     case PixelClass::uint8: value = plane.row_as<std::uint8_t>(y)[x]; break;
     case PixelClass::uint16: value = plane.row_as<std::uint16_t>(y)[x]; break;
     case PixelClass::single: {
-      const float number = plane.row_as<float>(y)[x];
+      float number = plane.row_as<float>(y)[x];
+      const bool is_colour = channel < static_cast<std::size_t>(form.colours());
+      if (form.alpha == Alpha::associated && is_colour) {
+        number = associated(number, planes.back().row_as<float>(y)[x], glows);
+      }
       if (form.sample == Sample::half) return half_of(number);
       std::memcpy(&value, &number, sizeof value);
     }
   }
-  return form.inverted ? largest - value : value;
+  return form.inverted && k == 0 ? largest - value : value;
 }
 
 // The samples of one row, in the order of the file.
 std::vector<std::uint32_t> row_samples(const PackedForm& form, const Planes& planes,
                                        std::int64_t left, std::int64_t y, std::int64_t width,
-                                       std::size_t chunk_channel) {
+                                       std::size_t chunk_channel, bool glows) {
   std::vector<std::uint32_t> out;
   const auto add = [&](std::size_t k, std::int64_t x) {
-    out.push_back(stored_sample(form, planes[form.channel_of[k]], x, y));
+    out.push_back(stored_sample(form, planes, k, x, y, glows));
   };
   const auto channels = static_cast<std::size_t>(form.channels);
   if (form.order == Order::by_pixel) {
@@ -171,7 +184,7 @@ Bytes exr_filtered(const Bytes& raw) {
 }
 
 // The bytes of each chunk before zlib gets them; unfiltered: as EXR has them where it stores them.
-std::vector<Bytes> expected_chunks(const PackedForm& form, const Planes& planes,
+std::vector<Bytes> expected_chunks(const PackedForm& form, const Planes& planes, bool glows,
                                    bool unfiltered = false) {
   std::vector<Bytes> chunks;
   const int each = form.order == Order::by_plane ? form.channels : 1;
@@ -185,7 +198,8 @@ std::vector<Bytes> expected_chunks(const PackedForm& form, const Planes& planes,
         Bytes chunk, above;
         for (std::int64_t row = y; row < y + height; ++row) {
           const Bytes bytes = predicted_row(
-              form, row_samples(form, planes, x, row, width, static_cast<std::size_t>(channel)));
+              form,
+              row_samples(form, planes, x, row, width, static_cast<std::size_t>(channel), glows));
           if (form.filter == Filter::png) {
             append_png_row(chunk, form, bytes, above);
           } else {
@@ -213,17 +227,29 @@ class Packer {
   Packer(Device& device, const PackedForm& form, DeflateEffort effort)
       : kernel_(device.prepare_packer(form, effort)), queue_(device.make_queue()) {}
 
-  std::vector<Packed> packed(const PackedForm& form, const std::vector<Planes>& images) {
+  // images: alpha is the last of the planes where the form has it. glows: of each image.
+  std::vector<Packed> packed(const PackedForm& form, const std::vector<Planes>& images,
+                             const std::vector<std::uint8_t>& glows = {}) {
     const int count = static_cast<int>(images.size());
     const auto values = static_cast<std::size_t>(2 + form.chunks());
     const DeviceValue room{
         queue_->allocate_stack(PixelClass::uint8, 1, {packed_room(form), 1}, count), nullptr};
     const DeviceValue measured{
         nullptr, queue_->allocate_measure_stack(1, static_cast<std::int64_t>(values), count)};
+    std::vector<Planes> colours, alphas;
+    for (const Planes& image : images) {
+      const auto end = image.begin() + form.colours();
+      colours.emplace_back(image.begin(), end);
+      alphas.emplace_back(end, image.end());
+    }
     Launch launch{.spec = nullptr,
-                  .inputs = {{queue_->upload_stack(images), nullptr}},
+                  .inputs = {{queue_->upload_stack(colours), nullptr}},
                   .outputs = {room, measured}};
+    if (form.alpha != Alpha::none) {
+      launch.inputs.push_back({queue_->upload_stack(alphas), nullptr});
+    }
     launch.packing = &form;
+    launch.glows = glows;
     queue_->run(*kernel_, launch);
     const std::vector<double> numbers = queue_->download(*measured.measure);
     const CodedPlaces places(numbers, values);
@@ -320,10 +346,10 @@ std::size_t bytes_in(const std::vector<Bytes>& chunks) {
 }
 
 void expect_expected(const PackedForm& form, const Planes& image, const Packed& packed,
-                     const std::string& name) {
+                     const std::string& name, bool glows = false) {
   ASSERT_FALSE(packed.is_left) << name;
-  const std::vector<Bytes> expected = expected_chunks(form, image);
-  const std::vector<Bytes> raw = expected_chunks(form, image, true);
+  const std::vector<Bytes> expected = expected_chunks(form, image, glows);
+  const std::vector<Bytes> raw = expected_chunks(form, image, glows, true);
   ASSERT_EQ(packed.chunks.size(), expected.size()) << name;
   for (std::size_t c = 0; c < expected.size(); ++c) {
     const Bytes& chunk = packed.chunks[c];
@@ -475,6 +501,15 @@ std::vector<Case> cases() {
   form.packing = Packing::none;
   form.bits = 8;
   out.push_back({"black and white in bytes, not packed", form});
+  form = form_of(PixelClass::uint8, 2, {35, 24}, Filter::png);
+  form.alpha = Alpha::straight;
+  form.packing = Packing::none;
+  out.push_back({"PNG of gray and alpha", form});
+  form = form_of(PixelClass::uint16, 4, {35, 24}, Filter::png);
+  form.alpha = Alpha::straight;
+  form.big_endian = true;
+  form.packing = Packing::none;
+  out.push_back({"PNG of colours and alpha of 16 bits", form});
   return out;
 }
 
@@ -504,7 +539,7 @@ void expect_all_forms(Device& device) {
 
 // Bytes beside those of zlib at level 6, of the same filtered bytes.
 void expect_small(const PackedForm& form, const Planes& image, const Packed& packed, double most) {
-  const auto theirs = static_cast<double>(bytes_by_zlib(expected_chunks(form, image)));
+  const auto theirs = static_cast<double>(bytes_by_zlib(expected_chunks(form, image, false)));
   EXPECT_LE(static_cast<double>(bytes_in(packed.chunks)), most * theirs) << theirs;
 }
 
@@ -592,6 +627,39 @@ void expect_halves(Device& device) {
   expect_expected(form, image, packed[2], "halves behind those that are left");
 }
 
+// Colours of floats times alpha; under an alpha of 0 those of pictures that glow stay.
+void expect_associated_alpha(Device& device) {
+  const auto sample = [](bool is_half) {
+    PackedForm form = form_of(PixelClass::single, 4, {53, 20}, Filter::none);
+    form.packing = Packing::none;
+    form.alpha = Alpha::associated;
+    form.order = Order::by_row;
+    form.channel_of = {3, 2, 1, 0};
+    form.chunk.height = 16;
+    if (is_half) {
+      form.sample = Sample::half;
+      form.bits = 16;
+    }
+    return form;
+  };
+  for (const bool is_half : {false, true}) {
+    const PackedForm form = sample(is_half);
+    std::vector<Planes> images;
+    for (unsigned i = 0; i < 3; ++i) {
+      images.push_back(image_of(form.cls, 4, form.size, Content::photograph, i));
+      for (std::int64_t y = 0; y < form.size.height; ++y) {
+        float* alpha = images.back()[3].row_as<float>(y);
+        for (std::int64_t x = 0; x < form.size.width; x += 3) alpha[x] = x % 2 == 0 ? 0.0F : -0.0F;
+      }
+    }
+    Packer packer(device, form, DeflateEffort::codes);
+    const std::vector<Packed> packed = packer.packed(form, images, {0, 1, 0});
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      expect_expected(form, images[i], packed[i], "picture " + std::to_string(i), i == 1);
+    }
+  }
+}
+
 #define IMPIPE_PACK_TESTS(suite, backend)                                           \
   class suite : public ::testing::Test {                                            \
    protected:                                                                       \
@@ -621,6 +689,7 @@ void expect_halves(Device& device) {
   }                                                                                 \
   TEST_F(suite, PacksManyChunks) { expect_many_chunks(*device_); }                  \
   TEST_F(suite, LimitsTheLengthOfCodes) { expect_deep_trees(*device_); }            \
+  TEST_F(suite, MultipliesByAssociatedAlpha) { expect_associated_alpha(*device_); } \
   TEST_F(suite, RoundsHalvesAndLeavesWhatTheyDoNotHold) { expect_halves(*device_); }
 
 IMPIPE_PACK_TESTS(OpenClPack, opencl_backend)
@@ -645,6 +714,9 @@ TEST(Packs, LeavesToTheHostWhatItDoesNotKnow) {
     f.chunk = {1, 1};
   }));
   EXPECT_FALSE(with([](PackedForm& f) { f.filter = Filter::float_differences; }));
+  EXPECT_FALSE(with([](PackedForm& f) { f.palette = true; }));
+  EXPECT_TRUE(with([](PackedForm& f) { f.alpha = Alpha::straight; }));
+  EXPECT_FALSE(with([](PackedForm& f) { f.alpha = Alpha::associated; }));  // of integers
 }
 
 }  // namespace

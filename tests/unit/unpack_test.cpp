@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@
 namespace impipe::testing {
 namespace {
 
+using Alpha = PackedForm::Alpha;
 using Filter = PackedForm::Filter;
 using Order = PackedForm::Order;
 using Packing = PackedForm::Packing;
@@ -34,22 +38,40 @@ class Unpacker {
       : kernel_(device.prepare_unpacker()), queue_(device.make_queue()) {}
 
   struct Result {
-    std::vector<Planes> images;
-    std::vector<double> faults;
+    std::vector<Planes> images;  // alpha behind the colours
+    std::vector<double> faults, glows;
   };
   Result decode(const std::vector<const PackedPicture*>& pictures) {
     const PackedForm& form = pictures.front()->form;
     const int count = static_cast<int>(pictures.size());
-    const auto image = queue_->allocate_stack(form.cls, form.channels, form.size, count);
-    const auto faults = queue_->allocate_measure_stack(1, 1, count);
+    const auto image = queue_->allocate_stack(form.cls, form.colours(), form.size, count);
+    const auto faults = queue_->allocate_measure_stack(1, 2, count);
     Launch launch;
     launch.outputs = {{image, nullptr}, {nullptr, faults}};
     launch.packed = pictures;
+    if (form.alpha == Alpha::none) {
+      queue_->run(*kernel_, launch);
+      return result(queue_->download_stack(*image), {}, queue_->download(*faults));
+    }
+    const auto alpha = queue_->allocate_stack(form.cls, 1, form.size, count);
+    launch.outputs.push_back({alpha, nullptr});
     queue_->run(*kernel_, launch);
-    return {queue_->download_stack(*image), queue_->download(*faults)};
+    return result(queue_->download_stack(*image), queue_->download_stack(*alpha),
+                  queue_->download(*faults));
   }
 
  private:
+  static Result result(std::vector<Planes> images, const std::vector<Planes>& alphas,
+                       const std::vector<double>& numbers) {
+    Result out{std::move(images), {}, {}};
+    for (std::size_t i = 0; i < out.images.size(); ++i) {
+      if (!alphas.empty()) out.images[i].push_back(alphas[i].front());
+      out.faults.push_back(numbers[2 * i]);
+      out.glows.push_back(numbers[2 * i + 1]);
+    }
+    return out;
+  }
+
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Queue> queue_;
 };
@@ -458,6 +480,117 @@ TEST_F(Unpack, HasThePixelsOfPngOfEveryDepth) {
   expect(1, 16);
   expect(3, 16);
   expect(4, 16);
+}
+
+TEST_F(Unpack, HasAlphaInPlanesOfItsOwn) {
+  unsigned seed = 3000;
+  for (PackedForm form : {png_rows(), tiff_strips(), exr_blocks()}) {
+    for (const int channels : {2, 4}) {
+      form.channels = channels;
+      form.channel_of =
+          channels == 2 ? std::vector<std::uint8_t>{1, 0} : std::vector<std::uint8_t>{3, 1, 0, 2};
+      form.alpha = Alpha::straight;
+      for (const Size size : {Size{1, 1}, {5, 3}, {131, 40}}) {
+        form.size = form.chunk = size;
+        expect_equal({made_packed(form, Samples::natural, {}, seed),
+                      made_packed(form, Samples::noise, {}, seed + 1)});
+        seed += 2;
+      }
+    }
+  }
+}
+
+// Integers of every colour and alpha there are in eight bits; floats but for those that are none.
+TEST_F(Unpack, DividesByAssociatedAlpha) {
+  PackedForm form = strips_of_bytes();
+  form.channels = 2;
+  form.channel_of = {0, 1};
+  form.alpha = Alpha::associated;
+  form.size = form.chunk = {256, 256};
+  MadePicture all = made_packed(form, Samples::flat, {}, 1);
+  all.packed.bytes.clear();
+  for (int alpha = 0; alpha < 256; ++alpha) {
+    for (int colour = 0; colour < 256; ++colour) {
+      const int straight = alpha == 0 ? colour : (2 * 255 * colour + alpha) / (2 * alpha);
+      all.packed.bytes.push_back(static_cast<std::byte>(colour));
+      all.packed.bytes.push_back(static_cast<std::byte>(alpha));
+      all.expected[0].row_as<std::uint8_t>(alpha)[colour] =
+          static_cast<std::uint8_t>(std::min(straight, 255));
+      all.expected[1].row_as<std::uint8_t>(alpha)[colour] = static_cast<std::uint8_t>(alpha);
+    }
+  }
+  all.packed.bytes = zlib_stream(all.packed.bytes, {});
+  all.packed.chunks = {{0, static_cast<std::int64_t>(all.packed.bytes.size()), false}};
+  expect_equal({all});
+  form = tiff_strips();
+  form.channels = 4;
+  form.channel_of = {0, 3, 1, 2};
+  form.alpha = Alpha::associated;
+  expect_equal({made_packed(form, Samples::noise, {}, 1), made_packed(form, Samples::flat, {}, 2)});
+}
+
+MadePicture floats_with_alpha(unsigned seed, float hidden) {
+  PackedForm form = exr_blocks();
+  form.packing = Packing::none;
+  form.filter = Filter::none;
+  form.sample = Sample::floating;
+  form.bits = 32;
+  form.channels = 2;
+  form.channel_of = {1, 0};
+  form.alpha = Alpha::associated;
+  form.size = form.chunk = {200, 3};
+  MadePicture made = made_packed(form, Samples::flat, {}, seed);
+  std::mt19937 random(seed);
+  std::vector<float> samples;
+  for (int y = 0; y < 3; ++y) {
+    for (const bool is_colour : {false, true}) {
+      for (int x = 0; x < 200; ++x) {
+        const float v =
+            std::ldexp(static_cast<float>(random()), static_cast<int>(random() % 200) - 150);
+        samples.push_back(x % 7 != 0 ? v : is_colour ? hidden : x % 2 == 0 ? 0.0F : -0.0F);
+        made.expected[is_colour ? 0 : 1].row_as<float>(y)[x] = samples.back();
+      }
+    }
+    float* colours = made.expected[0].row_as<float>(y);
+    const float* alphas = made.expected[1].row_as<float>(y);
+    for (int x = 0; x < 200; ++x) colours[x] = x % 7 != 0 ? colours[x] / alphas[x] : colours[x];
+  }
+  const auto bytes = std::as_bytes(std::span(samples));
+  made.packed.bytes.assign(bytes.begin(), bytes.end());
+  made.packed.chunks = {{0, static_cast<std::int64_t>(bytes.size()), false}};
+  return made;
+}
+
+// Quotients below the least normal number among them.
+TEST_F(Unpack, SaysWhichPicturesGlow) {
+  const MadePicture dark = floats_with_alpha(1, 0), bright = floats_with_alpha(2, 1e-42F),
+                    negative = floats_with_alpha(3, -0.0F);
+  expect_equal({dark, bright, negative});
+  for (auto& unpacker : unpackers()) {
+    const auto made = unpacker->decode({&dark.packed, &bright.packed, &negative.packed});
+    EXPECT_EQ(made.glows, (std::vector<double>{0, 1, 0}));
+  }
+}
+
+TEST_F(Unpack, HasTheColoursOfPalettes) {
+  unsigned seed = 4000;
+  for (const bool is_png : {true, false}) {
+    for (const int bits : {1, 2, 4, 8}) {
+      for (const Alpha alpha : {Alpha::none, Alpha::straight}) {
+        PackedForm form = is_png ? png_rows() : strips_of_bytes();
+        form.bits = bits;
+        form.palette = true;
+        form.alpha = alpha;
+        form.channels = alpha == Alpha::none ? 3 : 4;
+        for (const Size size : {Size{1, 1}, {67, 70}}) {
+          form.size = form.chunk = size;
+          expect_equal({made_packed(form, Samples::natural, {}, seed),
+                        made_packed(form, Samples::noise, {}, seed + 1)});
+          seed += 2;
+        }
+      }
+    }
+  }
 }
 
 // A filter that PNG does not have is no fault of the stream.

@@ -172,8 +172,8 @@ PictureJob::Needs PictureJob::needs() const {
 double PictureJob::coded_bytes(double pixels) const {
   const io::ImageInfo& info = *picture.info;
   if (info.format == io::Format::jpeg) return coded_bytes_a_pixel * pixels;
-  return packed_bytes_a_byte *
-         (bytes_of(info.type.cls) * info.type.channels * pixels + info.carried_bytes);
+  const int channels = info.type.channels + (info.type.alpha ? 1 : 0);
+  return packed_bytes_a_byte * (bytes_of(info.type.cls) * channels * pixels + info.carried_bytes);
 }
 
 bool PictureJob::encodes_on_device() const {

@@ -63,7 +63,10 @@ void WholePicture::decode_on_host() {
     io::DecodeOptions options = settings_.decode;
     options.metadata = false;
     if (picture_.pages) options.page = picture_.pages->numbers.front();
-    material_.image = io::decode(file_, options).image;
+    io::Decoded decoded = io::decode(file_, options);
+    material_.image = std::move(decoded.image);
+    const auto& exr = decoded.metadata.exr;
+    if (exr && metadata_.exr) metadata_.exr->glows = exr->glows;
   } catch (const Error& error) {
     throw PartError(Part::decode, error);
   }
@@ -76,7 +79,8 @@ CodecKernel& WholePicture::decoder_of(Session& session) const {
   return material_.coded ? session.jpeg_decoder() : session.unpacker();
 }
 
-CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, Size size) const {
+CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, Size size,
+                                       bool glows) const {
   if (!job_.encodes_on_device() || session.device().id == "cpu") return {};
   CodedOutput out;
   if (job_.encodes_jpeg()) {
@@ -86,6 +90,7 @@ CodedOutput WholePicture::coded_output(Session& session, const ImageType& type, 
   }
   out.packed = io::packed_output(type, size, metadata_,
                                  {picture_.output_format, picture_.output_class}, settings_.encode);
+  out.glows = metadata_.exr && (metadata_.exr->glows || glows);
   if (out.packed && packs(*out.packed)) {
     const bool fast = settings_.encode.compression == io::Compression::fast;
     const auto effort = fast ? DeflateEffort::codes : DeflateEffort::copies;
@@ -121,6 +126,7 @@ void WholePicture::image_computed(const ComputedAt& turn, int frame) {
           delete bytes;
         });
   }
+  if (outcome_.glows && metadata_.exr) metadata_.exr->glows = true;
   if (!job_.has_other_parts()) keep_bytes(std::exchange(file_, {}));
   add_row(frame);
 }
@@ -132,8 +138,8 @@ void WholePicture::decode_for_cpu() {
 ExecuteOptions WholePicture::execute_options(Session& session) const {
   ExecuteOptions options = PictureWorker::execute_options(session);
   if (material_.is_coded()) options.decoder = decoder_of(session).kernel(job_.stop());
-  options.coded_output = [this, &session](size_t, const ImageType& type, Size size) {
-    return coded_output(session, type, size);
+  options.coded_output = [this, &session](size_t, const ImageType& type, Size size, bool glows) {
+    return coded_output(session, type, size, glows);
   };
   return options;
 }
@@ -186,8 +192,8 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
   std::vector<Material> materials;
   for (const WholePicture* one : pictures) materials.push_back(one->material_);
   ExecuteOptions options = execute_options(turn.session);
-  options.coded_output = [&](size_t i, const ImageType& type, Size size) {
-    return pictures[i]->coded_output(turn.session, type, size);
+  options.coded_output = [&](size_t i, const ImageType& type, Size size, bool glows) {
+    return pictures[i]->coded_output(turn.session, type, size, glows);
   };
   std::vector<Outcome> outcomes = execute_stack(
       *turn.session.stacked(program), std::move(materials), turn.queue,

@@ -27,7 +27,7 @@ class WholePicture : public PictureWorker {
   // The decoder of the picture's data.
   CodecKernel& decoder_of(Session& session) const;
   // What the result is to become while it is on the session's device.
-  CodedOutput coded_output(Session& session, const ImageType& type, Size size) const;
+  CodedOutput coded_output(Session& session, const ImageType& type, Size size, bool glows) const;
   // Makes the pixels of a picture that was meant for a device. Fails as the decoding part.
   void decode_on_host();
   void image_computed(const ComputedAt& turn, int frame);

@@ -34,7 +34,7 @@ class Execution {
     read_ = first.read;
     sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.size(), operand_sizes);
     sizes_[0] = first.size();
-    if (plan_.input_alpha) {
+    if (plan_.input_alpha && !first.is_coded()) {
       for (Material& material : materials) {
         if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
           throw Error("its alpha has another class than its pixels", ExitCode::file_failed);
@@ -141,19 +141,26 @@ class Execution {
       }
     }
     values_[0].plane = queue_.allocate_stack(type.cls, type.channels, sizes_[0], count);
-    faults_ = queue_.allocate_measure_stack(1, 1, count);
+    faults_ = queue_.allocate_measure_stack(1, launch.packed.empty() ? 1 : 2, count);
     launch.outputs = {values_[0], {nullptr, faults_}};
+    if (plan_.input_alpha) {
+      DeviceValue& alpha = values_[*plan_.input_alpha];
+      alpha.plane = queue_.allocate_stack(type.cls, 1, sizes_[0], count);
+      launch.outputs.push_back(alpha);
+    }
     keep_carried(launch);
     for (Outcome& each : outcomes_) each.decoding.bytes = bytes / count + image_bytes(0);
     outcomes_.front().decoding.launches = run_codec(*options_.decoder, launch, decoding_tag);
+    if (plan_.input_alpha && !values_read(plan_)[*plan_.input_alpha]) {
+      values_[*plan_.input_alpha] = {};
+    }
   }
 
   // The chunks of pictures whose results have more channels than they.
   void keep_carried(Launch& launch) {
     if (launch.packed.empty() || launch.packed.front()->form.carried == 0) return;
     const PackedForm& form = launch.packed.front()->form;
-    coded_outputs_ = coded_outputs();
-    const std::vector<CodedOutput>& outputs = *coded_outputs_;
+    const std::vector<CodedOutput> outputs = coded_outputs();
     if (outputs.empty() || !outputs.front().packed ||
         !carries_alike(form, *outputs.front().packed)) {
       return;
@@ -179,7 +186,11 @@ class Execution {
     if (!faults_) return;
     const auto faults = std::exchange(faults_, nullptr);
     const std::vector<double> numbers = queue_.download(*faults);
-    for (size_t i = 0; i < count_; ++i) outcomes_[i].not_decoded = numbers[i] != 0;
+    const size_t each = numbers.size() / count_;
+    for (size_t i = 0; i < count_; ++i) {
+      outcomes_[i].not_decoded = numbers[each * i] != 0;
+      outcomes_[i].glows = each > 1 && numbers[each * i + 1] != 0;
+    }
   }
   bool any_not_decoded() const {
     return std::any_of(outcomes_.begin(), outcomes_.end(),
@@ -194,7 +205,7 @@ class Execution {
       values_[0].plane =
           upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
     }
-    if (plan_.input_alpha && read_by_steps(plan_)[*plan_.input_alpha]) {
+    if (!alphas_.empty() && read_by_steps(plan_)[*plan_.input_alpha]) {
       values_[*plan_.input_alpha].plane = upload_one(alphas_);
     }
     for (const PlanOperand& operand : plan_.operands) {
@@ -207,7 +218,7 @@ class Execution {
 
   // A value's planes for each of the stack. An alpha that no step changed never left the host.
   std::vector<Planes> planes_of(ValueId id) {
-    if (id == plan_.input_alpha) return alphas_;
+    if (is_on_host(id)) return alphas_;
     if (has_one_nan(id)) {
       queue_.run(*options_.one_nan, {.spec = nullptr, .inputs = {}, .outputs = {values_[id]}});
     }
@@ -215,9 +226,12 @@ class Execution {
     return {queue_.download(*values_[id].plane)};
   }
 
+  // Whether it is an alpha as the host decoded it.
+  bool is_on_host(ValueId id) const { return id == plan_.input_alpha && !alphas_.empty(); }
+
   // Whether the device sees to an image's NaNs.
   bool has_one_nan(ValueId id) const {
-    return options_.one_nan != nullptr && id != plan_.input_alpha &&
+    return options_.one_nan != nullptr && !is_on_host(id) &&
            plan_.values[id].type.cls == PixelClass::single;
   }
 
@@ -252,10 +266,13 @@ class Execution {
   // What the results are to become on the device; empty where any of them is not to.
   std::vector<CodedOutput> coded_outputs() const {
     std::vector<CodedOutput> outputs;
-    if (!options_.coded_output || plan_.result_alpha) return outputs;
+    const PlanValue& result = plan_.values[plan_.result];
+    const bool has_like_alpha =
+        !plan_.result_alpha || plan_.values[*plan_.result_alpha].type.cls == result.type.cls;
+    if (!options_.coded_output || !has_like_alpha) return outputs;
     for (size_t i = 0; i < count_; ++i) {
       CodedOutput output =
-          options_.coded_output(i, plan_.values[plan_.result].type, sizes_[plan_.result]);
+          options_.coded_output(i, result.type, sizes_[plan_.result], outcomes_[i].glows);
       if (!output.encoder || (i > 0 && !output.is_like(outputs.front()))) return {};
       outputs.push_back(std::move(output));
     }
@@ -264,7 +281,8 @@ class Execution {
 
   // Encodes the results on the device; false where some are not.
   bool encode_results() {
-    const std::vector<CodedOutput> outputs = coded_outputs_ ? *coded_outputs_ : coded_outputs();
+    if (plan_.result_alpha) find_not_decoded();  // and which of them glow
+    const std::vector<CodedOutput> outputs = coded_outputs();
     if (outputs.empty()) return false;
     const CodedOutput& first = outputs.front();
     const bool carries = first.packed && first.packed->carried > 0;
@@ -280,8 +298,14 @@ class Execution {
         .spec = nullptr, .inputs = {values_[plan_.result]}, .outputs = {room, {nullptr, measured}}};
     for (const CodedOutput& one : outputs) {
       if (one.jpeg) launch.jpegs.push_back(one.jpeg.get());
+      launch.glows.push_back(one.glows ? 1 : 0);
     }
     if (first.packed) launch.packing = &*first.packed;
+    if (plan_.result_alpha) {
+      DeviceValue& alpha = values_[*plan_.result_alpha];
+      if (!alpha.plane) alpha.plane = upload_one(alphas_);
+      launch.inputs.push_back(alpha);
+    }
     if (carries) launch.inputs.push_back(carried_);
     CodecWork& work = outcomes_.front().encoding;
     work.launches = run_codec(encoder, launch, encoding_tag);
@@ -410,11 +434,8 @@ class Execution {
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
   std::shared_ptr<DeviceMeasure> faults_;  // of what was decoded here
-  // What the results' files have besides their pixels, as the inputs' have it; and what becomes of
-  // the results, where that is known before they are.
-  DeviceValue carried_;
-  std::optional<std::vector<CodedOutput>> coded_outputs_;
-  std::vector<Planes> alphas_;  // of the input, a plane an image
+  DeviceValue carried_;                    // what the files have besides their pictures
+  std::vector<Planes> alphas_;             // of the input, a plane an image
   std::vector<Size> sizes_;
   Shrunk read_;
   size_t count_ = 1;  // images of the stack

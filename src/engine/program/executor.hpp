@@ -60,6 +60,7 @@ struct Outcome {
   std::shared_ptr<const Plane> coded_plane;
   std::vector<std::span<const std::byte>> coded;
   Size coded_size;
+  bool glows = false;  // decoded on the device: colours lie under an associated alpha of 0
   // Of a stack: the device has not decoded this image, see NotDecoded, and there is nothing else.
   bool not_decoded = false;
   std::vector<double> columns;  // one a column of the plan
@@ -79,6 +80,7 @@ struct CodedOutput {
   std::shared_ptr<const Kernel> encoder;  // null: it is not encoded there
   std::shared_ptr<const CodedJpeg> jpeg;
   std::optional<PackedForm> packed;
+  bool glows = false;  // see Launch::glows
   bool is_like(const CodedOutput& other) const {
     return encoder == other.encoder && packed == other.packed &&
            (jpeg == nullptr) == (other.jpeg == nullptr) &&
@@ -101,8 +103,8 @@ struct ExecuteOptions {
   // Of what is coded: the device's decoder of such pictures.
   std::shared_ptr<const Kernel> decoder = nullptr;
   // What the device makes of the result of each image of the stack; nothing where there are no
-  // results that it encodes.
-  std::function<CodedOutput(std::size_t, const ImageType&, Size)> coded_output = {};
+  // results that it encodes. glows: see Outcome.
+  std::function<CodedOutput(std::size_t, const ImageType&, Size, bool glows)> coded_output = {};
 };
 
 // Which values a run reads: their planes must be on the device before the first step.

@@ -78,7 +78,6 @@ std::string why_on_processor(const std::filesystem::path& path, const io::ImageI
   if (info.format == io::Format::jpeg) {
     return io::scan_jpeg(bytes) ? "" : ", since it is progressive or of another unusual form";
   }
-  if (info.type.alpha) return ", which has alpha";
   bool is_known = false;
   io::DecodeOptions options{.metadata = false, .page = info.page, .reading = {}};
   options.keep_packed = [&](const PackedForm& form) { return is_known = unpacks(form); };
@@ -108,8 +107,7 @@ std::string codec_note(const std::filesystem::path& path, const Plan& plan,
     return note + "; " + result + " is encoded by the processor, since pixels are " +
            std::string(name_of(type.cls));
   }
-  return note + (plan.result_alpha ? "; alpha has the processor encode " + result
-                                   : "; it encodes " + result + ", too");
+  return note + "; it encodes " + result + ", too";
 }
 
 void check_writable(const std::filesystem::path& path, const Plan& plan, Size size,

@@ -26,8 +26,9 @@ HostImage decode_page(const CodecModule& module, std::span<const std::byte> file
 // Whether a device is to unpack the picture, which then stays as it is in the file.
 bool keeps_packed(const DecodeInput& input, Decoded& out) {
   const ImageInfo& info = out.info;
-  const bool is_plain = info.pages == 1 && info.orientation <= 1 && !info.type.alpha &&
-                        info.samples == SampleType::of_class;
+  // Pages of a TIFF lie in the file as single pictures do.
+  const bool is_alone = info.pages == 1 || info.format == Format::tiff;
+  const bool is_plain = is_alone && info.orientation <= 1 && info.samples == SampleType::of_class;
   if (!input.options.keep_packed || !is_plain) return false;
   const CodecModule& module = codec_module(traits(info.format).module);
   auto packed = from_module([&] { return module.scan(input.file, info); });

@@ -67,6 +67,8 @@ bool is_filtered_apart(const PackedForm& form) {
   return form.filter == Filter::png || form.filter == Filter::exr;
 }
 
+bool has_alpha(const PackedForm& form) { return form.alpha != PackedForm::Alpha::none; }
+
 // What the text has as numbers.
 std::string text_of(const PackedForm& form, DeflateEffort effort, const std::string& text) {
   const auto yes = [](bool is_so) { return std::string(is_so ? "1" : "0"); };
@@ -76,6 +78,8 @@ std::string text_of(const PackedForm& form, DeflateEffort effort, const std::str
                                  : words ? "ushort"
                                          : "uchar"},
                        {"channels", std::to_string(form.channels)},
+                       {"alpha", std::to_string(has_alpha(form) ? form.colours() : -1)},
+                       {"associated", yes(form.alpha == PackedForm::Alpha::associated)},
                        {"bits", std::to_string(form.bits)},
                        {"logical", yes(form.cls == PixelClass::logical)},
                        {"half", yes(form.sample == Sample::half)},
@@ -88,6 +92,7 @@ std::string text_of(const PackedForm& form, DeflateEffort effort, const std::str
                        {"exr", yes(form.filter == Filter::exr)},
                        {"zlib", yes(form.packing == Packing::zlib)},
                        {"lzw", yes(form.packing == Packing::lzw)},
+                       {"carries", yes(form.carried > 0)},
                        {"filters", form.bits == 1 ? "1" : "5"},  // PNG's advice
                        {"items", std::to_string(writers)},
                        {"coders", std::to_string(coders)},
@@ -126,25 +131,33 @@ std::vector<std::byte> bytes_of_words(const T* from, std::size_t count) {
   return {begin, begin + count * sizeof(T)};
 }
 
-constexpr Buffer image{Buffer::Kind::input, 0}, rooms{Buffer::Kind::output, 0},
-    numbers{Buffer::Kind::output, 1}, channels{Buffer::Kind::scratch, 0},
-    unfit{Buffer::Kind::scratch, 1}, sizes{Buffer::Kind::scratch, 2},
-    parts{Buffer::Kind::scratch, 3}, ordered{Buffer::Kind::scratch, 4},
-    slots{Buffer::Kind::scratch, 5}, blocks{Buffer::Kind::scratch, 6},
-    filtered{Buffer::Kind::scratch, 7}, tokens{Buffer::Kind::scratch, 8};
+constexpr Buffer image{Buffer::Kind::input, 0}, alpha{Buffer::Kind::input, 1},
+    rooms{Buffer::Kind::output, 0}, numbers{Buffer::Kind::output, 1},
+    channels{Buffer::Kind::scratch, 0}, unfit{Buffer::Kind::scratch, 1},
+    sizes{Buffer::Kind::scratch, 2}, parts{Buffer::Kind::scratch, 3},
+    ordered{Buffer::Kind::scratch, 4}, slots{Buffer::Kind::scratch, 5},
+    blocks{Buffer::Kind::scratch, 6}, filtered{Buffer::Kind::scratch, 7},
+    tokens{Buffer::Kind::scratch, 8};
 
-// Bytes of chunks that were kept of an input's: the picture's own are put in their places.
-constexpr Buffer carried{Buffer::Kind::input, 1};
-const Buffer& ordered_of(const PackedForm& form) { return form.carried > 0 ? carried : ordered; }
+// Of chunks with samples of other channels there are bytes already, the last input: the picture's
+// own samples are put in their places.
+Buffer ordered_of(const PackedForm& form) {
+  return form.carried > 0 ? Buffer{Buffer::Kind::input, has_alpha(form) ? 2 : 1} : ordered;
+}
 
 // What PNG's rows were filtered from is of no use any more when parts are written.
 const Buffer& slots_of(const PackedForm& form) {
   return form.filter == Filter::png ? ordered : slots;
 }
 
-std::vector<Scratch> scratch_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
+std::vector<Scratch> scratch_of(const LaunchValues& values, const Parameters& p,
+                                DeflateEffort effort) {
+  const PackedForm& form = *values.packing;
   std::vector<std::uint32_t> channel_of(form.channel_of.begin(), form.channel_of.end());
   channel_of.insert(channel_of.end(), form.carried_before.begin(), form.carried_before.end());
+  // Behind them a flag for each picture.
+  channel_of.resize(channel_of.size() + static_cast<std::size_t>(p.pictures));
+  std::ranges::copy(values.glows, channel_of.end() - p.pictures);
   const std::int64_t chunks = std::int64_t{p.chunks} * p.pictures, all_parts = chunks * p.parts;
   std::vector<Scratch> scratch(9);
   scratch[0].contents = bytes_of_words(channel_of.data(), channel_of.size());
@@ -201,13 +214,14 @@ void add_deflate(std::vector<Pass>& passes, const Parameters& p, const Buffer& f
 }
 
 std::vector<Pass> passes_of(const PackedForm& form, const Parameters& p, DeflateEffort effort) {
-  const Buffer& stored = ordered_of(form);
+  const Buffer stored = ordered_of(form);
   const Buffer& from = is_filtered_apart(form) ? filtered : stored;
   const LaunchShape words =
       shape(parts_of(form.chunk_bytes(), 4 * orderers), p.chunks, p.pictures, orderers);
   const LaunchShape rows = shape(p.chunk_height, p.chunks, p.pictures, filterers);
-  std::vector<Pass> passes{
-      {order_samples, form.carried > 0 ? rows : words, {image, channels, stored, unfit}}};
+  std::vector<Pass> passes{{order_samples,
+                            form.carried > 0 ? rows : words,
+                            {image, has_alpha(form) ? alpha : image, channels, stored, unfit}}};
   const int filter = 1 + (form.packing != Packing::zlib     ? begin_parts
                           : effort == DeflateEffort::copies ? find_copies
                                                             : write_parts);
@@ -256,7 +270,7 @@ LaunchPlan launch_of(const LaunchValues& values, DeflateEffort effort) {
   const Parameters p = parameters_of(form, values);
   LaunchPlan plan;
   plan.parameters = bytes_of_words(&p, 1);
-  plan.scratch = scratch_of(form, p, effort);
+  plan.scratch = scratch_of(values, p, effort);
   plan.passes = passes_of(form, p, effort);
   return plan;
 }

@@ -11,7 +11,8 @@ using impipe::packs;
 // For forms that differ from this one in size, chunk, padded and channel_of at most. Throws
 // std::logic_error where it is none that `packs` knows.
 //
-// Launched with a stack of images and LaunchValues::packing. Outputs: for each a plane of
+// Launched with a stack of images, one of their alpha where the form has it, and
+// LaunchValues::packing. Outputs: for each a plane of
 // packed_room bytes, its chunks behind each other; for each 2 + chunks numbers: all bytes; one that
 // is not 0 where the picture is left to the host, since a finite value is beyond what halves hold;
 // the bytes of each chunk. A chunk of exr that zlib makes no smaller is stored without its filter:

@@ -103,6 +103,16 @@ Data data_of(std::span<const PackedPicture* const> pictures) {
   return made;
 }
 
+// Those of the pictures, one behind the other.
+std::vector<std::byte> palettes_of(std::span<const PackedPicture* const> pictures) {
+  std::vector<std::byte> made;
+  for (const PackedPicture* picture : pictures) {
+    const auto one = std::as_bytes(std::span(picture->palette));
+    made.insert(made.end(), one.begin(), one.end());
+  }
+  return made;
+}
+
 // Whether chunks are long streams, whose blocks are looked for.
 bool has_streams(const PackedForm& form) {
   return form.packing == Packing::zlib && form.chunk_bytes() > least_stream_bytes;
@@ -135,9 +145,12 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .big_endian = form.big_endian ? 1 : 0,
           .inverted = form.inverted ? 1 : 0,
           .channels = form.channels,
+          .samples = form.samples(),
+          .alpha = form.alpha == PackedForm::Alpha::none ? -1 : form.colours(),
+          .palette = form.palette ? 1 : 0,
           .pixel_bytes = bytes_of(form.cls),
           .fully = fully,
-          .scale = form.bits < 8 ? fully / ((1 << form.bits) - 1) : 1,
+          .scale = form.bits < 8 && !form.palette ? fully / ((1 << form.bits) - 1) : 1,
           .streams = has_streams(form) ? image.count * static_cast<int>(form.chunks()) : 0,
           .pass = 0,
           .stride = static_cast<int>(image.stride),
@@ -151,14 +164,15 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
 // Buffers of the launch, by their places in its scratch memory.
 constexpr Buffer data{Buffer::Kind::scratch, 0}, unpacked{Buffer::Kind::scratch, 1},
     status{Buffer::Kind::scratch, 2}, rows{Buffer::Kind::scratch, 3},
-    progress{Buffer::Kind::scratch, 4}, image{Buffer::Kind::output, 0},
-    result{Buffer::Kind::output, 1}, kept{Buffer::Kind::output, 2};
+    progress{Buffer::Kind::scratch, 4}, palettes{Buffer::Kind::scratch, 5},
+    image{Buffer::Kind::output, 0}, result{Buffer::Kind::output, 1}, alpha{Buffer::Kind::output, 2};
 // Kernels, by their places in the program.
 enum Entry {
   inflate,
   expand_runs,
   expand_lzw,
   pixels_of,
+  straighten,
   sum_rows,
   sum_bytes,
   keep_chunks,
@@ -195,7 +209,7 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
     passes.push_back({sum_bytes, shape(chunks, 1, 1, inflaters), {data, unpacked}});
   } else if (form.filter == Filter::png) {
     const std::int64_t bands = pictures * bands_of(form);
-    const int step = std::max(1, form.channels * form.bits / 8);
+    const int step = std::max(1, form.samples() * form.bits / 8);
     const auto which = std::ranges::find(png_steps, step) - png_steps.begin();
     passes.push_back({unfilter + static_cast<int>(which),
                       shape(std::min(bands, max_bands_at_once), 1, 1, row_items),
@@ -203,10 +217,17 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
   } else if (form.filter != Filter::none) {
     passes.push_back({sum_rows, shape(chunks * form.chunk.height, 1, 1, row_items), {unpacked}});
   }
+  const LaunchShape pixels =
+      shape(parts(form.size.width, pixels_an_item * painters),
+            std::min(form.size.height, max_rows_at_once), pictures, painters);
+  const bool has_alpha = form.alpha != PackedForm::Alpha::none;
   passes.push_back({pixels_of,
-                    shape(parts(form.size.width, pixels_an_item * painters),
-                          std::min(form.size.height, max_rows_at_once), pictures, painters),
-                    {data, form.filter == Filter::png ? rows : unpacked, status, image, result}});
+                    pixels,
+                    {data, form.filter == Filter::png ? rows : unpacked, status,
+                     form.palette ? palettes : status, image, has_alpha ? alpha : image, result}});
+  if (form.alpha == PackedForm::Alpha::associated) {
+    passes.push_back({straighten, pixels, {image, alpha, result}});
+  }
   return passes;
 }
 
@@ -217,7 +238,7 @@ LaunchPlan launch_of(const LaunchValues& values) {
   Data made = data_of(values.packed);
   LaunchPlan plan;
   plan.parameters = bytes_of_parameters(parameters);
-  plan.scratch.resize(form.filter == Filter::png ? 5 : 3);
+  plan.scratch.resize(form.palette ? 6 : form.filter == Filter::png ? 5 : 3);
   const auto scratch = [&](const Buffer& buffer) -> Scratch& {
     return plan.scratch[static_cast<std::size_t>(buffer.index)];
   };
@@ -227,7 +248,9 @@ LaunchPlan launch_of(const LaunchValues& values) {
   scratch(status).bytes = 4 * pictures;
   scratch(status).cleared = true;
   plan.passes = passes_of(form, pictures);
-  if (values.outputs.size() > 2) {
+  const int outputs = form.alpha != PackedForm::Alpha::none ? 3 : 2;
+  if (static_cast<int>(values.outputs.size()) > outputs) {
+    const Buffer kept{Buffer::Kind::output, outputs};
     const std::int64_t pieces = parts(form.chunk_step(), 4 * keepers);
     plan.passes.push_back({keep_chunks,
                            {{pictures * form.chunks() * pieces, 1, 1}, {keepers, 1, 1}},
@@ -239,8 +262,11 @@ LaunchPlan launch_of(const LaunchValues& values) {
     scratch(progress).cleared = true;
     Parameters of_rows = parameters;
     of_rows.step = static_cast<int>(rows_step(form));
-    plan.passes.back().parameters = bytes_of_parameters(of_rows);
+    const auto reads_rows =
+        std::ranges::find(plan.passes, static_cast<int>(pixels_of), &Pass::entry);
+    reads_rows->parameters = bytes_of_parameters(of_rows);
   }
+  if (form.palette) scratch(palettes).contents = palettes_of(values.packed);
   if (has_streams(form)) {
     StreamPlan streams = inflate_streams(values.packed, parameters, {data, unpacked, status},
                                          unfilter + static_cast<int>(png_steps.size()),
@@ -262,7 +288,8 @@ Program unpacker(Dialect dialect) {
     text += part(kernels::inflate, name);
   }
   text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
-  for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "keep", "unfilter"}) {
+  for (const char* name :
+       {"forms", "sum_rows", "sum_bytes", "pixels", "straighten", "keep", "unfilter"}) {
     text += part(kernels::unpack, name);
   }
   std::string own = filled(text, {{"items", std::to_string(inflaters)},
@@ -271,7 +298,7 @@ Program unpacker(Dialect dialect) {
                                   {"copies", std::to_string(copies_a_step)},
                                   {"runs", std::to_string(runs_a_step)}});
   program.entries = {"inflate_chunks", "expand_runs", "expand_lzw", "pixels_of",
-                     "sum_rows",       "sum_bytes",   "keep_chunks"};
+                     "straighten",     "sum_rows",    "sum_bytes",  "keep_chunks"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
     own +=

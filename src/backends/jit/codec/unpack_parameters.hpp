@@ -17,7 +17,8 @@ struct UnpackParameters {
   int padded;
   int packing, filter, order, sample, bits;
   int big_endian, inverted;
-  int channels;
+  int channels, samples, alpha;
+  int palette;
   int pixel_bytes;
   int fully, scale;
   int streams, pass;

@@ -9,6 +9,8 @@
 // in, the same bits come out. GROUP_X and first_part are the part, of all chunks of all pictures.
 #define $pixel uchar       // in memory; uint for floats
 #define $channels 3
+#define $alpha -1          // which of the channels has planes of its own; -1: none
+#define $associated 0      // colours are stored multiplied by alpha
 #define $bits 8            // of a stored sample
 #define $logical 0
 #define $half 0
@@ -21,6 +23,7 @@
 #define $exr 0
 #define $zlib 1
 #define $lzw 0
+#define $carries 0         // samples of other channels lie among those of a row
 #define $filters 5         // of PNG that are tried
 #define $items 256
 #define $coders 64
@@ -103,11 +106,12 @@ FUNCTION uint sums_before(IN_LOCAL uint* memory, const uint own, uint* all, cons
 // A sample as it is stored, of a pixel of the planes. Beyond the picture its last pixels are
 // repeated.
 struct Source {
-  GLOBAL const uchar* image;
+  GLOBAL const uchar *image, *alpha;
   GLOBAL const uint* channel_of;
   struct Chunk chunk;
   long step;
   int stride, last_x, last_y;
+  uint glows;  // 1: colours under an alpha of 0 stay as they are
   uint unfit;  // 1: a finite number is beyond what halves hold
 };
 // Rounded to even, as OpenEXR does it.
@@ -129,14 +133,23 @@ FUNCTION uint half_of(const uint bits) {
 FUNCTION uint pixel_at(const struct Source* from, const int channel, const int x, const int y) {
   const int inner_x = smaller(from->chunk.x + x, from->last_x);
   const int inner_y = smaller(from->chunk.y + y, from->last_y);
-  GLOBAL const uchar* row = from->image + from->step * channel + (long)inner_y * from->stride;
+  GLOBAL const uchar* plane = channel == $alpha ? from->alpha : from->image + from->step * channel;
+  GLOBAL const uchar* row = plane + (long)inner_y * from->stride;
   return ((GLOBAL const $pixel*)row)[inner_x];
+}
+FUNCTION uint associated(const uint value, const uint alpha, const uint glows) {
+  if ((alpha & 0x7fffffffu) == 0u) return glows != 0u ? value : 0u;
+  return FLOAT_BITS(BITS_FLOAT(value) * BITS_FLOAT(alpha));
 }
 FUNCTION uint sample_at(struct Source* from, const int row, const int at) {
   const int width = from->chunk.width;
   const int k = $order == 0 ? at % $channels : $order == 1 ? at / width : from->chunk.channel;
   const int x = $order == 0 ? at / $channels : $order == 1 ? at - k * width : at;
-  uint value = pixel_at(from, $channels == 1 ? 0 : (int)from->channel_of[k], x, row);
+  const int channel = $channels == 1 ? 0 : (int)from->channel_of[k];
+  uint value = pixel_at(from, channel, x, row);
+  if ($associated && channel != $alpha) {
+    value = associated(value, pixel_at(from, $alpha, x, row), from->glows);
+  }
   if ($logical) value = value != 0u ? (uint)((1ul << $bits) - 1ul) : 0u;
   // Files have one NaN (core/one_nan.hpp).
   if (($bits == 32 || $half) && (value & 0x7fffffffu) > 0x7f800000u) value = 0x7fc00000u;
@@ -145,7 +158,7 @@ FUNCTION uint sample_at(struct Source* from, const int row, const int at) {
     from->unfit |= size > 0x477fe000u && size < 0x7f800000u ? 1u : 0u;
     value = half_of(value);
   }
-  return $inverted ? (uint)((1ul << $bits) - 1ul) - value : value;
+  return $inverted && k == 0 ? (uint)((1ul << $bits) - 1ul) - value : value;
 }
 // Eight pixels, the first in the uppermost bit; behind the last pixel there are zeros.
 FUNCTION uint bits_at(const struct Source* from, const int row, const int at) {
@@ -189,11 +202,14 @@ FUNCTION uint stored_at(struct Source* from, const int row, const int within) {
   return $big_endian ? turned_sample(value) : value;
 }
 
+// channel_of: behind it what glows is for each picture.
 FUNCTION struct Source source_of(const struct Parameters* p, GLOBAL const uchar* images,
-                                 GLOBAL const uint* channel_of) {
+                                 GLOBAL const uchar* alphas, GLOBAL const uint* channel_of) {
   struct Source from;
   from.chunk = chunk_at(p, GROUP_Y);
-  from.image = images + p->step * $channels * GROUP_Z;
+  from.image = images + p->step * ($channels - ($alpha < 0 ? 0 : 1)) * GROUP_Z;
+  from.alpha = alphas + p->step * GROUP_Z;
+  from.glows = channel_of[($carries ? 2 : 1) * $channels + GROUP_Z];
   from.channel_of = channel_of;
   from.step = p->step;
   from.stride = p->stride;
@@ -205,9 +221,10 @@ FUNCTION struct Source source_of(const struct Parameters* p, GLOBAL const uchar*
 
 // -- part: order
 // The samples of a chunk in the file's order, a word a work-item. unfit: for each picture.
-KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uint* channel_of,
-                               GLOBAL uint* all_ordered, GLOBAL uint* unfit, PARAMETERS) {
-  struct Source from = source_of(&all_parameters, images, channel_of);
+KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uchar* alphas,
+                               GLOBAL const uint* channel_of, GLOBAL uint* all_ordered,
+                               GLOBAL uint* unfit, PARAMETERS) {
+  struct Source from = source_of(&all_parameters, images, alphas, channel_of);
   const int at = 4 * (GROUP_X * 256 + ITEM), row_bytes = from.chunk.row_bytes;
   if (at < from.chunk.height * row_bytes) {
     uint word = 0u;
@@ -229,9 +246,10 @@ KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uint* ch
 // -- part: order_rows
 // The samples of a row of a chunk, GROUP_X, in their places among those of other channels, which are
 // there. Behind channel_of lie the bytes of others before each sample of a pixel.
-KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uint* channel_of,
-                            GLOBAL uchar* all_ordered, GLOBAL uint* unfit, PARAMETERS) {
-  struct Source from = source_of(&all_parameters, images, channel_of);
+KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uchar* alphas,
+                            GLOBAL const uint* channel_of, GLOBAL uchar* all_ordered,
+                            GLOBAL uint* unfit, PARAMETERS) {
+  struct Source from = source_of(&all_parameters, images, alphas, channel_of);
   const int row = GROUP_X, width = row < from.chunk.height ? from.chunk.width : 0;
   GLOBAL uchar* begin = all_ordered + (long)row * from.chunk.row_bytes +
                         all_parameters.chunk_step * (all_parameters.chunks * GROUP_Z + GROUP_Y);

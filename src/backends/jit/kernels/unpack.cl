@@ -23,7 +23,10 @@ struct Parameters {
   int padded;        // chunks at the borders are as large as the others
   int packing, filter, order, sample, bits;
   int big_endian, inverted;
-  int channels;
+  int channels;      // of the image and its alpha
+  int samples;       // of a pixel, as they are stored
+  int alpha;         // which of the channels has planes of its own; -1: none
+  int palette;       // the sample is an index into the picture's palette
   int pixel_bytes;   // of the image
   int fully, scale;  // the largest pixel, and what the smallest step of a sample is
   int streams;       // chunks whose blocks were looked for: all or none
@@ -49,7 +52,7 @@ struct Parameters {
 // How samples lie in a chunk.
 //
 // Samples of a pixel that lie behind each other.
-#define SAMPLES (all_parameters.order == BY_PIXEL ? all_parameters.channels : 1)
+#define SAMPLES (all_parameters.order == BY_PIXEL ? all_parameters.samples : 1)
 #define BYTES_OF_ROW(width) (((width)*all_parameters.bits * SAMPLES + 7) / 8)
 // Columns and rows of a chunk that is the `which`-th of a row or column of chunks.
 FUNCTION int side_of_chunk(const int which, const int side, const int whole, const int padded) {
@@ -103,7 +106,7 @@ KERNEL(32) void sum_rows(GLOBAL uchar* unpacked, PARAMETERS) {
   const int chunk = GROUP_X / all_parameters.chunk_height;
   const int y = GROUP_X % all_parameters.chunk_height, samples = SAMPLES;
   const int is_apart = all_parameters.filter == PXR24;
-  const int rows = is_apart ? all_parameters.channels : 1;
+  const int rows = is_apart ? all_parameters.samples : 1;
   const int in_plane = chunk % all_parameters.chunks %
                        (all_parameters.across * all_parameters.down);
   const int width = WIDTH_OF(in_plane % all_parameters.across);
@@ -364,7 +367,7 @@ FUNCTION uint sample_at(GLOBAL const uchar* chunk, const int row, const int whic
 #define PIXEL_OF(v)                                                               \
   (all_parameters.sample == HALF_SAMPLES  ? single_of_half(v)                     \
    : all_parameters.bits == 24            ? (v) << 8                              \
-   : all_parameters.inverted              ? (uint)all_parameters.fully - (v) * scale \
+   : all_parameters.inverted && k == 0    ? (uint)all_parameters.fully - (v) * scale \
                                           : (v) * scale)
 FUNCTION void store_pixels(GLOBAL uchar* to, uint* four, const int bytes) {
   if (bytes == 1) {
@@ -377,20 +380,32 @@ FUNCTION void store_pixels(GLOBAL uchar* to, uint* four, const int bytes) {
     store_16_bytes(to, four);
   }
 }
+// One channel of four pixels of a palette.
+FUNCTION void colours_of(GLOBAL const uint* palette, const uint* indices, const int channel,
+                         uint* four) {
+  UNROLLED
+  for (int i = 0; i < 4; ++i) four[i] = palette[indices[i]] >> (8 * channel) & 255u;
+}
 KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
-                          GLOBAL const uint* status, GLOBAL uchar* image, GLOBAL double* result,
+                          GLOBAL const uint* status, GLOBAL const uint* palettes,
+                          GLOBAL uchar* image, GLOBAL uchar* alphas, GLOBAL double* result,
                           PARAMETERS) {
   const int picture = (int)GROUP_Z, begin = 4 * (GROUP_X * 64 + ITEM);
   const int channels = all_parameters.channels, order = all_parameters.order;
+  const int samples = all_parameters.samples, alpha = all_parameters.alpha;
+  const int colours = alpha < 0 ? channels : alpha;
   const int filter = all_parameters.filter, pixel_bytes = all_parameters.pixel_bytes;
   const int carried = all_parameters.carried;
   const uint scale = (uint)all_parameters.scale;
-  if (begin == 0 && GROUP_Y == 0) result[picture] = (double)status[picture];
+  if (begin == 0 && GROUP_Y == 0) {
+    result[2 * picture] = (double)status[picture];
+    result[2 * picture + 1] = 0.0;
+  }
   if (begin >= all_parameters.width) return;
   for (int y = GROUP_Y; y < all_parameters.height; y += GROUPS_Y) {
     const int down = y / all_parameters.chunk_height;
     const int inner_y = y - down * all_parameters.chunk_height;
-    for (int k = 0; k < channels; ++k) {
+    for (int k = 0; k < samples; ++k) {
       const int of_plane = order == BY_PLANE ? k * all_parameters.down : 0;
       const int before =
           carried == 0 ? 0 : (int)(all_parameters.carried_before >> (16 * k) & 0xfffful);
@@ -406,20 +421,59 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
         const int is_exr = filter == EXR_BYTES && (chunk[CHUNK_FLAGS] & IS_STORED) == 0u;
         const int bytes = BYTES_OF_ROW(width);
         const int pitch = filter == PNG_ROWS ? (bytes + 15) / 16 * 16 : bytes;
-        const int row = order == BY_ROW ? inner_y * (channels * pitch + width * carried) +
+        const int row = order == BY_ROW ? inner_y * (samples * pitch + width * carried) +
                                               k * pitch + width * before
                                         : inner_y * pitch;
         const uint v = sample_at(unpacked + which * all_parameters.step, row,
-                                 order == BY_PIXEL ? inner_x * channels + k : inner_x,
+                                 order == BY_PIXEL ? inner_x * samples + k : inner_x,
                                  width * SAMPLES, is_exr ? (int)chunk[CHUNK_ROOM] : 0,
                                  all_parameters.bits, all_parameters.big_endian,
                                  filter == FLOAT_DIFFERENCES || filter == PXR24);
         four[i] = PIXEL_OF(v);
       }
-      const long channel = (long)(all_parameters.channel_of >> (4 * k) & 15ul);
-      store_pixels(image + (picture * (long)channels + channel) * all_parameters.plane +
-                       (long)y * all_parameters.stride + (long)begin * pixel_bytes,
-                   four, pixel_bytes);
+      const int one = (int)(all_parameters.channel_of >> (4 * k) & 15ul);
+      const long at = (long)y * all_parameters.stride + (long)begin * pixel_bytes;
+      for (int c = 0; c < (all_parameters.palette ? channels : 1); ++c) {
+        const int channel = all_parameters.palette ? c : one;
+        const long plane = channel == alpha ? picture : picture * (long)colours + channel;
+        uint own[4] = {four[0], four[1], four[2], four[3]};
+        if (all_parameters.palette) colours_of(palettes + 256 * picture, four, c, own);
+        store_pixels((channel == alpha ? alphas : image) + plane * all_parameters.plane + at, own,
+                     pixel_bytes);
+      }
+    }
+  }
+}
+
+// -- part: straighten
+// Colours that were multiplied by alpha, divided by it as the host's codecs do it; under an alpha
+// of 0 they stay. The second number of a picture's result: some of those are not 0.
+FUNCTION uint straight(const uint v, const uint alpha, const int is_float, const double fully) {
+  if (is_float) return FLOAT_BITS((float)((double)BITS_FLOAT(v) / (double)BITS_FLOAT(alpha)));
+  const double colour = (double)v * fully / (double)alpha;
+  return (uint)((colour < fully ? colour : fully) + 0.5);
+}
+KERNEL(64) void straighten(GLOBAL uchar* image, GLOBAL const uchar* alphas, GLOBAL double* result,
+                           PARAMETERS) {
+  const int picture = (int)GROUP_Z, colours = all_parameters.alpha;
+  const int bytes = all_parameters.pixel_bytes, is_float = bytes == 4;
+  for (int y = GROUP_Y; y < all_parameters.height; y += GROUPS_Y) {
+    const long at = (long)y * all_parameters.stride;
+    GLOBAL const uchar* alpha_row = alphas + picture * all_parameters.plane + at;
+    for (int i = 0; i < 4; ++i) {
+      const int x = (4 * GROUP_X + i) * 64 + ITEM;
+      if (x >= all_parameters.width) continue;
+      const uint alpha = whole_sample(alpha_row, x, bytes, 0);
+      const int is_hidden = (is_float ? alpha << 1 : alpha) == 0u;
+      for (int c = 0; c < colours; ++c) {
+        GLOBAL uchar* row = image + (picture * (long)colours + c) * all_parameters.plane + at;
+        const uint v = whole_sample(row, x, bytes, 0);
+        if (!is_hidden) {
+          store_sample(row, x, bytes, 0, straight(v, alpha, is_float, (double)all_parameters.fully));
+        } else if ((is_float ? v << 1 : v) != 0u) {
+          result[2 * picture + 1] = 1.0;
+        }
+      }
     }
   }
 }

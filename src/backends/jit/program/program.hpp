@@ -43,6 +43,7 @@ struct LaunchValues {
   std::span<const CodedJpeg* const> jpegs;  // of a decoder: see Launch
   std::span<const PackedPicture* const> packed = {};
   const PackedForm* packing = nullptr;
+  std::span<const std::uint8_t> glows = {};
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.

@@ -44,7 +44,8 @@ LaunchPlan plan_of(const Program& program, const Launch& launch) {
                          .count = count_of(launch),
                          .jpegs = launch.jpegs,
                          .packed = launch.packed,
-                         .packing = launch.packing});
+                         .packing = launch.packing,
+                         .glows = launch.glows});
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ inline void add_carried(const std::vector<std::string>& channels, const ExrCarri
   form.carried = std::accumulate(carried.sample_bytes.begin(), carried.sample_bytes.end(), 0);
 }
 
-// Of lines of channels of one type, in the order of the image; nothing where it is not floats,
-// another compression than none, RLE, ZIPS, ZIP and PXR24, or not all pixels are in all channels.
+// Of lines of channels of one type, in the order of the image, alpha last; nothing where it is not
+// floats, another compression than none, RLE, ZIPS, ZIP and PXR24, or not all pixels are in all
+// channels.
 inline std::optional<PackedForm> exr_form(const ImageType& type, Size size,
                                           const std::vector<std::string>& channels, ExrType channel,
                                           int compression, const ExrCarried& carried) {
@@ -42,7 +43,8 @@ inline std::optional<PackedForm> exr_form(const ImageType& type, Size size,
     return {};
   }
   PackedForm form{.cls = PixelClass::single,
-                  .channels = type.channels,
+                  .channels = static_cast<int>(channels.size()),
+                  .alpha = type.alpha ? PackedForm::Alpha::associated : PackedForm::Alpha::none,
                   .size = size,
                   .packing = compression == 0     ? Packing::none
                              : compression == rle ? Packing::exr_rle

@@ -26,7 +26,8 @@ HostImage decode(const DecodeInput& input, Decoded& out) {
   if (!storage.carried.empty() && !out.packed) {
     storage.carried.file = part ? part : std::make_shared<const Bytes>(bytes.begin(), bytes.end());
   }
-  if (image.type.alpha) storage.glows = unassociate_alpha(image);
+  // A device that unpacks the picture finds out itself.
+  if (image.type.alpha && !out.packed) storage.glows = unassociate_alpha(image);
   out.metadata.exr = std::move(storage);
   return image;
 }
@@ -81,10 +82,14 @@ std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& s
     names.push_back(named.name);
     channel = named.type;
   }
-  if (names.empty() && input.type.channels == 3) {
-    names = {"R", "G", "B"};
-  } else if (names.empty()) {
-    names = {stored.exr.gray};
+  if (names.empty()) {
+    const std::string& layer = stored.exr.layer;
+    if (input.type.channels == 3) {
+      names = {layer + "R", layer + "G", layer + "B"};
+    } else {
+      names = {layer + stored.exr.gray};
+    }
+    if (input.type.alpha) names.push_back(layer + "A");
   }
   return exr_form(input.type, input.size, names, channel, stored.exr.compression,
                   stored.exr.carried);

@@ -7,16 +7,18 @@
 
 namespace impipe::io {
 
-// Of gray or colour without alpha; logical pixels have one bit.
+// Of gray or colour, perhaps with alpha; logical pixels have one bit.
 inline PackedForm png_form(const ImageType& type, Size size) {
+  const int channels = type.channels + (type.alpha ? 1 : 0);
   PackedForm form{.cls = type.cls,
-                  .channels = type.channels,
+                  .channels = channels,
+                  .alpha = type.alpha ? PackedForm::Alpha::straight : PackedForm::Alpha::none,
                   .size = size,
                   .packing = PackedForm::Packing::zlib,
                   .filter = PackedForm::Filter::png,
                   .bits = type.cls == PixelClass::logical ? 1 : 8 * bytes_of(type.cls),
                   .big_endian = true,
-                  .channel_of = std::vector<std::uint8_t>(static_cast<std::size_t>(type.channels)),
+                  .channel_of = std::vector<std::uint8_t>(static_cast<std::size_t>(channels)),
                   .chunk = size};
   std::iota(form.channel_of.begin(), form.channel_of.end(), std::uint8_t{0});
   return form;

@@ -27,15 +27,17 @@ inline std::optional<PackedForm::Packing> tiff_packing(int compression) {
   }
 }
 
-// Of a picture without alpha, pixel by pixel in strips; its samples are those of its class, of one
-// bit where it is logical. Nothing for packings that no device knows.
+// Of a picture pixel by pixel in strips, alpha straight and last; its samples are those of its
+// class, of one bit where it is logical. Nothing for packings that no device knows.
 inline std::optional<PackedForm> tiff_form(const ImageType& type, Size size, int compression,
                                            int predictor) {
   const auto packing = tiff_packing(compression);
   if (!packing || predictor < 1 || predictor > 3) return {};
   const bool is_float = type.cls == PixelClass::single;
+  const int channels = type.channels + (type.alpha ? 1 : 0);
   PackedForm form{.cls = type.cls,
-                  .channels = type.channels,
+                  .channels = channels,
+                  .alpha = type.alpha ? PackedForm::Alpha::straight : PackedForm::Alpha::none,
                   .size = size,
                   .packing = *packing,
                   .filter = predictor == 1   ? PackedForm::Filter::none
@@ -43,7 +45,7 @@ inline std::optional<PackedForm> tiff_form(const ImageType& type, Size size, int
                                              : PackedForm::Filter::float_differences,
                   .sample = is_float ? PackedForm::Sample::floating : PackedForm::Sample::integer,
                   .bits = type.cls == PixelClass::logical ? 1 : 8 * bytes_of(type.cls),
-                  .channel_of = std::vector<std::uint8_t>(static_cast<std::size_t>(type.channels))};
+                  .channel_of = std::vector<std::uint8_t>(static_cast<std::size_t>(channels))};
   std::iota(form.channel_of.begin(), form.channel_of.end(), std::uint8_t{0});
   form.chunk = {size.width, tiff_strip_rows(form.row_bytes(size.width), size.height)};
   return form;

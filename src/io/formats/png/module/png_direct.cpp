@@ -24,31 +24,56 @@ std::uint32_t big32(const std::uint8_t* p) {
 
 using Pieces = std::vector<std::span<const std::byte>>;
 
-// The compressed pixels, piece after piece, when the file is one that we read: whole, not
-// interlaced, of 1-bit grey or of 8 or 16 bits, without a palette or a transparent colour.
-Pieces pixels_of(InputBytes bytes) {
+struct PngPixels {
+  int bits = 8;                      // of a sample
+  Pieces pieces;                     // of the compressed pixels
+  InputBytes palette, transparency;  // the data of PLTE and tRNS
+};
+
+// The compressed pixels, piece after piece, when the file is whole and not interlaced. No pieces
+// where it is not, and for a transparent colour of pixels without a palette.
+PngPixels pixels_of(InputBytes bytes) {
+  constexpr int is_indexed = 3;
   const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  const int bits = p[24], colour = p[25];
-  if (p[26] != 0 || p[27] != 0 || p[28] != 0 || colour == 3 ||
-      (bits < 8 && !(bits == 1 && colour == 0))) {
-    return {};
-  }
-  Pieces pieces;
+  const int colour = p[25];
+  PngPixels out{.bits = p[24], .pieces = {}, .palette = {}, .transparency = {}};
+  if (p[26] != 0 || p[27] != 0 || p[28] != 0) return {};
   for (size_t at = 8; bytes.size() - at >= 12;) {
     const size_t length = big32(p + at);
     if (length > bytes.size() - at - 12) return {};
     const std::string_view kind(reinterpret_cast<const char*>(p + at + 4), 4);
     if (libdeflate_crc32(0, p + at + 4, length + 4) != big32(p + at + 8 + length)) return {};
-    if (kind == "IEND") return pieces;
+    const InputBytes data = bytes.subspan(at + 8, length);
+    if (kind == "IEND") return colour == is_indexed && out.palette.empty() ? PngPixels() : out;
     if (kind == "IDAT") {
-      pieces.push_back(bytes.subspan(at + 8, length));
-    } else if (kind == "tRNS" || (kind == "IHDR" && at != 8) ||
-               (kind[0] < 'a' && kind != "IHDR" && kind != "PLTE")) {
+      out.pieces.push_back(data);
+    } else if (kind == "PLTE" && colour == is_indexed) {
+      const bool is_usual = out.palette.empty() && out.pieces.empty();
+      if (!is_usual || length % 3 != 0 || length > size_t{3} << std::min(out.bits, 8)) return {};
+      out.palette = data;
+    } else if (kind == "tRNS") {
+      const bool is_usual = colour == is_indexed && out.transparency.empty() && out.pieces.empty();
+      if (!is_usual || length == 0 || 3 * length > out.palette.size()) return {};
+      out.transparency = data;
+    } else if ((kind == "IHDR" && at != 8) || (kind[0] < 'a' && kind != "IHDR" && kind != "PLTE")) {
       return {};
     }
     at += length + 12;
   }
   return {};
+}
+
+// As PackedPicture has it: opaque where nothing else is said; black behind the palette's end.
+std::vector<std::uint32_t> packed_palette(const PngPixels& pixels) {
+  std::vector<std::uint32_t> out(256, 0xff000000u);
+  const auto byte = [](InputBytes of, size_t i) { return std::to_integer<std::uint32_t>(of[i]); };
+  for (size_t i = 0; i < pixels.palette.size() / 3; ++i) {
+    for (size_t c = 0; c < 3; ++c) out[i] |= byte(pixels.palette, 3 * i + c) << (8 * c);
+  }
+  for (size_t i = 0; i < pixels.transparency.size(); ++i) {
+    out[i] = (out[i] & 0xffffffu) | byte(pixels.transparency, i) << 24;
+  }
+  return out;
 }
 
 // Scratch memory from the program's allocator, which keeps it for the next picture.
@@ -60,17 +85,25 @@ HostImage scratch(MakeImage make_image, std::int64_t bytes) {
 }  // namespace
 
 std::optional<PackedPicture> scan_png(InputBytes bytes, const ImageInfo& info) {
-  PackedPicture out{
-      .form = png_form(info.type, info.stored), .chunks = {}, .parts = pixels_of(bytes)};
-  if (out.parts.empty()) return {};
+  const PngPixels pixels = pixels_of(bytes);
+  if (pixels.pieces.empty()) return {};
+  PackedPicture out{.form = png_form(info.type, info.stored), .chunks = {}, .parts = pixels.pieces};
+  out.form.bits = pixels.bits;
+  if (!pixels.palette.empty()) {
+    out.form.palette = true;
+    out.form.channel_of = {0};
+    out.palette = packed_palette(pixels);
+  }
   out.chunks = {{.begin = 0, .bytes = out.data_bytes()}};
   return out;
 }
 
 std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& info,
                                              MakeImage make_image) {
-  const Pieces pieces = pixels_of(bytes);
-  if (pieces.empty()) return {};
+  const PngPixels pixels = pixels_of(bytes);
+  const Pieces& pieces = pixels.pieces;
+  const bool has_bytes = pixels.bits >= 8 || info.type.cls == PixelClass::logical;
+  if (pieces.empty() || !has_bytes || !pixels.palette.empty()) return {};
   Bytes joined;
   if (pieces.size() > 1) {
     for (const auto& piece : pieces) joined.insert(joined.end(), piece.begin(), piece.end());

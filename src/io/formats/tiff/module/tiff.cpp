@@ -252,6 +252,14 @@ class Palette {
     }
   }
   const std::uint8_t* colour(std::uint8_t index) const { return colours_[index]; }
+  // As PackedPicture has them.
+  std::vector<std::uint32_t> packed() const {
+    std::vector<std::uint32_t> out;
+    for (const auto& [red, green, blue] : colours_) {
+      out.push_back(std::uint32_t{red} | std::uint32_t{green} << 8 | std::uint32_t{blue} << 16);
+    }
+    return out;
+  }
 
  private:
   std::uint8_t colours_[256][3] = {};
@@ -562,12 +570,15 @@ void unassociate(HostImage& image, std::uint64_t colours) {
   }
 }
 
+bool has_associated_alpha(const TiffLayout& l) {
+  const int alpha = l.alpha_sample();
+  return alpha >= 0 &&
+         l.extra[static_cast<std::uint64_t>(alpha) - l.colours()] == tiff_associated_alpha;
+}
+
 void unassociate(HostImage& image, const TiffLayout& l) {
   const std::uint64_t colours = l.colours();
-  if (!image.type.alpha ||
-      l.extra[static_cast<std::uint64_t>(l.alpha_sample()) - colours] != tiff_associated_alpha) {
-    return;
-  }
+  if (!has_associated_alpha(l)) return;
   switch (image.type.cls) {
     case PixelClass::single: return unassociate<float>(image, colours);
     case PixelClass::uint16: return unassociate<std::uint16_t>(image, colours);
@@ -588,29 +599,41 @@ TiffFile open_page(Memory& memory, const TiffHeader& header, const ImageInfo& in
   return file;
 }
 
+// Which channel each sample of a pixel is; alpha is the last.
+void set_samples(const TiffLayout& l, PackedForm& form) {
+  const int alpha = l.alpha_sample();
+  form.channel_of.resize(static_cast<size_t>(form.samples()));
+  for (int k = 0; k < form.samples(); ++k) {
+    const bool is_behind = alpha >= 0 && k > alpha;
+    form.channel_of[static_cast<size_t>(k)] = static_cast<std::uint8_t>(k == alpha  ? form.colours()
+                                                                        : is_behind ? k - 1
+                                                                                    : k);
+  }
+  if (has_associated_alpha(l)) form.alpha = PackedForm::Alpha::associated;
+}
+
 // Nothing for files whose samples are stored in ways that no device knows.
 std::optional<PackedForm> form_of(TIFF* tiff, const TiffHeader& header, const ImageInfo& info) {
   const TiffLayout& l = header.layout;
-  const bool is_plain = (l.is_gray() || l.photometric == tiff_rgb) && l.numbers != tiff_signed &&
-                        static_cast<int>(l.samples) == info.type.channels &&
-                        header.planes.count == 1 && l.depth == 1;
-  const bool is_half = l.numbers == tiff_float && l.bits == 16;
-  const bool is_known = l.bits == (info.type.cls == PixelClass::logical
-                                       ? 1
-                                       : static_cast<std::uint64_t>(8 * bytes_of(info.type.cls))) ||
-                        is_half;
+  const bool is_plain =
+      (l.is_gray() || l.photometric == tiff_rgb || (l.is_palette() && l.samples == 1)) &&
+      l.numbers != tiff_signed && header.planes.count == 1 && l.depth == 1;
   std::uint16_t fill = FILLORDER_MSB2LSB, predictor = PREDICTOR_NONE;
   TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &fill);
   TIFFGetField(tiff, TIFFTAG_PREDICTOR, &predictor);
-  if (!is_plain || !is_known || fill != FILLORDER_MSB2LSB || l.samples > 255) return {};
+  if (!is_plain || fill != FILLORDER_MSB2LSB || l.samples > 255) return {};
   auto form = tiff_form(info.type, l.size, static_cast<int>(l.compression), predictor);
   if (!form) return {};
-  if (is_half) {
-    form->sample = PackedForm::Sample::half;
-    form->bits = 16;
-  }
+  form->bits = static_cast<int>(l.bits);
+  if (l.numbers == tiff_float && l.bits == 16) form->sample = PackedForm::Sample::half;
   form->big_endian = TIFFIsBigEndian(tiff) != 0;
-  form->inverted = l.photometric == tiff_white_is_zero;
+  // Floats whose white is 0 are read as they are.
+  form->inverted = l.photometric == tiff_white_is_zero && info.type.cls != PixelClass::single;
+  form->palette = l.is_palette();
+  set_samples(l, *form);
+  // Samples beside the colours are not multiplied by alpha.
+  const bool has_more = form->colours() != static_cast<int>(l.colours()) && !form->palette;
+  if (form->alpha == PackedForm::Alpha::associated && has_more) return {};
   if (l.planar == PLANARCONFIG_SEPARATE && l.samples > 1) {
     form->order = PackedForm::Order::by_plane;
   }
@@ -633,6 +656,7 @@ std::optional<PackedPicture> scan_tiff(InputBytes bytes, const ImageInfo& info) 
   auto form = form_of(file.get(), header, info);
   if (!form) return {};
   PackedPicture out{.form = std::move(*form), .chunks = {}, .parts = {bytes}};
+  if (out.form.palette) out.palette = Palette(file.get(), header.layout).packed();
   for (std::int64_t i = 0; i < out.form.chunks(); ++i) {
     const auto chunk = static_cast<std::uint32_t>(i);
     const std::uint64_t begin = TIFFGetStrileOffset(file.get(), chunk);
