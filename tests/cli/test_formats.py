@@ -128,6 +128,13 @@ class TiffSamples(Formats):
             np.save(data, stored)
             self.equal(self.read(data.getvalue(), name="in.npy"), expected)
 
+    def test_runs_of_packbits_that_go_on_in_the_next_row(self):
+        """As tifffile writes them of single bits, though TIFF 6.0 packs each row by itself."""
+        pixels = np.repeat(np.array([10, 20, 30], np.uint8), (4, 9, 2)).reshape(5, 3)
+        runs = bytes([257 - 4, 10, 257 - 9, 20, 257 - 2, 30])
+        self.equal(self.read(tiff(page(pixels, compression=32773, pack=lambda _: runs))), pixels)
+        np.testing.assert_array_equal(self.pixels("in.tif"), pixels)  # as Pillow reads it
+
     def test_numbers_that_are_not_read_are_refused(self):
         gray = numbers(1, 255, np.uint8)
         for data, reason in [

@@ -441,8 +441,39 @@ struct RowRange {
   std::int64_t y, y_end;
 };
 
+// For PackBits: some writers let a run go on in the next row, though TIFF 6.0 says to pack each by
+// itself. Asked for single rows, libtiff drops the rest of such a run, and what follows is shifted.
+void read_whole_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, RowRange rows,
+                       RowReader& reader) {
+  std::uint32_t said = 0;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &said);
+  const std::int64_t strip_rows = std::clamp<std::int64_t>(said, 1, l.size.height);
+  const auto row_bytes = static_cast<size_t>(TIFFScanlineSize64(tiff));
+  std::vector<std::uint8_t> strip(static_cast<size_t>(TIFFStripSize64(tiff)) + 8);
+  const int samples = static_cast<int>(l.samples);
+  const bool apart = l.planar == PLANARCONFIG_SEPARATE;
+  for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
+    for (std::int64_t top = rows.y / strip_rows * strip_rows; top < rows.y_end; top += strip_rows) {
+      const std::uint32_t which = TIFFComputeStrip(tiff, static_cast<std::uint32_t>(top),
+                                                   static_cast<std::uint16_t>(plane));
+      if (TIFFReadEncodedStrip(tiff, which, strip.data(), -1) < 0) {
+        fail_tiff(memory, "a strip cannot be read");
+      }
+      const std::int64_t end = std::min(top + strip_rows, rows.y_end);
+      for (std::int64_t y = std::max(top, rows.y); y < end; ++y) {
+        reader.put(strip.data() + static_cast<size_t>(y - top) * row_bytes, 0, y - rows.y,
+                   l.size.width, plane, apart ? 1 : samples);
+      }
+    }
+  }
+}
+
 void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, RowRange rows,
                  RowReader& reader) {
+  constexpr std::uint64_t most_at_once = std::uint64_t{64} << 20;  // bytes of a strip
+  if (l.compression == COMPRESSION_PACKBITS && TIFFStripSize64(tiff) <= most_at_once) {
+    return read_whole_strips(tiff, memory, l, rows, reader);
+  }
   std::vector<std::uint8_t> row(static_cast<size_t>(TIFFScanlineSize64(tiff)) + 8);
   const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
