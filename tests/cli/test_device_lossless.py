@@ -234,6 +234,14 @@ class DeviceLossless(ProgramTest):
         # Results in PackBits are the processor's.
         self.check(16, 12)
 
+    def test_a_page_of_several(self):
+        pages = [ramp(40, 50, i) for i in range(3)]
+        first, *more = map(Image.fromarray, pages)
+        first.save(self.path("in.tif"), save_all=True, append_images=more, compression="tiff_lzw")
+        said = self.run_on("device", "fliplr", "in.tif", "--pages", "2", "-o", "a.tif").err
+        self.assertEqual(self.numbers(said), {"decoded": 1, "by_processor": 0, "encoded": 1})
+        self.assertTrue(np.array_equal(self.pixels("a.tif"), pages[1][:, ::-1]))
+
     def make_exr_alpha(self, glows):
         os.makedirs(self.path("in"))
         for i, rgba in self.make_alpha():
