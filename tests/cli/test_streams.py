@@ -298,7 +298,7 @@ class Streams(Frames):
         source.wait()
         self.assertEqual(run.returncode, 0)
         if not SANITIZED:  # whose allocator keeps what is freed
-            self.assertLess(int(err), 400 * 1024)  # KiB
+            self.assertLess(int(err), 128 * 1024)  # KiB
 
     def test_a_slow_reader_holds_the_stream_back(self):
         [frame] = self.frames("420jpeg", 1, 640, 480)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/batch/picture_bands.hpp"
 #include "engine/batch/picture_pages.hpp"
@@ -22,6 +23,10 @@ std::string why_too_large(const PictureJob& job) {
   return fmt::format("it takes at least {:.0f} MiB as a whole, and --memory allows {:.0f}: {}",
                      static_cast<double>(all.bytes) / mebi,
                      static_cast<double>(job.settings.memory) / mebi, why_not);
+}
+
+PictureWork::~PictureWork() {
+  if (is_pooled(picture(), result_)) keep_bytes(std::move(result_.bytes));
 }
 
 std::optional<std::int64_t> PictureWork::prepare() {

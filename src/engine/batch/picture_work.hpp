@@ -19,6 +19,7 @@ class PictureWork : public FileWork {
   // index: of the file, among those of the run.
   PictureWork(Picture& picture, PictureSettings& settings, std::int64_t index)
       : job_{picture, settings, index, this}, piped_(picture.content != nullptr) {}
+  ~PictureWork() override;
 
   std::optional<std::int64_t> prepare() override;
   void decode() override;

@@ -254,6 +254,11 @@ io::Bytes PictureWorker::encode_measured(const std::filesystem::path& path) cons
   return io::encode_npy(rows, shape);
 }
 
+bool is_pooled(const Picture& picture, const PictureResult& result) {
+  return result.encoded_on_device || picture.output_format == io::Format::npy ||
+         picture.output_format == io::Format::y4m;
+}
+
 void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
   job_.check_time();
   if (path == "-" || (picture_.joined && path == picture_.output)) {
@@ -266,9 +271,7 @@ void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else {
     io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
   }
-  // Others were not made in a kept buffer.
-  const bool was_kept = result_.encoded_on_device || picture_.output_format == io::Format::npy;
-  if (was_kept) keep_bytes(std::move(bytes));
+  if (path == picture_.output && is_pooled(picture_, result_)) keep_bytes(std::move(bytes));
 }
 
 void PictureWorker::tell_losses(const io::Encoded& encoded) {

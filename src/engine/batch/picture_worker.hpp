@@ -12,6 +12,9 @@
 
 namespace impipe::engine {
 
+// Whether the bytes of a picture's result are from the pool of buffers (core/kept_bytes).
+bool is_pooled(const Picture& picture, const PictureResult& result);
+
 // The parts are FileWork's.
 class PictureWorker {
  public:

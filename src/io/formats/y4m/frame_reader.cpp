@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/kept_bytes.hpp"
+
 namespace impipe::io {
 namespace {
 
@@ -111,7 +113,7 @@ std::optional<Bytes> FrameReader::next(bool wanted, const std::function<bool()>&
   } else {
     const std::string lines = header_line_ + *first + "\n";
     const std::size_t start = lines.size();
-    out.resize(start + std::min(needs, first_bytes));
+    out = kept_bytes(start + std::min(needs, first_bytes));
     std::memcpy(out.data(), lines.data(), start);
     has = std::min(needs, buffer_.size() - at_);
     std::memcpy(out.data() + start, buffer_.data() + at_, has);

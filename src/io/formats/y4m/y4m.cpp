@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/kept_bytes.hpp"
 #include "io/formats/format_traits.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/ycbcr.hpp"
@@ -65,6 +66,17 @@ class SampleRows {
   int largest_;
   std::array<std::vector<T>, 4> rows_;
 };
+
+// A copy in pooled memory.
+std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> samples) {
+  const std::shared_ptr<Bytes> copy(new Bytes, [](Bytes* bytes) {
+    keep_bytes(std::move(*bytes));
+    delete bytes;
+  });
+  *copy = kept_bytes(samples.size());
+  std::ranges::copy(samples, copy->begin());
+  return copy;
+}
 
 YcbcrCode code_of(const Y4mHeader& header, YcbcrMatrix matrix) {
   return {matrix, header.bits, header.full_range};
@@ -296,7 +308,7 @@ HostImage decode(const DecodeInput& input, Decoded& out) {
   }
   const std::span<const std::byte> samples = bytes.subspan(at, needs);
   const Y4mHeader& header = storage.header;
-  storage.samples = std::make_shared<const Bytes>(samples.begin(), samples.end());
+  storage.samples = copy_of(samples);
   HostImage image = header.bits > 8 ? image_of<std::uint16_t>(samples, header, storage.matrix)
                                     : image_of<std::uint8_t>(samples, header, storage.matrix);
   out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(storage));
@@ -315,8 +327,7 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
   encoded.common = text;
   encoded.head = text.size() + 1;
   text += "\n" + (from == nullptr ? "FRAME" : from->frame_line) + "\n";
-  Bytes out;
-  out.reserve(text.size() + static_cast<std::size_t>(header.frame_bytes()));
+  Bytes out = kept_room(text.size() + static_cast<std::size_t>(header.frame_bytes()));
   append(out, text);
   if (header.bits > 8) {
     append_samples<std::uint16_t>(out, image, header, options.matrix, keeps ? from : nullptr);
