@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/shared_pool.hpp"
 #include "core/threads.hpp"
 #include "engine/batch/image_infos.hpp"
 #include "engine/batch/picture.hpp"
@@ -30,6 +31,7 @@ struct RunState {
   std::optional<MadeImage> source;
   ThreadPool own_pool{0};
   ThreadPool& pool = pool_of_run(own_pool);  // the batch's threads are its helpers
+  SharedPool shared_pool{pool};
   ImageInfos infos;
   std::optional<Lanes> lanes;
   std::optional<Timeline> timeline;

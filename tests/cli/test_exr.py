@@ -381,7 +381,7 @@ class Writing(ProgramTest):
 
     def test_zip_of_oiiotool_and_back(self):
         rng = np.random.default_rng(5)
-        for width, height in ((61, 37), (1, 1)):
+        for width, height in ((61, 37), (1, 1), (5, 1100)):  # 512 lines are packed at once
             noise = (rng.random((height, width, 3)) * rng.integers(0, 2, (height, 1, 1)) + 0.25)
             np.save(self.path("in.npy"), noise.astype(np.float32))
             self.impipe("rot90 0", "in.npy", "-o", "in.tif")

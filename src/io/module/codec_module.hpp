@@ -3,6 +3,8 @@
 // equal.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,10 +22,17 @@ namespace impipe::io {
 // allocator and the module needs none.
 using MakeImage = HostImage (*)(const ImageType& type, Size size);
 
+// Calls body(i) once for each i in [0, count), also on threads of the program that have nothing
+// else to do; returns when all are done. What a call throws is thrown on.
+using ForEach = void (*)(std::int64_t count, const std::function<void(std::int64_t)>& body);
+
 // Any function may be called from several threads at once. Errors carry the reason alone.
 class CodecModule {
  public:
   virtual ~CodecModule() = default;
+
+  // Called once, before the others: for modules that spread the chunks of one picture over threads.
+  virtual void set_for_each(ForEach) const {}
 
   // Decodes pixels as stored: the orientation is not applied. `info` is what probe said.
   virtual HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/shared_pool.hpp"
 #include "io/bytes/byte_source.hpp"
 #include "io/module/module_folders.hpp"
 
@@ -73,6 +74,7 @@ const CodecModule& open_module(const std::string& file_name) {
       fail("the codec module ", clean.string(), " belongs to another version of impipe (this is ",
            codec_version, ")");
     }
+    module->set_for_each(for_each_shared);
     return *module;
   }
   fail("the codec module ", file_name, " was not found in ", looked,

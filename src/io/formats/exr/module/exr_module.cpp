@@ -1,4 +1,5 @@
-// The codec module for EXR: OpenEXR reads from and writes to memory, on the calling thread alone.
+// The codec module for EXR: OpenEXR reads from and writes to memory, on the calling thread alone;
+// lines of ZIP and ZIPS are unpacked and packed on all threads that have nothing else to do.
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
@@ -7,6 +8,7 @@
 #include <OpenEXR/ImfThreading.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "io/formats/exr/exr_header.hpp"
@@ -134,18 +136,24 @@ class ZipLines {
 // Reads lines of ZIP and ZIPS; false for other compressions, tiles, channels of fewer pixels, and
 // damaged chunks, with pixels of any value.
 bool read_zip_lines(InputBytes file, const Imf::Header& header, const ExrLayout& layout,
-                    Planes& planes) {
+                    ForEach for_each, Planes& planes) {
   if (!is_zip(header) || !layout.storage.tiles.empty()) return false;
   ZipLines lines(file, header, layout, planes);
   if (!lines.is_full()) return false;
-  ChunkUnpacker unpacker;
-  for (std::int64_t i = 0; i < lines.chunks(); ++i) {
-    if (!lines.read(i, unpacker)) return false;
-  }
-  return true;
+  Workers<ChunkUnpacker> unpackers;
+  std::atomic<bool> whole = true;
+  for_each(lines.chunks(), [&](std::int64_t i) {
+    if (!whole) return;
+    const bool read =
+        unpackers.with_one([] { return std::make_unique<ChunkUnpacker>(); },
+                           [&](ChunkUnpacker& unpacker) { return lines.read(i, unpacker); });
+    if (!read) whole = false;
+  });
+  return whole;
 }
 
-void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, HostImage& image) {
+void read_channels(InputBytes bytes, const ExrLayout& layout, ForEach for_each, Inexact& inexact,
+                   HostImage& image) {
   Input stream(bytes);
   Imf::InputFile file(stream, no_threads);
   const Imf::Header& header = file.header();
@@ -167,7 +175,7 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, Inexact& inexact, 
   if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
   bool done = false;
   try {
-    done = read_zip_lines(bytes, header, layout, planes);
+    done = read_zip_lines(bytes, header, layout, for_each, planes);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception&) {  // OpenEXR, below, says what is wrong
@@ -212,6 +220,8 @@ class OpenExr final : public CodecModule {
  public:
   OpenExr() { Imf::setGlobalThreadCount(no_threads); }
 
+  void set_for_each(ForEach for_each) const override { for_each_ = for_each; }
+
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     return guarded("damaged EXR", [&] {
       const ExrLayout layout = exr_layout(ByteSource(bytes), 0, info.named);
@@ -220,7 +230,7 @@ class OpenExr final : public CodecModule {
         read_luma_chroma(bytes, layout, image);
       } else {
         Inexact ignored;
-        read_channels(bytes, layout, info.inexact ? *info.inexact : ignored, image);
+        read_channels(bytes, layout, for_each_, info.inexact ? *info.inexact : ignored, image);
       }
       return image;
     });
@@ -235,8 +245,11 @@ class OpenExr final : public CodecModule {
                    [&] { return write_packed_exr(type, size, chunks, options, std::move(room)); });
   }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
-    return guarded("EXR cannot be written", [&] { return write_exr(image, options); });
+    return guarded("EXR cannot be written", [&] { return write_exr(image, options, for_each_); });
   }
+
+ private:
+  mutable std::atomic<ForEach> for_each_;
 };
 
 }  // namespace

@@ -20,7 +20,6 @@
 #include "io/formats/exr/module/levels.hpp"
 #include "io/formats/exr/module/streams.hpp"
 #include "io/formats/exr/module/zip_chunks.hpp"
-#include "io/module/codec_module.hpp"
 
 namespace impipe::io {
 namespace {
@@ -186,8 +185,10 @@ class Writer {
     carried_->add_to(header_);
   }
 
-  Bytes write(const ExrLevel& picture) {
-    if (storage_.tiles.empty() && is_zip(header_) && !carried_) return zip_lines(picture);
+  Bytes write(const ExrLevel& picture, ForEach for_each) {
+    if (storage_.tiles.empty() && is_zip(header_) && !carried_) {
+      return zip_lines(picture, for_each);
+    }
     Output stream;
     if (storage_.tiles.empty()) {
       write_lines(picture, stream);
@@ -207,24 +208,52 @@ class Writer {
  private:
   bool upward() const { return storage_.line_order == Imf::DECREASING_Y; }
 
-  Bytes zip_lines(const ExrLevel& picture) {
-    // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
-    ChunkPacker packer(level_of(options_.compression, 1, 1, 6));
-    Bytes rows, room;
+  // A chunk of the lines that begin at `top`.
+  void zip_chunk(const ExrLevel& picture, std::int64_t top, Bytes& out) {
+    const std::int64_t rows = std::min(zip_rows(header_), picture.size.height - top);
+    zippers_.with_one(
+        [this] {
+          // Level 1 makes files of the size that zlib's level 4, OpenEXR's own, makes.
+          return std::make_unique<Zipper>(level_of(options_.compression, 1, 1, 6));
+        },
+        [&](Zipper& zipper) {
+          words_.chunk(picture, top, rows, zipper.rows);
+          const PackedChunk packed = zipper.packer.pack(zipper.rows);
+          out.assign(packed.begin(), packed.end());
+          return true;
+        });
+  }
+
+  Bytes zip_lines(const ExrLevel& picture, ForEach for_each) {
     const std::int64_t height = picture.size.height, most = zip_rows(header_);
+    const std::vector<std::int64_t> tops = tops_of(height, most, upward());
+    // Chunks that are packed at once: they are held until the last of them is.
+    constexpr std::int64_t lines = 512;
+    std::vector<Bytes> packed(static_cast<size_t>(lines / most));
+    size_t done = 0;
     // Memory that is not written to is not taken.
     constexpr size_t head_bytes = 65536, of_row = 8;
+    Bytes room;
     room.reserve(head_bytes +
                  static_cast<size_t>(height) *
                      (of_row + words_.row_bytes(static_cast<size_t>(picture.size.width))));
-    return of_chunks(height, most, std::move(room), [&](std::int64_t top) {
-      words_.chunk(picture, top, std::min(most, height - top), rows);
-      return packer.pack(rows);
+    return of_chunks(height, most, std::move(room), [&](std::int64_t) -> PackedChunk {
+      const size_t at = done % packed.size();
+      if (at == 0) {
+        for_each(static_cast<std::int64_t>(std::min(packed.size(), tops.size() - done)),
+                 [&](std::int64_t i) {
+                   const auto chunk = static_cast<size_t>(i);
+                   zip_chunk(picture, tops[done + chunk], packed[chunk]);
+                 });
+      }
+      ++done;
+      return packed[at];
     });
   }
 
   // OpenEXR writes the header and an empty table of the chunks' offsets. chunk_at: of the line of
-  // the picture where it begins; `most` lines are in one. out: has room for the file.
+  // the picture where it begins, called in the order of tops_of; `most` lines are in one. out: has
+  // room for the file.
   template <class ChunkAt>
   Bytes of_chunks(std::int64_t height, std::int64_t most, Bytes out, ChunkAt chunk_at) {
     Output stream;
@@ -294,9 +323,16 @@ class Writer {
     }
   }
 
+  struct Zipper {
+    explicit Zipper(int level) : packer(level) {}
+    ChunkPacker packer;
+    Bytes rows;
+  };
+
   const ExrStorage& storage_;
   const EncodeOptions& options_;
   Words words_;
+  Workers<Zipper> zippers_;
   Imf::Header header_;
   std::vector<bool> means_;
   std::optional<CarriedChannels> carried_;
@@ -304,8 +340,8 @@ class Writer {
 
 }  // namespace
 
-Bytes write_exr(const HostImage& image, const EncodeOptions& options) {
-  return Writer(image.type, options).write(whole_picture(image));
+Bytes write_exr(const HostImage& image, const EncodeOptions& options, ForEach for_each) {
+  return Writer(image.type, options).write(whole_picture(image), for_each);
 }
 
 Bytes write_packed_exr(const ImageType& type, Size size, std::span<const PackedChunk> chunks,

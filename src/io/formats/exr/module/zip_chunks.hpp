@@ -5,7 +5,10 @@
 #include <OpenEXR/ImfHeader.h>
 
 #include <memory>
+#include <mutex>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "io/picture/encoding.hpp"
 
@@ -43,6 +46,36 @@ class ChunkPacker {
  private:
   std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> library_;
   Bytes differences_, chunk_;
+};
+
+// Packers or unpackers of the threads that work on one picture: each is used by one thread at a
+// time, and no more are made than are used at once.
+template <class Worker>
+class Workers {
+ public:
+  using Pointer = std::unique_ptr<Worker>;
+
+  template <class Make, class Use>
+  auto with_one(Make make, Use use) {
+    Pointer worker = take();
+    if (!worker) worker = make();
+    auto result = use(*worker);
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+    return result;
+  }
+
+ private:
+  Pointer take() {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) return {};
+    Pointer worker = std::move(idle_.back());
+    idle_.pop_back();
+    return worker;
+  }
+
+  std::mutex mutex_;
+  std::vector<Pointer> idle_;
 };
 
 // Floats, of which none is a signalling NaN, as samples of 16 bits.
