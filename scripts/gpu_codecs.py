@@ -63,12 +63,12 @@ def png_of_up(pixels):
             + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b""))
 
 
-def exr(planes):
-    """Halves B, G, R in ZIP of zlib's level 4."""
+def exr(planes, names=("B", "G", "R")):
+    """Channels of halves, in the order of their names, in ZIP of zlib's level 4."""
     height, width = planes.shape[1:]
     def attribute(name, kind, value):
         return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
-    channels = b"".join(c + b"\0" + struct.pack("<4I", 1, 0, 1, 1) for c in (b"B", b"G", b"R"))
+    channels = b"".join(name.encode() + b"\0" + struct.pack("<4I", 1, 0, 1, 1) for name in names)
     window = struct.pack("<4i", 0, 0, width - 1, height - 1)
     head = (struct.pack("<II", 20000630, 2) + attribute(b"channels", b"chlist", channels + b"\0")
             + attribute(b"compression", b"compression", b"\3")

@@ -2,8 +2,8 @@
 # Times folders of files from a RAM disk to a RAM disk, on the CPU and on a card, with the host's
 # codecs and with the card's, and with another program (an older one) on the card. Prints a line a
 # folder: files a second, the best of two; all but the last two of PROGRAM do half of the files.
-# usage: [EXR=FILE] scripts/gpu_files.sh PROGRAM [DEVICE [SHARE [OTHER]]]
-# SHARE: of the files, 1 is all of them. EXR: another folder is 192 copies of it.
+# usage: scripts/gpu_files.sh PROGRAM [DEVICE [SHARE [OTHER]]]
+# SHARE: of the files, 1 is all of them. EXRs of 12 channels have nine that are carried over.
 set -eu
 program=$1 device=${2:-cuda:0} share=${3:-1} other=${4:-}
 work=$(mktemp -d -p /dev/shm)
@@ -21,10 +21,11 @@ make() {
   done
 }
 
-python3 - "$work" <<'PY'
+PYTHONPATH=$(dirname "$0") python3 - "$work" <<'PY'
 import sys
 import numpy as np
 from PIL import Image
+from gpu_codecs import exr
 
 def natural(height, width, channels):
     """Smooth surfaces, edges and grain: packs as photographs do."""
@@ -49,6 +50,9 @@ wide.save(f"{work}/lzw.tif", compression="tiff_lzw")
 wide.save(f"{work}/deflate.tif", compression="tiff_adobe_deflate", tiffinfo={317: 2})
 np.save(f"{work}/gray.npy", gray)
 np.save(f"{work}/colour.npy", colour)
+names = sorted(["B", "G", "R"] + [f"{pass_}.{c}" for pass_ in ("diffuse", "N", "spec") for c in "RGB"])
+with open(f"{work}/twelve.exr", "wb") as file:
+    file.write(exr(np.stack([colour[..., i % 3] * (1 - i / 20) for i in range(12)]), names))
 PY
 export XDG_CACHE_HOME=$work/cache
 "$program" '' "$work/colour.npy" -o "$work/float.exr" -d single 2> /dev/null
@@ -96,8 +100,5 @@ row tiff-lzw 384 lzw.tif
 row tiff-deflate 384 deflate.tif
 row exr-float 192 float.exr
 row exr-half 384 half.exr
-if [ -n "${EXR:-}" ]; then
-  cp "$EXR" "$work/own.exr"
-  row exr-own 192 own.exr
-fi
+row exr-12 192 twelve.exr
 row npy 512 gray.npy
