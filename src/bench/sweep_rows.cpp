@@ -154,7 +154,7 @@ std::string text_of(const Operator& op, const Given& given) {
 class Sweep {
  public:
   void add(const Operator& op) {
-    if (op.lower == nullptr || op.example.empty()) return;
+    if (op.lower == nullptr || op.reduction != nullptr || op.example.empty()) return;
     const std::optional<Given> example = example_of(op);
     if (!example) return;
     const std::string base = text_of(op, *example);

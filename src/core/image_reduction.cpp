@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -14,22 +13,12 @@
 
 #include "core/body.hpp"
 #include "core/has_v3.hpp"
-#include "core/thread_pool.hpp"
+#include "core/volume.hpp"
 
 namespace impipe {
 namespace {
 
 using Operation = ImageReduction::Operation;
-
-// Calls `use` with a pixel of the class.
-template <class Use>
-auto with_pixel(PixelClass cls, Use use) {
-  switch (cls) {
-    case PixelClass::uint16: return use(std::uint16_t{});
-    case PixelClass::single: return use(float{});
-    default: return use(std::uint8_t{});
-  }
-}
 
 // A value in raw units as a pixel: rounded half away from zero, saturated, NaN to 0.
 template <class T>
@@ -41,16 +30,6 @@ T pixel_of(double value, PixelClass cls) {
     const double rounded = std::round(value);
     return rounded > 0 ? static_cast<T>(std::min(rounded, class_max(cls))) : T{0};
   }
-}
-
-// Threads take so many rows at a time.
-void for_rows(Size size, ThreadPool& pool, const std::function<void(RowRange)>& use) {
-  constexpr std::int64_t enough_pixels = 1 << 16;
-  const std::int64_t rows =
-      std::max<std::int64_t>(1, enough_pixels / std::max<std::int64_t>(size.width, 1));
-  pool.for_each((size.height + rows - 1) / rows, [&](std::int64_t i) {
-    use({i * rows, std::min(size.height, (i + 1) * rows)});
-  });
 }
 
 void write_row(Plane& plane, std::int64_t y, const double* values, std::int64_t x,
@@ -170,8 +149,9 @@ RunningPlane begin_plane(Operation operation, const Plane& image) {
 // --- all images at once
 
 // Exchanges that sort so many values (Knuth 5.2.2 M, Batcher's merge exchange).
-std::vector<std::pair<std::uint32_t, std::uint32_t>> sorting_network(std::uint32_t count) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+using Exchanges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+Exchanges sorting_network(std::uint32_t count) {
+  Exchanges out;
   if (count < 2) return out;
   const std::uint32_t half = std::bit_ceil(count) / 2;
   for (std::uint32_t p = half; p > 0; p /= 2) {
@@ -187,6 +167,20 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> sorting_network(std::uint32
     }
   }
   return out;
+}
+
+// Leaves out the exchanges on which the values in the middle do not depend.
+void keep_medians(Exchanges& network, std::size_t count) {
+  std::vector<bool> is_read(count, false);
+  is_read[(count - 1) / 2] = is_read[count / 2] = true;
+  std::size_t kept = network.size();
+  for (std::size_t i = network.size(); i-- > 0;) {
+    const auto [low, high] = network[i];
+    if (!is_read[low] && !is_read[high]) continue;
+    is_read[low] = is_read[high] = true;
+    network[--kept] = network[i];
+  }
+  network.erase(network.begin(), network.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
 // Floats sort as whole numbers; NaN is the last of them.
@@ -356,11 +350,13 @@ class Ordered {
   using Key = typename Columns<T>::Key;
   static constexpr int width = Columns<T>::width;
 
-  Ordered(const ImageReduction& reduction, std::vector<const Plane*> planes, Plane& result)
+  Ordered(const ImageReduction& reduction, std::vector<ShiftedPlane> planes, Plane& result)
       : reduction_(reduction),
         planes_(std::move(planes)),
         result_(result),
-        network_(sorting_network(static_cast<std::uint32_t>(planes_.size()))) {}
+        network_(sorting_network(static_cast<std::uint32_t>(planes_.size()))) {
+    if (reduction_.operation == Operation::median) keep_medians(network_, planes_.size());
+  }
 
   void make(RowRange rows) const {
     Columns<T> columns(planes_.size());
@@ -387,7 +383,8 @@ class Ordered {
     const bool finite = reduction_.operation == Operation::clip;
     T part[width] = {};
     for (std::size_t n = 0; n < planes_.size(); ++n) {
-      const T* from = planes_[n]->row_as<T>(y) + x;
+      const ShiftedPlane& plane = planes_[n];
+      const T* from = plane.plane->row_as<T>(y + plane.rows) + plane.columns + x;
       if (count < width) {
         std::copy_n(from, count, part);
         from = part;
@@ -422,14 +419,14 @@ class Ordered {
   }
 
   const ImageReduction& reduction_;
-  const std::vector<const Plane*> planes_;
+  const std::vector<ShiftedPlane> planes_;
   Plane& result_;
-  const std::vector<std::pair<std::uint32_t, std::uint32_t>> network_;
+  Exchanges network_;
 };
 
-void reduce_by_order(const ImageReduction& reduction, std::vector<const Plane*> planes,
+void reduce_by_order(const ImageReduction& reduction, std::vector<ShiftedPlane> planes,
                      Plane& result, ThreadPool& pool) {
-  with_pixel(planes.front()->cls(), [&]<class T>(T) {
+  with_pixel(planes.front().plane->cls(), [&]<class T>(T) {
     const Ordered<T> ordered(reduction, std::move(planes), result);
     for_rows(result.size(), pool, [&](RowRange rows) { ordered.make(rows); });
   });
@@ -445,7 +442,14 @@ HostImage image_of(const ImageType& type, Size size, std::optional<PixelClass> a
 
 }  // namespace
 
+void median_of(std::vector<ShiftedPlane> planes, Plane& result, ThreadPool& pool) {
+  ImageReduction median;
+  median.operation = Operation::median;
+  reduce_by_order(median, std::move(planes), result, pool);
+}
+
 ImageType reduced_type(const ImageReduction& reduction, const ImageType& image) {
+  if (reduction.volume) return reduction.volume->type(image);
   ImageType type = image;
   const bool sums = reduction.operation == Operation::sum;
   if (sums || reduction.operation == Operation::std) type.cls = PixelClass::single;
@@ -555,8 +559,8 @@ HostImage reduced(const ImageReduction& reduction, std::span<const HostImage* co
   if (!first.alpha.empty()) alpha = first.alpha.cls();
   HostImage out = image_of(reduced_type(reduction, first.type), first.size(), alpha);
   for (std::size_t c = 0; c < out.planes.size(); ++c) {
-    std::vector<const Plane*> planes;
-    for (const HostImage* image : images) planes.push_back(&image->planes[c]);
+    std::vector<ShiftedPlane> planes;
+    for (const HostImage* image : images) planes.push_back({&image->planes[c]});
     reduce_by_order(reduction, std::move(planes), out.planes[c], pool);
   }
   if (!alpha) return out;

@@ -1,19 +1,21 @@
 // Several images of one type and size become one, pixel by pixel: projections of pages, stacks of
-// files, windows over time.
+// files, windows over time. Or pages become others, as the planes of a volume.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/image.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe {
 
-class ThreadPool;
+class VolumeOperation;
 
 struct ImageReduction {
-  enum class Across { pages, files, window };
+  enum class Across { pages, files, window, volume };
   enum class Operation { max, min, mean, sum, std, median, clip };
   Across across = Across::pages;  // which images become one
   Operation operation = Operation::mean;
@@ -22,6 +24,8 @@ struct ImageReduction {
   int iterations = 5;             // clip: rounds at most
   bool mean_is_centre = false;    // clip: instead of the median
   int window = 1;                 // pages of a window
+  // Instead of all of the above: the pages are the planes of a volume.
+  std::shared_ptr<const VolumeOperation> volume;
 
   // Whether each pixel needs its values of all images at once.
   bool is_by_order() const {
@@ -31,15 +35,18 @@ struct ImageReduction {
 
 ImageType reduced_type(const ImageReduction& reduction, const ImageType& image);
 
-// What of an image is worked on at a time, in rows.
-struct RowRange {
-  std::int64_t begin = 0, end = 0;
-};
-
 // The reduction of images that are all there, which have one type and size. Alpha is averaged.
 // The order of the images decides the last bits of sums of floats; the pool's threads do not.
 HostImage reduced(const ImageReduction& reduction, std::span<const HostImage* const> images,
                   ThreadPool& pool);
+
+// A plane from one of its rows and columns on.
+struct ShiftedPlane {
+  const Plane* plane = nullptr;
+  std::int64_t rows = 0, columns = 0;
+};
+// The median of each pixel of `result`, whose class the planes have, in double, and rounded once.
+void median_of(std::vector<ShiftedPlane> planes, Plane& result, ThreadPool& pool);
 
 // The same of images that come one after the other, for operations that are not by order: memory is
 // that of some numbers a pixel, however many images there are.

@@ -486,6 +486,10 @@ std::vector<std::string> object_columns(bool intensities) {
   return names;
 }
 
+std::vector<std::string> columns_of(const ObjectTable& table) {
+  return table.columns.empty() ? object_columns(table.intensities.has_value()) : table.columns;
+}
+
 std::int64_t objects_numbered(double largest, Size size) {
   // More than bytes and words can name only where an image has as many pixels.
   constexpr std::int64_t always = 65535, most = 1 << 22;

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "core/plan.hpp"
 
 namespace impipe {
 
 // The names of a row's numbers.
 std::vector<std::string> object_columns(bool intensities);
+std::vector<std::string> columns_of(const ObjectTable& table);
 
 // A record of the primitive Objects: whole numbers, those that may not fit a double exactly as
 // their quotient by 2^32 and the rest.

@@ -189,7 +189,8 @@ struct Operator {
   // Makes the operator's primitives and returns the image that goes on. Null for a source, and for
   // what takes several images.
   ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;
-  // Of an operator that makes one image of the pages of a file, of a window of them, or of files.
+  // Of an operator that makes one image of the pages of a file, of a window of them, or of files,
+  // or takes the pages as the planes of a volume.
   ImageReduction (*reduction)(const Call& call) = nullptr;
   // Sources: what `make` would make, without computing it; then the image itself.
   MadeImage (*describe)(const Call& call) = nullptr;

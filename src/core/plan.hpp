@@ -70,6 +70,8 @@ struct ObjectTable {
   std::optional<ValueId> records;  // a measurement; without one the host measures
   std::optional<ValueId> intensities;
   double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
+  // Of a table whose numbers come with the image: the names of its columns. Else empty.
+  std::vector<std::string> columns = {};
 };
 
 // A measurement that is reported: numbers of an image, or a table of its objects.

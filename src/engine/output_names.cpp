@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/volume.hpp"
 #include "engine/batch/object_text.hpp"
 #include "engine/run_settings.hpp"
 #include "engine/sandbox.hpp"
@@ -214,6 +215,33 @@ bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::Output
   });
 }
 
+// Why results whose pages are not those of the file have no names; empty where they have, or are no
+// such.
+std::string why_not_resized(const Picture& picture, const NamingTask& task) {
+  const std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
+  std::int64_t made = pages;
+  bool is_resized = false, saves = false;
+  for (const Program* part : picture.parts()) {
+    saves = saves || (is_resized && !part->plan.saves.empty());
+    if (!part->then) break;
+    const ImageReduction& reduction = part->then->reduction;
+    if (reduction.across == ImageReduction::Across::pages) made = 1;
+    if (!reduction.volume) continue;
+    is_resized = is_resized || reduction.volume->planes(made) != made;
+    made = reduction.volume->planes(made);
+  }
+  if (!is_resized) return "";
+  if (saves) return "after imresize3 `save` cannot tell which pages are which; give -o alone";
+  if (task.target == nullptr || picture.has_one_result()) return "";
+  const bool holds =
+      picture.output_format == io::Format::tiff || picture.output_format == io::Format::npy;
+  const bool is_alone = task.target->kind != Kind::in_place && !picture.joined &&
+                        !(task.target->name && task.target->name->has_page());
+  if (holds && is_alone) return "";
+  return "its " + std::to_string(pages) + " pages become " + std::to_string(made) +
+         ", which -o NAME.tif or NAME.npy holds, a file for each input";
+}
+
 // Where each page goes: into a file of its own where the template names pages, else into one file.
 // What cannot hold them fails alone.
 void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
@@ -223,6 +251,10 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     Picture& picture = pictures[i];
     if (!picture.failure && picture.stream) {
       name_frames(inputs[i], i, picture, extensions[i], task);
+    }
+    if (!picture.failure && picture.program) {
+      const std::string why = why_not_resized(picture, task);
+      if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
     }
     if (picture.failure || !picture.pages) continue;
     const std::vector<int>& pages = picture.pages->numbers;

@@ -195,10 +195,7 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
     }
   }
   bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
-  if (op->reduction != nullptr) {
-    check_reduction(script, pipeline, stage, *bound.call);
-    names.end_at(stage.name);
-  }
+  if (op->reduction != nullptr) check_reduction(script, pipeline, stage, *bound.call);
   for (const Parameter& p : op->parameters) {
     for (const std::string& name : bound.call->value(p.name).operands) {
       const auto& needed = pipeline.operands;
@@ -208,6 +205,7 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
       }
     }
   }
+  if (op->reduction != nullptr) names.end_at(stage.name);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/primitive_facts.hpp"
 #include "core/text.hpp"
+#include "core/volume.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -221,6 +222,12 @@ std::string describe(const ImageReduction& reduction) {
     case ImageReduction::Across::window:
       return fmt::format("each page is made of {} pages, which are held, on the host",
                          reduction.window);
+    case ImageReduction::Across::volume:
+      if (!reduction.volume->columns().empty()) {
+        return "the pages are the planes of a volume, of which a table is made, on the host";
+      }
+      return fmt::format("the pages are the planes of a volume, of which {} are held, on the host",
+                         reduction.volume->held());
     case ImageReduction::Across::pages:
       return reduction.is_by_order()
                  ? "the pages of a file become one image, on the host; all of them wait, in memory "

@@ -38,7 +38,6 @@ constexpr Hint hints[] = {
     {"bwboundaries", "`bwperim` marks the pixels of the boundaries"},
     {"bwdistgeodesic", "`bwdist` is the distance without obstacles"},
     {"bwfill", "`imfill` fills the holes"},
-    {"bwlabeln", "`bwlabel` makes the labels"},
     {"bwpropfilt", "`bwareafilt` keeps objects by their areas"},
     {"bwskel", "`bwmorph skel inf` makes the skeleton"},
     {"bwtraceboundary", "`bwperim` marks the pixels of the boundaries"},
@@ -229,8 +228,7 @@ std::string hint_for_volumes(const std::string& name) {
   const std::string stem = name.substr(0, name.size() - 1);
   for (const std::string& flat : {stem, stem + "2"}) {
     if (find_operator(flat) == nullptr) continue;
-    return "operators work on images, and none on volumes (3-D); `" + flat +
-           "` does each page by itself";
+    return "`" + flat + "` does each page by itself, and none like it works on volumes (3-D)";
   }
   return "";
 }

@@ -5,6 +5,7 @@
 
 #include "core/plan_builder.hpp"
 #include "core/plan_limit.hpp"
+#include "core/volume.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -20,14 +21,15 @@ std::string classes_text(const Classes& classes) {
   return out;
 }
 
-void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& options) {
+// Throws Error where the operator is not defined for the image; makes one channel of it for those
+// that take one.
+void prepare_image(const Call& call, PlanBuilder& builder, const LowerOptions& options) {
   const Operator& op = call.op();
   if (!op.classes.has(builder.current().type.cls)) {
     call.fail("it is not defined for a " + std::string(name_of(builder.current().type.cls)) +
               " image; it takes " + classes_text(op.classes));
   }
-  const ImageValue given = builder.current();
-  const int channels = given.type.channels;
+  const int channels = builder.current().type.channels;
   if (op.colour && channels != 3) {
     call.fail(
         channels == 1
@@ -50,6 +52,12 @@ void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& 
     builder.set_current(gray.lower(gray_call, builder));
     builder.note(std::string(op.name) + ": colour images go through rgb2gray first");
   }
+}
+
+void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& options) {
+  const Operator& op = call.op();
+  const ImageValue given = builder.current();
+  prepare_image(call, builder, options);
   const ImageValue seen = builder.current();
   const ImageValue made = op.lower(call, builder);
   // What only measures hands the image on as it was given.
@@ -82,8 +90,33 @@ Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const Imag
     }
     stage_types.push_back(builder.current().type);
   }
+  if (end < pipeline.stages.size()) {  // a stage that takes several images: what it takes of each
+    const Call& call = *pipeline.stages[end].call;
+    builder.begin_stage(static_cast<int>(end));
+    prepare_image(call, builder, options);
+    if (call.op().lower != nullptr) builder.set_current(call.op().lower(call, builder));
+  }
   Plan plan = builder.finish();
   plan.stage_types = std::move(stage_types);
+  return plan;
+}
+
+// What comes after a stage that makes a table of a volume: nothing but the table.
+Plan plan_of_table(const Pipeline& pipeline, size_t stage, std::vector<std::string> columns,
+                   const ImageType& type, const std::vector<ImageType>& stage_types) {
+  const BoundStage& of = pipeline.stages[stage];
+  if (stage + 1 < pipeline.stages.size()) {
+    of.call->fail("it makes a table of all pages, and no stage can follow");
+  }
+  PlanBuilder builder(type, {}, {});
+  Plan plan = builder.finish();
+  plan.writes_image = false;
+  const std::string name =
+      of.measured_as.empty() ? std::string(of.call->op().name) : of.measured_as;
+  plan.measurements.push_back({.name = name,
+                               .stage = static_cast<int>(stage),
+                               .objects = ObjectTable{.columns = std::move(columns)}});
+  plan.stage_types = stage_types;
   return plan;
 }
 
@@ -121,6 +154,12 @@ std::vector<PlanPart> lower_parts(const Pipeline& pipeline, const ImageType& inp
     type = reduced_type(*part.reduction, made);
     part.plan.stage_types.push_back(type);
     if (std::any_of(from, found, moves)) of_part.display.reset();
+    if (part.reduction->volume && !part.reduction->volume->columns().empty()) {
+      Plan table = plan_of_table(pipeline, end, part.reduction->volume->columns(), type,
+                                 part.plan.stage_types);
+      parts.push_back({std::move(table), {}, 0});
+      return parts;
+    }
     begin = end + 1;
   }
 }

@@ -87,9 +87,9 @@ class Commands(ProgramTest):
             self.assertLess(len(found), 40, words)
             listed = json.loads(self.impipe("ops", *words, "--json").out)
             self.assertEqual([op["name"] for op in listed], found)
-        self.assertTrue(self.impipe("ops", "medfilt3").out.startswith(
-            "impipe has no medfilt3; operators work on images, and none on volumes (3-D); "
-            "`medfilt2` does each page by itself\n"))
+        self.assertTrue(self.impipe("ops", "ordfilt3").out.startswith(
+            "impipe has no ordfilt3; `ordfilt2` does each page by itself, and none like it works "
+            "on volumes (3-D)\n"))
 
     def test_the_hint_for_imflatfield_flattens_every_class(self):
         y, x = np.mgrid[0:120, 0:160]

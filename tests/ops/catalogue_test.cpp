@@ -103,7 +103,7 @@ void check_use(const std::string& stage, const HostImage& image) {
 TEST(Catalogue, EveryOperatorIsDescribedFully) {
   const std::vector<std::string_view> categories{"point",     "colour", "geometry",   "filter",
                                                  "edge",      "order",  "morphology", "statistics",
-                                                 "transform", "source", "pages"};
+                                                 "transform", "source", "pages",      "volume"};
   for (const Operator& op : catalogue()) {
     EXPECT_TRUE(is_name(op.name)) << op.name;
     EXPECT_NE(std::find(categories.begin(), categories.end(), op.category), categories.end())
@@ -115,7 +115,10 @@ TEST(Catalogue, EveryOperatorIsDescribedFully) {
     EXPECT_EQ(text_of(op.not_finite).empty(), op.not_finite.rule == NotFinite::Rule::none)
         << op.name;
     EXPECT_EQ(op.help.find('\n'), std::string_view::npos) << op.name;
-    EXPECT_EQ((op.lower != nullptr) + (op.make != nullptr) + (op.reduction != nullptr), 1)
+    // A reduction may have what it takes of each image made first.
+    EXPECT_EQ((op.lower != nullptr && op.reduction == nullptr) + (op.make != nullptr) +
+                  (op.reduction != nullptr),
+              1)
         << op.name;
     EXPECT_EQ((op.describe == nullptr), (op.make == nullptr)) << op.name;
     for (const Parameter& p : op.parameters) {
@@ -149,7 +152,7 @@ TEST(Catalogue, EveryExampleRuns) {
 
 TEST(Catalogue, EveryPlanIsExplained) {
   for (const Operator& op : catalogue()) {
-    if (op.lower == nullptr) continue;
+    if (op.lower == nullptr || op.reduction != nullptr) continue;
     for (const std::string& stage : *uses_of(op)) {
       const pipeline::Pipeline used =
           pipeline::bind(pipeline::parse(std::string(op.name) + " " + stage));
@@ -168,7 +171,7 @@ TEST(Catalogue, EveryOperatorOnEveryClassAndSize) {
   const Size sizes[] = {{1, 1}, {1, 17}, {17, 1}, {31, 17}};
   std::uint64_t seed = 0;
   for (const Operator& op : catalogue()) {
-    if (op.lower == nullptr) continue;
+    if (op.lower == nullptr || op.reduction != nullptr) continue;
     const auto* list = uses_of(op);
     ASSERT_NE(list, nullptr) << op.name << " has no row in the table of this test";
     for (const std::string& arguments : *list) {
@@ -209,7 +212,7 @@ TEST(Catalogue, EveryOperatorOnEveryClassAndSize) {
 // Values, white and NaN of single images beyond what a file usually holds.
 TEST(Catalogue, SpecialValuesAreTheSameFused) {
   for (const Operator& op : catalogue()) {
-    if (op.lower == nullptr || !op.classes.single) continue;
+    if (op.lower == nullptr || op.reduction != nullptr || !op.classes.single) continue;
     if (op.name == "ordfilt2" || op.name == "medfilt2") continue;  // NaN has no place in an order
     for (const std::string& arguments : *uses_of(op)) {
       check_use(std::string(op.name) + (arguments.empty() ? "" : " " + arguments),
@@ -255,13 +258,13 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"stack iterations", "clip"},
                                                 {"temporal n", "mean"}};
   // Images of terabytes, a window without the image, or another image is needed.
-  const std::set<std::string> left_out{"imcrop rect",      "imcrop size",     "impad by",
-                                       "imresize scale",   "imresize fit",    "imresize size",
-                                       "imwarp size",      "iradon size",     "jointhist bins",
-                                       "padarray by",      "channel k",       "adapthisteq tiles",
-                                       "bwselect columns", "bwselect rows",   "imnoise mean",
-                                       "imnoise variance", "imnoise density", "imadjust in",
-                                       "imadjust out",     "imcrop origin",   "edge thresh"};
+  const std::set<std::string> left_out{
+      "imcrop rect",      "imcrop size",   "impad by",     "imresize scale",
+      "imresize fit",     "imresize size", "imwarp size",  "iradon size",
+      "jointhist bins",   "padarray by",   "channel k",    "adapthisteq tiles",
+      "bwselect columns", "bwselect rows", "imnoise mean", "imnoise variance",
+      "imnoise density",  "imadjust in",   "imadjust out", "imcrop origin",
+      "edge thresh",      "medfilt3 size"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",

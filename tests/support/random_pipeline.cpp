@@ -175,7 +175,7 @@ class Maker {
 
   std::string stage() {
     const Operator* op = nullptr;
-    while (op == nullptr || op->lower == nullptr) {
+    while (op == nullptr || op->lower == nullptr || op->reduction != nullptr) {
       op = &catalogue()[below(static_cast<int>(catalogue().size()))];
     }
     std::string text(op->name);

@@ -119,7 +119,8 @@ TEST(Sweep, HasEveryOperatorThatTakesImagesAlone) {
   }
   std::vector<std::string> missing;
   for (const Operator& op : catalogue()) {
-    if (op.lower != nullptr && !operators.contains(std::string(op.name))) {
+    if (op.lower != nullptr && op.reduction == nullptr &&
+        !operators.contains(std::string(op.name))) {
       missing.emplace_back(op.name);
     }
   }

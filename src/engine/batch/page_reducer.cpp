@@ -9,7 +9,7 @@ namespace impipe::engine {
 
 PageReducer::PageReducer(const ImageReduction& reduction, Options options)
     : reduction_(reduction), options_(std::move(options)) {
-  if (reduction_.across == ImageReduction::Across::window) return;
+  if (reduction_.across == ImageReduction::Across::window || reduction_.volume) return;
   if (reduction_.is_by_order()) {
     store_.emplace(options_.scratch, options_.pages, options_.memory);
   } else {
@@ -25,6 +25,16 @@ void PageReducer::add(Page page, const Emit& emit) {
                 ExitCode::file_failed);
   }
   const std::int64_t index = come_++;
+  if (reduction_.volume) {
+    if (index == 0) {
+      volume_ = reduction_.volume->begin(kind.type, kind.size, options_.pages);
+    }
+    options_.check();
+    volume_->add(std::exchange(page.image, {}), *options_.pool);
+    window_.push_back(std::move(page));
+    emit_planes(emit);
+    return;
+  }
   if (reduction_.across != ImageReduction::Across::window) {
     if (running_) running_->add(page.image, *options_.pool);
     if (store_) store_->put(index, std::exchange(page.image, {}));
@@ -56,7 +66,27 @@ void PageReducer::emit_window(std::int64_t which, const Emit& emit) {
   emit(std::move(out));
 }
 
+// Planes that are more than the pages have the source of the last of those. Where they are not the
+// pages' own, they are numbered anew.
+void PageReducer::emit_planes(const Emit& emit) {
+  for (; volume_->has_next(); ++emitted_) {
+    options_.check();
+    const Page& of = window_.front();
+    Page out{volume_->next(*options_.pool), of.source, of.which, of.number};
+    if (reduction_.volume->planes(options_.pages) != options_.pages) {
+      out.number = static_cast<int>(emitted_) + 1;
+    }
+    if (window_.size() > 1) window_.pop_front();
+    emit(std::move(out));
+  }
+}
+
 void PageReducer::finish(const Emit& emit) {
+  if (reduction_.volume) {  // the last plane has brought the rest of the planes
+    if (come_ == 0 || reduction_.volume->columns().empty()) return;
+    Page& of = window_.front();
+    return emit({.image = {}, .source = of.source, .table = volume_->table()});
+  }
   if (reduction_.across == ImageReduction::Across::window) {
     while (emitted_ < come_) emit_window(emitted_, emit);
     return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/volume.hpp"
 #include "engine/batch/image_store.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
@@ -25,6 +26,7 @@ struct Page {
   std::shared_ptr<const PageSource> source;
   std::size_t which = 0;  // of the pages that are processed
   int number = 0;         // in the file, from 1; 0: the file has one, or it is of several
+  std::optional<std::vector<double>> table = {};  // instead of an image: see VolumeWork::table
 };
 
 // One thread at a time.
@@ -49,14 +51,18 @@ class PageReducer {
 
  private:
   void emit_window(std::int64_t which, const Emit& emit);
+  void emit_planes(const Emit& emit);
 
   const ImageReduction reduction_;
   const Options options_;
   std::optional<ImageKind> kind_;
   std::optional<RunningReduction> running_;
   std::optional<ImageStore> store_;
-  Page first_;               // without its image
-  std::deque<Page> window_;  // the first is page `window_begin_` of those that have come
+  std::unique_ptr<VolumeWork> volume_;
+  Page first_;  // without its image
+  // Pages that results are still to be made for; of a volume without their images. The first is
+  // page `window_begin_` of those that have come.
+  std::deque<Page> window_;
   std::int64_t window_begin_ = 0, come_ = 0, emitted_ = 0;
 };
 

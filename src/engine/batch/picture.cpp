@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/object_table.hpp"
+#include "core/volume.hpp"
 #include "engine/batch/object_text.hpp"
 
 namespace impipe::engine {
@@ -29,7 +30,7 @@ std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& pict
   for (const PlanMeasurement* table : tables) {
     rows.push_back(row);
     if (tables.size() > 1) rows.back().table = table->name;
-    for (std::string& name : object_columns(table->objects->intensities.has_value())) {
+    for (std::string& name : columns_of(*table->objects)) {
       rows.back().columns.push_back(std::move(name));
     }
   }
@@ -48,7 +49,9 @@ bool Picture::is_one_image(size_t part) const {
   const std::vector<const Program*> all = parts();
   return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(part),
                      [](const Program* before) {
-                       return before->then->reduction.across == ImageReduction::Across::pages;
+                       const ImageReduction& reduction = before->then->reduction;
+                       return reduction.across == ImageReduction::Across::pages ||
+                              (reduction.volume && !reduction.volume->columns().empty());
                      });
 }
 

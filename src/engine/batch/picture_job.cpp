@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/unpacks.hpp"
+#include "core/volume.hpp"
 #include "io/files/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -66,6 +67,9 @@ std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
                    pipeline::planned_sizes(settings.lanes->pipeline(), program.lowered, size,
                                            picture.partner_sizes(), settings.decode.max_pixels)};
     size = part.sizes[static_cast<size_t>(program.plan.result)];
+    if (program.then && program.then->reduction.volume) {
+      size = program.then->reduction.volume->size(size);
+    }
     if (at >= picture.first_part) out.push_back(std::move(part));
   }
   return out;
@@ -120,8 +124,12 @@ ImageBytes PictureJob::bytes_of_parts(const std::vector<SizedPart>& parts, doubl
                               ? reduction.window
                               : static_cast<double>(picture.info->pages);
     const PlanValue& made = part.program->plan.values[part.program->plan.result];
-    const double pixels =
-        static_cast<double>(part.sizes[static_cast<size_t>(part.program->plan.result)].pixels());
+    const Size size = part.sizes[static_cast<size_t>(part.program->plan.result)];
+    if (reduction.volume) {
+      waiting += reduction.volume->bytes(made.type, size, picture.info->pages);
+      continue;
+    }
+    const auto pixels = static_cast<double>(size.pixels());
     const bool is_held =
         reduction.is_by_order() || reduction.across == ImageReduction::Across::window;
     // What is more than half of the memory waits in a file.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/volume.hpp"
 
 namespace impipe::engine {
 
@@ -54,12 +55,15 @@ void PagedPicture::check_is_wanted() const {
 
 void PagedPicture::begin_parts() {
   reducers_.clear();
+  std::int64_t pages = std::ssize(page_numbers());
   for (const Program* part : picture_.parts()) {
     if (part == &picture_.last_part()) continue;
-    const PageReducer::Options options{std::ssize(page_numbers()), settings_.memory / 2,
-                                       settings_.scratch, settings_.pool,
-                                       [this] { check_is_wanted(); }};
-    reducers_.push_back(std::make_unique<PageReducer>(part->then->reduction, options));
+    const PageReducer::Options options{pages, settings_.memory / 2, settings_.scratch,
+                                       settings_.pool, [this] { check_is_wanted(); }};
+    const ImageReduction& reduction = part->then->reduction;
+    reducers_.push_back(std::make_unique<PageReducer>(reduction, options));
+    if (reduction.across == ImageReduction::Across::pages) pages = 1;
+    if (reduction.volume) pages = reduction.volume->planes(pages);
   }
 }
 
@@ -135,7 +139,14 @@ bool PagedPicture::pass_on(size_t index, Page page) {
   metadata_ = page.source->metadata;
   if (as_floats_) metadata_.samples = io::SampleType::of_class;
   material_.image = std::exchange(page.image, {});
-  if (is_identity()) {
+  if (page.table) {
+    const auto numbers = std::ssize(*page.table);
+    outcome_ = {};
+    outcome_.measurements.push_back(
+        {.values = numbers,
+         .numbers = std::move(*page.table),
+         .columns = static_cast<int>(part().plan.measurements.front().objects->columns.size())});
+  } else if (is_identity()) {
     outcome_ = {};
     outcome_.image = std::exchange(material_.image, {});
   } else {
@@ -265,8 +276,10 @@ void PagedPicture::encode() {
                   is_of_pages);
     }
   }
-  write_pages(picture_.output, picture_.output_format, std::exchange(encoded_, {}),
-              job_.has_pages() && !picture_.has_one_result(), parts.back()->plan.writes_image);
+  const bool is_of_pages =
+      (job_.has_pages() && !picture_.has_one_result()) || encoded_.files.size() > 1;
+  write_pages(picture_.output, picture_.output_format, std::exchange(encoded_, {}), is_of_pages,
+              parts.back()->plan.writes_image);
 }
 
 }  // namespace impipe::engine

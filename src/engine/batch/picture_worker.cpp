@@ -10,6 +10,7 @@
 #include "core/kept_bytes.hpp"
 #include "core/object_table.hpp"
 #include "core/primitive_facts.hpp"
+#include "core/volume.hpp"
 #include "engine/batch/object_text.hpp"
 #include "engine/batch/pixel_hash.hpp"
 #include "engine/program/picture_parts.hpp"
@@ -235,7 +236,7 @@ io::Bytes PictureWorker::encode_measured(const std::filesystem::path& path) cons
   if (const auto format = table_format(path)) {
     const PlanMeasurement* table = last_table(plan);
     return io::bytes_of_text(table_text(
-        object_columns(table->objects->intensities.has_value()),
+        columns_of(*table->objects),
         outcome_.measurements[static_cast<size_t>(table - plan.measurements.data())].numbers,
         *format));
   }
@@ -291,6 +292,13 @@ io::Encoded PictureWorker::noted(io::Encoded encoded) {
   return encoded;
 }
 
+// Of an image whose pixels are stretched over another size.
+static AffinePlace resized_place(Size from, Size to) {
+  const double across = static_cast<double>(from.width) / static_cast<double>(to.width);
+  const double down = static_cast<double>(from.height) / static_cast<double>(to.height);
+  return {across, 0, (across - 1) / 2, 0, down, (down - 1) / 2};
+}
+
 PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, Size size,
                                      bool apart) const {
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
@@ -306,6 +314,13 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
     change.place =
         change.place && place ? std::optional(composed(*change.place, *place)) : std::nullopt;
     before = sizes[static_cast<size_t>(lowered.result)];
+    const auto& then = part_of(*picture_.program, index).then;
+    if (index == part_ || !then || !then->reduction.volume) continue;
+    const Size after = then->reduction.volume->size(before);
+    if (change.place && after != before) {
+      change.place = composed(*change.place, resized_place(before, after));
+    }
+    before = after;
   }
   if (change.place) {
     change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
