@@ -18,6 +18,22 @@ struct CompileCounts {
   std::vector<std::pair<double, double>> intervals;
 };
 
+// A kernel that would have to be compiled; see OnlyCached.
+struct NotCached {};
+// While there is one, this thread's kernels come from the disk cache: NotCached is thrown instead
+// of compiling.
+class OnlyCached {
+ public:
+  OnlyCached() { wanted_ = true; }
+  ~OnlyCached() { wanted_ = false; }
+  OnlyCached(const OnlyCached&) = delete;
+  OnlyCached& operator=(const OnlyCached&) = delete;
+  static bool is_wanted() { return wanted_; }
+
+ private:
+  static inline thread_local bool wanted_ = false;
+};
+
 // What a question about a device is answered for: its answer is one for all runs.
 struct VerdictKey {
   std::string question;  // with whatever decides the answer

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "core/device_cache.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/unpacks.hpp"
 #include "engine/device/kept_devices.hpp"
@@ -255,16 +256,33 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
 
 const PendingKernel& CodecKernel::made() {
   std::call_once(once_, [this] {
-    begun_ = std::chrono::steady_clock::now();
-    const auto make = [this] { return make_(); };
+    auto looked = std::make_shared<std::promise<void>>();
+    looked_ = looked->get_future().share();
+    const auto make = [this, looked] { return cached_or_compiled(*looked); };
     try {
       kernel_ = std::async(std::launch::async, make).share();
     } catch (const std::system_error&) {  // no thread for it
-      kernel_ = std::async(std::launch::deferred, make).share();
+      looked->set_value();
+      kernel_ = std::async(std::launch::deferred, make_).share();
     }
     is_begun_ = true;
   });
   return kernel_;
+}
+
+std::shared_ptr<const Kernel> CodecKernel::cached_or_compiled(std::promise<void>& looked) {
+  try {
+    const OnlyCached only;
+    found_ = make_();
+    looked.set_value();
+    return found_;
+  } catch (const NotCached&) {
+    looked.set_value();
+  } catch (...) {
+    looked.set_value();
+    throw;
+  }
+  return make_();
 }
 
 std::shared_ptr<const Kernel> CodecKernel::kernel(const std::function<bool()>& stop) {
@@ -273,9 +291,10 @@ std::shared_ptr<const Kernel> CodecKernel::kernel(const std::function<bool()>& s
 }
 
 std::shared_ptr<const Kernel> CodecKernel::kernel_in_time() {
-  constexpr std::chrono::milliseconds in_time{150};
-  if (made().wait_until(begun_ + in_time) == std::future_status::timeout) return nullptr;
-  return kernel_.get();
+  made();
+  looked_.wait();
+  if (found_) return found_;
+  return engine::is_compiling(kernel_) ? nullptr : kernel_.get();
 }
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {

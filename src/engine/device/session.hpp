@@ -94,8 +94,7 @@ class CodecKernel {
       : make_(std::move(make)) {}
   // Waits for it. Throws Error (file_failed) when `stop` returns true before it is there.
   std::shared_ptr<const Kernel> kernel(const std::function<bool()>& stop = [] { return false; });
-  // Null also where it is not there in time: one that the disk cache has is, one that has to be
-  // compiled is not.
+  // Waits for one that the disk cache has, but not for the compiler: null until it is done.
   std::shared_ptr<const Kernel> kernel_in_time();
   // From now on it is being made.
   void begin() { made(); }
@@ -103,12 +102,15 @@ class CodecKernel {
 
  private:
   const PendingKernel& made();
+  // looked: is set once the cache was asked.
+  std::shared_ptr<const Kernel> cached_or_compiled(std::promise<void>& looked);
 
   std::function<std::shared_ptr<const Kernel>()> make_;
   std::once_flag once_;
   std::atomic<bool> is_begun_ = false;
   PendingKernel kernel_;
-  std::chrono::steady_clock::time_point begun_;
+  std::shared_future<void> looked_;      // that the cache was asked
+  std::shared_ptr<const Kernel> found_;  // what it had; read once it was asked
 };
 
 // Any thread may call any function.

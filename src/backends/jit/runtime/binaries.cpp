@@ -72,6 +72,7 @@ void with_binary(const BinaryRequest& request,
   const auto known = disk_cache().load(request.key);
   const bool cached = known && load(*known);
   if (!cached) {
+    if (OnlyCached::is_wanted()) throw NotCached();
     const std::vector<std::byte> made = compile();
     if (!load(made)) {
       throw Error(
