@@ -11,7 +11,7 @@ from program import ProgramTest
 # What is typed, word by word, and what must be among the offers.
 TYPED = [
     (["pla"], "plan"),
-    (["med"], "medfilt2"),
+    (["wien"], "wiener2"),
     (["run", "--recu"], "--recursive"),
     (["run", "edge", "--progress", "js"], "json"),
     (["edge", "x", "--format"], "--format"),
@@ -19,14 +19,14 @@ TYPED = [
     (["cache", "li"], "list"),
     (["cache", "wa"], "warm"),
     # After flags without a value, and after the values of others.
-    (["run", "--strict", "med"], "medfilt2"),
-    (["--recursive", "med"], "medfilt2"),
-    (["--device", "cpu", "-r", "med"], "medfilt2"),
+    (["run", "--strict", "wien"], "wiener2"),
+    (["--recursive", "wien"], "wiener2"),
+    (["--device", "cpu", "-r", "wien"], "wiener2"),
     (["run", "--device", "c"], "cpu"),
     (["bench", "--backend", "au"], "auto"),
     (["run", "--format", "ji"], None),
     (["run", "--format", "jx"], "jxl"),
-    (["run", "edge", "--strict", "med"], None),
+    (["run", "edge", "--strict", "wien"], None),
     (["run", "--watch", "fol"], "folder"),
     (["run", "--watch", "fil"], None),
 ]
@@ -70,7 +70,7 @@ class Completions(ProgramTest):
                   "COMP_WORDS=(impipe \"$@\"); COMP_CWORD=$#; _impipe\n"
                   "printf '%s\\n' \"${COMPREPLY[@]}\"")
         equals = [(["run", "--format", "=", "jx"], "jxl"), (["run", "--format", "="], "jxl"),
-                  (["--output", "=", "a.png", "med"], "medfilt2")]
+                  (["--output", "=", "a.png", "wien"], "wiener2")]
         for words, offer in TYPED + QUOTED + equals:
             with self.subTest(words):
                 self.check(words, offer, self.run_shell("bash", "-c", driver, "bash", *words))
@@ -81,11 +81,11 @@ class Completions(ProgramTest):
             ["bash", "--norc", "-i"], self.folder, f"source {self.script('bash')}; "
             "show() { printf '[%s%s]]' '[' \"$READLINE_LINE\"; READLINE_LINE=; }; "
             "bind -x '\"\\C-t\": show'")
-        self.becomes(terminal, "impipe 'imadjust | medf", "impipe 'imadjust | medfilt2")
+        self.becomes(terminal, "impipe 'imadjust | wien", "impipe 'imadjust | wiener2")
         self.becomes(terminal, "impipe 'edge method=ca", "impipe 'edge method=canny")
         self.becomes(terminal, "impipe --strict 'imdilate dia",
                      "impipe --strict 'imdilate diamond,")
-        self.becomes(terminal, "impipe --recursive medf", "impipe --recursive medfilt2 ")
+        self.becomes(terminal, "impipe --recursive wien", "impipe --recursive wiener2 ")
         self.becomes(terminal, "impipe run --device=cu", "impipe run --device=cuda ")
 
     def becomes(self, terminal, typed, line):
@@ -122,12 +122,12 @@ class Completions(ProgramTest):
             ["zsh", "-f", "-i"], self.folder, "autoload -Uz compinit; compinit -D -u; "
             "show() { print -rn -- \"[\"\"[$BUFFER]]\"; BUFFER= }; zle -N show; "
             f"bindkey '^T' show; source {self.script('zsh')}")
-        self.becomes(terminal, "impipe 'imadjust | medf", "impipe 'imadjust | medfilt2")
+        self.becomes(terminal, "impipe 'imadjust | wien", "impipe 'imadjust | wiener2")
         self.becomes(terminal, "impipe 'edge ca", "impipe 'edge canny")
         self.becomes(terminal, "impipe 'edge method=ca", "impipe 'edge method=canny")
         self.becomes(terminal, "impipe --strict 'imdilate dia",
                      "impipe --strict 'imdilate diamond,")
-        self.becomes(terminal, "impipe --recursive medf", "impipe --recursive medfilt2 ")
+        self.becomes(terminal, "impipe --recursive wien", "impipe --recursive wiener2 ")
         self.becomes(terminal, "impipe run --device cu", "impipe run --device cuda ")
         self.becomes(terminal, "impipe run --format jx", "impipe run --format jxl ")
 

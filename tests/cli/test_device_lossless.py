@@ -134,7 +134,7 @@ class DeviceLossless(ProgramTest):
                 if kind == "half":
                     # A signalling NaN goes through as it is.
                     channels["AO"][1].view(np.uint32)[0, 0] = 0x7f802000
-                for packing in (ZIPS, NONE):
+                for packing in (ZIPS, NONE) if kind == "half" else (ZIPS,):  # each is a kernel
                     self.write(f"in/{kind}-{packing}-{i}.exr",
                                exr(channels, size=(width, height), compression=packing))
                     count += 1
@@ -212,17 +212,18 @@ class DeviceLossless(ProgramTest):
 
     def test_tiff_with_alpha(self):
         os.makedirs(self.path("in"))
+        ways = {"associated": ["--compression", "zip"],
+                "straight": ["--attrib", "oiio:UnassociatedAlpha", "1", "--compression", "lzw"],
+                "tiles": ["--tile", "64", "32", "--compression", "none"],
+                "planes": ["--planarconfig", "separate", "--compression", "zip"]}
+        # Each is a kernel of its own to compile.
+        kinds = [("uint8", "associated"), ("uint8", "planes"), ("uint16", "straight"),
+                 ("half", "associated"), ("float", "tiles"), ("float", "straight")]
         for i, _ in self.make_alpha():
-            for depth in ("uint8", "uint16", "half", "float"):
-                for name, more in (
-                        ("associated", ["--compression", "zip"]),
-                        ("straight", ["--attrib", "oiio:UnassociatedAlpha", "1",
-                                      "--compression", "lzw"]),
-                        ("tiles", ["--tile", "64", "32", "--compression", "none"]),
-                        ("planes", ["--planarconfig", "separate", "--compression", "zip"])):
-                    self.oiio(f"rgba/{i}.png", f"in/{depth}-{name}-{i}.tif", "-d", depth, *more)
+            for depth, way in kinds:
+                self.oiio(f"rgba/{i}.png", f"in/{depth}-{way}-{i}.tif", "-d", depth, *ways[way])
         # Files of halves become files of floats.
-        self.check(64, 64)
+        self.check(24, 24)
 
     def test_palette_tiff(self):
         os.makedirs(self.path("in"))
@@ -241,11 +242,12 @@ class DeviceLossless(ProgramTest):
         self.assertEqual(self.numbers(said), {"decoded": 1, "by_processor": 0, "encoded": 1})
         self.assertTrue(np.array_equal(self.pixels("a.tif"), pages[1][:, ::-1]))
 
-    def make_exr_alpha(self, glows):
+    def make_exr_alpha(self):
+        """Every other one has light under an alpha of 0."""
         os.makedirs(self.path("in"))
         for i, rgba in self.make_alpha():
             source = f"rgba/{i}.png"
-            if glows and i % 2 == 1:
+            if i % 2 == 1:
                 self.oiio(source, f"rgba/{i}.exr", "--addc", "0.25,0.125,0,0", "-d", "float")
                 source = f"rgba/{i}.exr"
             for kind in ("half", "float"):
@@ -258,12 +260,8 @@ class DeviceLossless(ProgramTest):
                           "--compression", "zip")
 
     def test_exr_with_alpha(self):
-        self.make_exr_alpha(glows=False)
+        self.make_exr_alpha()
         # Results in RLE and PXR24 are the processor's.
-        self.check(46, 32)
-
-    def test_exr_with_light_under_an_alpha_of_0(self):
-        self.make_exr_alpha(glows=True)
         self.check(46, 32)
 
     def test_a_value_that_half_does_not_hold(self):
