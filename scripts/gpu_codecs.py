@@ -5,11 +5,14 @@ usage: scripts/gpu_codecs.py IMPIPE NVCOMP [DEVICE]
 NVCOMP: scripts/peers/nvcomp.cu, compiled; its library in LD_LIBRARY_PATH. Makes pictures in /dev/shm:
 EXRs of halves in ZIP, TIFFs of uint16 in deflate with predictor 2, PNGs of one filter, as Pillow
 writes photographs, and of drawings, and one of 6000x4000 in colour. impipe's times are those of its
-profile: from packed bytes on the card to pixels there, and back; nvCOMP's of deflate alone.
+profile: from packed bytes on the card to pixels there, and back; nvCOMP's of deflate alone. With
+ncu, each kernel alone: its part of the time, its speed, and how busy the card was.
 """
+import csv
 import io
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -181,6 +184,37 @@ def make(work):
         yield name, unpacked / (1 if name == "png-72-mb" else count)
 
 
+COUNTERS = {"us": "gpu__time_duration.sum",
+            "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
+            "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+            "alu": "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+            "lsu": "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+            "dram": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+            "long": "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+            "short": "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+            "barrier": "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"}
+
+
+def kernels_alone(command, unpacked):
+    """Of a run of `unpacked` bytes, a line a kernel; counters are means over its time."""
+    said = subprocess.run(
+        ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+         "--metrics", ",".join(COUNTERS.values())] + command, capture_output=True, text=True)
+    lines = [line for line in said.stdout.splitlines() if line.startswith('"')]
+    kernels = {}
+    for row in list(csv.DictReader(lines))[1:]:
+        one = {key: float(row[metric].replace(",", "")) for key, metric in COUNTERS.items()}
+        kernels.setdefault(row["Kernel Name"], []).append(one)
+    for name, launches in sorted(kernels.items()):
+        ns = sum(one["us"] for one in launches)
+        means = " ".join(f"{key} {sum(one[key] * one['us'] for one in launches) / ns:.1f}"
+                         for key in COUNTERS if key != "us")
+        print(f"  {name:22} {len(launches):3} launches {ns / 1e3:9.1f} us "
+              f"{unpacked / ns:7.1f} GB/s  {means}", flush=True)
+    if not kernels:
+        print(said.stdout[-300:], said.stderr[-300:])
+
+
 def main():
     program, nvcomp = sys.argv[1:3]
     device = sys.argv[3] if len(sys.argv) > 3 else "cuda:0"
@@ -206,6 +240,10 @@ def main():
                   f"{unpacked / best['decode'] / 1e3:.2f} GB/s, encodes in {best['encode']:.0f} us, "
                   f"{unpacked / best['encode'] / 1e3:.2f} GB/s, ratio "
                   f"{files * unpacked / sizes:.3f}", flush=True)
+            if shutil.which("ncu"):
+                kernels_alone([program, "", f"{work}/{name}", "-o", f"{work}/out", "--device",
+                               device, "--codec", "device"], files * unpacked)
+                subprocess.run(["rm", "-rf", f"{work}/out"])
         if os.path.exists(nvcomp):
             subprocess.run([nvcomp] + [f"{name}.set" for name in each], cwd=work)
 

@@ -23,7 +23,8 @@ struct PackedForm {
   // differences of samples, then of each row all first bytes, the uppermost, before all second
   // ones.
   enum class Filter : std::uint8_t { none, differences, float_differences, png, exr, pxr24 };
-  enum class Sample : std::uint8_t { integer, half, floating };
+  // Integers of a picture of singles become the nearest single.
+  enum class Sample : std::uint8_t { integer, half, floating, signed_integer };
   // Samples of a chunk: pixel by pixel; a row of each channel, then the next row (EXR); or a chunk
   // has one channel, and the chunks of a channel follow each other.
   enum class Order : std::uint8_t { by_pixel, by_row, by_plane };

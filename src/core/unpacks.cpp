@@ -15,6 +15,10 @@ using Sample = PackedForm::Sample;
 
 constexpr int most_channels = 16;  // four bits each in the kernels' text
 
+bool is_floating(const PackedForm& form) {
+  return form.sample == Sample::half || form.sample == Sample::floating;
+}
+
 // Whether a sample becomes a pixel of the class by no more than a scale.
 bool has_pixels(const PackedForm& form) {
   switch (form.sample) {
@@ -22,8 +26,12 @@ bool has_pixels(const PackedForm& form) {
     case Sample::floating:
       return form.bits == (form.filter == Filter::pxr24 ? 24 : 32) &&
              form.cls == PixelClass::single && !form.inverted;
+    case Sample::signed_integer:
+      return (form.bits == 8 || form.bits == 16 || form.bits == 32) &&
+             form.cls == PixelClass::single && !form.inverted;
     case Sample::integer: break;
   }
+  if (form.bits == 32) return form.cls == PixelClass::single && !form.inverted;
   if (form.bits == 1 && form.cls == PixelClass::logical) return true;
   if (form.bits == 16) return form.cls == PixelClass::uint16;
   return form.cls == PixelClass::uint8 &&
@@ -71,15 +79,14 @@ bool has_filter(const PackedForm& form) {
   switch (form.filter) {
     case Filter::none: return true;
     case Filter::differences: return form.bits >= 8 && form.order != Order::by_row;
-    case Filter::float_differences:
-      return form.sample != Sample::integer && form.order != Order::by_row;
+    case Filter::float_differences: return is_floating(form) && form.order != Order::by_row;
     case Filter::png: {
       const int bytes = std::max(1, form.samples() * form.bits / 8);  // of a pixel
       return form.order == Order::by_pixel && form.chunk == form.size && bytes <= 8 && bytes != 5 &&
              bytes != 7;
     }
     case Filter::exr: return form.bits >= 8;
-    case Filter::pxr24: return form.sample != Sample::integer && form.order == Order::by_row;
+    case Filter::pxr24: return is_floating(form) && form.order == Order::by_row;
   }
   return false;
 }
@@ -103,8 +110,7 @@ bool fits_filter(const PackedForm& form) {
   switch (form.filter) {
     case Filter::none: return true;
     case Filter::differences: return form.bits > 1 && form.order != Order::by_row;
-    case Filter::float_differences:
-      return form.sample != Sample::integer && form.order != Order::by_row;
+    case Filter::float_differences: return is_floating(form) && form.order != Order::by_row;
     case Filter::png: return form.order == Order::by_pixel && form.packing != Packing::lzw;
     case Filter::exr: return form.packing == Packing::zlib && form.bits > 1;
     case Filter::pxr24: return false;

@@ -11,6 +11,7 @@ import numpy as np
 from exr_writer import FLOAT, HALF, UINT, ZIPS, exr
 from PIL import Image
 from program import ProgramTest, colour, ramp
+from tiff_writer import page, tiff
 
 SIZES = [(1, 1), (3, 17), (120, 161), (333, 500)]
 
@@ -232,6 +233,42 @@ class DeviceLossless(ProgramTest):
                     self.path(f"in/{packing}-{i}.tif"), compression=packing)
         # Results in PackBits are the processor's.
         self.check(16, 12)
+
+    def test_tiff_of_integers(self):
+        """Those that a picture of singles holds; one of 32 bits that it cannot hold is the
+        processor's, which counts them."""
+        rng = np.random.default_rng(5)
+        os.makedirs(self.path("in"))
+        differences = {"compression": 8, "tags": ((317, 3, [2]),)}
+        expected = {}
+        for kind, low, high in (("int8", -128, 128), ("int16", -2**15, 2**15),
+                                ("int32", -2**24, 2**24), ("uint32", 0, 2**24)):
+            for order in "<>":
+                pixels = rng.integers(low, high, (37, 41)).astype(kind)
+                pixels[0, :2] = low, high - 1
+                for name, ways in (("none", {}), ("zip", differences)):
+                    def pack(block, order=order, predicts=name == "zip"):
+                        rows = np.diff(block[..., 0], axis=1, prepend=block.dtype.type(0)) \
+                            if predicts else block
+                        return rows.astype(rows.dtype.newbyteorder(order)).tobytes()
+                    path = f"in/{kind}-{name}-{'be' if order == '>' else 'le'}.tif"
+                    self.write(path, tiff(page(pixels, order=order, pack=pack, **ways)))
+                    expected[path] = pixels
+        said = self.run_on("device", "fliplr", "in", "-o", "out", "--format", "npy").err
+        self.assertEqual(self.numbers(said), {"decoded": 16, "by_processor": 0, "encoded": 0})
+        for path, pixels in expected.items():
+            made = np.load(self.path(path.replace("in/", "out/").replace(".tif", ".npy")))
+            self.assertTrue(np.array_equal(made, pixels[:, ::-1].astype(np.float32)), path)
+        pixels = np.full((37, 41), 7, np.uint32)
+        pixels[36, 40] = 2**24 + 1
+        self.write("large.tif", tiff(page(pixels)))
+        host = self.run_on("cpu", "fliplr", "large.tif", "--hash")
+        made = self.run_on("device", "fliplr", "large.tif", "--hash")
+        self.assertEqual(made.out, host.out)
+        self.assertIn("single cannot hold 1 of its values", host.err)
+        self.assertIn("single cannot hold 1 of its values", made.err)
+        self.assertEqual(self.numbers(made.err),
+                         {"decoded": 0, "by_processor": 1, "encoded": 0})
 
     def test_a_page_of_several(self):
         pages = [ramp(40, 50, i) for i in range(3)]

@@ -71,6 +71,19 @@ float value_of_half(std::uint32_t half) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
+float single_of(const PackedForm& form, std::uint32_t v) {
+  using Sample = PackedForm::Sample;
+  switch (form.sample) {
+    case Sample::half: return value_of_half(v);
+    case Sample::integer: return static_cast<float>(v);
+    case Sample::signed_integer: {
+      const auto value = static_cast<std::int64_t>(v), half = std::int64_t{1} << (form.bits - 1);
+      return static_cast<float>(value >= half ? value - 2 * half : value);
+    }
+    default: return std::bit_cast<float>(v << (32 - form.bits));
+  }
+}
+
 Planes planes_of(const PackedForm& form, Stored& stored) {
   Planes planes;
   for (int c = 0; c < form.channels; ++c) planes.emplace_back(form.cls, form.size);
@@ -86,9 +99,7 @@ Planes planes_of(const PackedForm& form, Stored& stored) {
         const bool is_inverted = form.inverted && k == 0;
         const std::uint32_t code = (is_inverted ? most - v : v) * (white / std::min(white, most));
         if (form.cls == PixelClass::single) {
-          plane.row_as<float>(y)[x] = form.sample == PackedForm::Sample::half
-                                          ? value_of_half(v)
-                                          : std::bit_cast<float>(v << (32 - form.bits));
+          plane.row_as<float>(y)[x] = single_of(form, v);
         } else if (form.cls == PixelClass::uint16) {
           plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(code);
         } else {

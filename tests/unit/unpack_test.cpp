@@ -389,6 +389,13 @@ std::vector<PackedForm> all_forms() {
     depth(form, 16, PixelClass::single, Sample::half);
     form.filter = Filter::float_differences;
   });
+  for (const int bits : {8, 16}) {
+    add([&](PackedForm& form) {
+      depth(form, bits, PixelClass::single, Sample::signed_integer);
+      form.filter = Filter::differences;
+      form.big_endian = true;
+    });
+  }
   add([&](PackedForm& form) {
     depth(form, 32, PixelClass::single, Sample::floating);
     form.filter = Filter::exr;

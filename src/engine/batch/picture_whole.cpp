@@ -65,6 +65,8 @@ void WholePicture::decode_on_host() {
     if (picture_.pages) options.page = picture_.pages->numbers.front();
     io::Decoded decoded = io::decode(file_, options);
     material_.image = std::move(decoded.image);
+    job_.check_inexact(*decoded.info.inexact);
+    result_.inexact.add(*decoded.info.inexact);
     const auto& exr = decoded.metadata.exr;
     if (exr && metadata_.exr) metadata_.exr->glows = exr->glows;
   } catch (const Error& error) {

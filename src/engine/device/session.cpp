@@ -294,7 +294,12 @@ std::shared_ptr<const Kernel> CodecKernel::kernel_in_time() {
   made();
   looked_.wait();
   if (found_) return found_;
-  return engine::is_compiling(kernel_) ? nullptr : kernel_.get();
+  if (engine::is_compiling(kernel_)) return nullptr;
+  try {
+    return kernel_.get();
+  } catch (const Error&) {  // the machine has kernels that another one compiled, but no compiler
+    return nullptr;
+  }
 }
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {

@@ -94,7 +94,8 @@ class CodecKernel {
       : make_(std::move(make)) {}
   // Waits for it. Throws Error (file_failed) when `stop` returns true before it is there.
   std::shared_ptr<const Kernel> kernel(const std::function<bool()>& stop = [] { return false; });
-  // Waits for one that the disk cache has, but not for the compiler: null until it is done.
+  // Waits for one that the disk cache has, but not for the compiler: null until it is done, and
+  // where it fails.
   std::shared_ptr<const Kernel> kernel_in_time();
   // From now on it is being made.
   void begin() { made(); }
@@ -161,6 +162,7 @@ class Session {
   // Device::prepare_one_nan's for a program that has images of single; null where it has none, on a
   // device that is the processor, and while it is compiled.
   std::shared_ptr<const Kernel> one_nan(const Program& program);
+  CodecKernel& one_nan_maker() { return one_nan_; }
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is

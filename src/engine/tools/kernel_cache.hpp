@@ -26,8 +26,8 @@ struct WarmEnd {
   std::vector<std::string> warnings;
 };
 
-// Makes a pipeline's kernels without running them. Types that the pipeline is not defined for are
-// left out. Throws Error (backend) when there is no GPU.
+// Makes a pipeline's kernels without running them, and on a GPU those of the codecs. Types that the
+// pipeline is not defined for are left out. Throws Error (backend) when there is no GPU.
 WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options);
 
 }  // namespace impipe::engine

@@ -28,7 +28,7 @@ bool keeps_packed(const DecodeInput& input, Decoded& out) {
   const ImageInfo& info = out.info;
   // Pages of a TIFF lie in the file as single pictures do.
   const bool is_alone = info.pages == 1 || info.format == Format::tiff;
-  const bool is_plain = is_alone && info.orientation <= 1 && info.samples == SampleType::of_class;
+  const bool is_plain = is_alone && info.orientation <= 1;
   if (!input.options.keep_packed || !is_plain) return false;
   const CodecModule& module = codec_module(traits(info.format).module);
   auto packed = from_module([&] { return module.scan(input.file, info); });

@@ -30,7 +30,7 @@ constexpr int piece_bits = 512, lead_bits = 256;
 constexpr int copies_a_step = 16 * inflaters, runs_a_step = 1024;
 // PNG: bytes from a pixel to the next. Of each there is a kernel.
 constexpr std::array<int, 6> png_steps = {1, 2, 3, 4, 6, 8};
-constexpr int row_items = 32, painters = 64, pixels_an_item = 4, keepers = 128;
+constexpr int row_items = 32, painters = 64, pixels_an_item = 4, word_items = 128;
 constexpr std::int64_t max_rows_at_once = 65535, max_bands_at_once = 2048;
 // Places in a chunk are bits in 32 bits, and a step may look some beyond its end.
 constexpr std::int64_t max_packed_bytes = (std::int64_t{1} << 29) - 65536;
@@ -118,6 +118,12 @@ bool has_streams(const PackedForm& form) {
   return form.packing == Packing::zlib && form.chunk_bytes() > least_stream_bytes;
 }
 
+// Whether samples are integers and pixels singles.
+bool becomes_single(const PackedForm& form) {
+  return form.cls == PixelClass::single && (form.sample == PackedForm::Sample::integer ||
+                                            form.sample == PackedForm::Sample::signed_integer);
+}
+
 Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
   std::uint64_t channel_of = 0, carried_before = 0;
   for (std::size_t k = 0; k < form.channel_of.size(); ++k) {
@@ -155,7 +161,7 @@ Parameters parameters_of(const PackedForm& form, const ValueShape& image) {
           .pass = 0,
           .stride = static_cast<int>(image.stride),
           .carried = form.carried,
-          .reserved = 0,
+          .to_single = becomes_single(form) ? 1 : 0,
           .plane = image.step,
           .channel_of = channel_of,
           .carried_before = carried_before};
@@ -176,6 +182,7 @@ enum Entry {
   sum_rows,
   sum_bytes,
   keep_chunks,
+  find_inexact,
   unfilter
 };
 
@@ -185,6 +192,12 @@ std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1
 std::int64_t bands_of(const PackedForm& form) { return parts(form.size.height, row_items); }
 std::int64_t rows_step(const PackedForm& form) {
   return parts(form.row_bytes(form.size.width), 16) * 16 * form.size.height;
+}
+
+// A word of a chunk a work-item.
+LaunchShape by_words(const PackedForm& form, std::int64_t pictures) {
+  const std::int64_t pieces = parts(form.chunk_step(), 4 * word_items);
+  return {{pictures * form.chunks() * pieces, 1, 1}, {word_items, 1, 1}};
 }
 
 std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
@@ -216,6 +229,9 @@ std::vector<Pass> passes_of(const PackedForm& form, std::int64_t pictures) {
                       {unpacked, rows, progress, status}});
   } else if (form.filter != Filter::none) {
     passes.push_back({sum_rows, shape(chunks * form.chunk.height, 1, 1, row_items), {unpacked}});
+  }
+  if (becomes_single(form) && form.bits == 32) {
+    passes.push_back({find_inexact, by_words(form, pictures), {data, unpacked, status}});
   }
   const LaunchShape pixels =
       shape(parts(form.size.width, pixels_an_item * painters),
@@ -251,10 +267,7 @@ LaunchPlan launch_of(const LaunchValues& values) {
   const int outputs = form.alpha != PackedForm::Alpha::none ? 3 : 2;
   if (static_cast<int>(values.outputs.size()) > outputs) {
     const Buffer kept{Buffer::Kind::output, outputs};
-    const std::int64_t pieces = parts(form.chunk_step(), 4 * keepers);
-    plan.passes.push_back({keep_chunks,
-                           {{pictures * form.chunks() * pieces, 1, 1}, {keepers, 1, 1}},
-                           {data, unpacked, kept}});
+    plan.passes.push_back({keep_chunks, by_words(form, pictures), {data, unpacked, kept}});
   }
   if (form.filter == Filter::png) {
     scratch(rows).bytes = pictures * rows_step(form);
@@ -288,8 +301,8 @@ Program unpacker(Dialect dialect) {
     text += part(kernels::inflate, name);
   }
   text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
-  for (const char* name :
-       {"forms", "sum_rows", "sum_bytes", "pixels", "straighten", "keep", "unfilter"}) {
+  for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "find_inexact", "straighten",
+                           "keep", "unfilter"}) {
     text += part(kernels::unpack, name);
   }
   std::string own = filled(text, {{"items", std::to_string(inflaters)},
@@ -297,8 +310,8 @@ Program unpacker(Dialect dialect) {
                                   {"lead", std::to_string(lead_bits)},
                                   {"copies", std::to_string(copies_a_step)},
                                   {"runs", std::to_string(runs_a_step)}});
-  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw", "pixels_of",
-                     "straighten",     "sum_rows",    "sum_bytes",  "keep_chunks"};
+  program.entries = {"inflate_chunks", "expand_runs", "expand_lzw",  "pixels_of",   "straighten",
+                     "sum_rows",       "sum_bytes",   "keep_chunks", "find_inexact"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
     own +=

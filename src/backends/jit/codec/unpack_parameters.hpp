@@ -23,7 +23,7 @@ struct UnpackParameters {
   int fully, scale;
   int streams, pass;
   int stride;
-  int carried, reserved;
+  int carried, to_single;
   std::int64_t plane;
   std::uint64_t channel_of;
   std::uint64_t carried_before;

@@ -37,6 +37,7 @@ struct Parameters {
 #define FAULT_LENGTH 4u  // too short or too long, packed or unpacked
 #define FAULT_SUM 5u     // not the Adler-32 that the stream ends with
 #define FAULT_FILTER 6u  // PNG has no such filter
+#define FAULT_INEXACT 7u  // a single cannot hold one of its integers
 
 // The bits of a chunk, from the first bit of its first word on, and a place in them. Behind the
 // last word there are zeros.

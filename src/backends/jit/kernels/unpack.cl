@@ -10,6 +10,7 @@
 #define CHUNK_HEAD 4
 #define IS_STORED 4u
 #define FAULT_FILTER 6u
+#define FAULT_INEXACT 7u
 
 // -- part: parameters
 // Of all kernels. Packings, filters, orders and samples in the numbers of PackedForm.
@@ -33,7 +34,7 @@ struct Parameters {
   int pass;          // of those that follow origins
   int stride;        // of the image: bytes from row to row
   int carried;       // bytes a pixel of a row's samples that are not the picture's
-  int reserved;
+  int to_single;     // samples are integers, pixels singles
   long plane;        // from plane to plane
   ulong channel_of;  // four bits for each sample of a pixel
   ulong carried_before;  // of the carried bytes: 16 bits for each of the picture's samples
@@ -46,7 +47,9 @@ struct Parameters {
 #define BY_PIXEL 0
 #define BY_ROW 1
 #define BY_PLANE 2
+#define INTEGERS 0
 #define HALF_SAMPLES 1
+#define SIGNED_INTEGERS 3
 
 // -- part: forms
 // How samples lie in a chunk.
@@ -364,8 +367,15 @@ FUNCTION uint sample_at(GLOBAL const uchar* chunk, const int row, const int whic
   }
   return v;
 }
+// The single next to an integer of so many bits.
+FUNCTION uint single_of_integer(const uint v, const int bits, const int is_signed) {
+  if (!is_signed) return FLOAT_BITS((float)v);
+  return FLOAT_BITS((float)((int)(v << (32 - bits)) >> (32 - bits)));
+}
 #define PIXEL_OF(v)                                                               \
   (all_parameters.sample == HALF_SAMPLES  ? single_of_half(v)                     \
+   : all_parameters.to_single                                                    \
+       ? single_of_integer(v, all_parameters.bits, all_parameters.sample == SIGNED_INTEGERS) \
    : all_parameters.bits == 24            ? (v) << 8                              \
    : all_parameters.inverted && k == 0    ? (uint)all_parameters.fully - (v) * scale \
                                           : (v) * scale)
@@ -443,6 +453,22 @@ KERNEL(64) void pixels_of(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
       }
     }
   }
+}
+
+// -- part: find_inexact
+// Finds integers of 32 bits that no single is equal to: the processor decodes such a picture, and
+// says how many there are. A word of a chunk a work-item.
+KERNEL(128) void find_inexact(GLOBAL const uint* data, GLOBAL const uchar* unpacked,
+                              GLOBAL uint* status, PARAMETERS) {
+  const int pieces = (all_parameters.step + 511) / 512, which = GROUP_X / pieces;
+  const int at = GROUP_X % pieces * 128 + ITEM;
+  if (4 * at >= (int)data[(long)which * CHUNK_HEAD + CHUNK_ROOM]) return;
+  const uint v = whole_sample(unpacked + (long)which * all_parameters.step, at, 4,
+                              all_parameters.big_endian);
+  const int is_exact = all_parameters.sample == SIGNED_INTEGERS
+                           ? (double)(float)(int)v == (double)(int)v
+                           : (double)(float)v == (double)v;
+  if (!is_exact) MAX_GLOBAL(&status[which / all_parameters.chunks], FAULT_INEXACT);
 }
 
 // -- part: straighten

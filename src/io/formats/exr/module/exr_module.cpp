@@ -22,10 +22,6 @@
 namespace impipe::io {
 namespace {
 
-Imath::Box2i box_of(const std::array<int, 4>& window) {
-  return {Imath::V2i(window[0], window[1]), Imath::V2i(window[2], window[3])};
-}
-
 // The planes of an image in the order of its file's channels: alpha comes last.
 Planes planes_of(const HostImage& image) {
   Planes planes = image.planes;
@@ -156,23 +152,17 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, ForEach for_each, 
                    HostImage& image) {
   Input stream(bytes);
   Imf::InputFile file(stream, no_threads);
+  check_headers(file, layout);
   const Imf::Header& header = file.header();
-  const Imath::Box2i window = box_of(layout.storage.data_window);
+  const Imath::Box2i window = header.dataWindow();
   Planes planes = planes_of(image);
   Imf::FrameBuffer buffer;
   for (size_t i = 0; i < planes.size(); ++i) {
-    const std::string& name = layout.channels[i];
-    const Imf::Channel* channel = header.channels().findChannel(name);
-    if (channel == nullptr ||
-        static_cast<int>(channel->type) != static_cast<int>(layout.types[i])) {
-      fail("damaged EXR: contradictory headers");
-    }
-    const Imf::PixelType type = channel->type == Imf::UINT ? Imf::UINT : Imf::FLOAT;
-    buffer.insert(name, Imf::Slice::Make(type, planes[i].row_as<float>(0), window, sizeof(float),
-                                         static_cast<size_t>(planes[i].stride())));
+    const Imf::PixelType type = layout.types[i] == ExrType::whole ? Imf::UINT : Imf::FLOAT;
+    buffer.insert(layout.channels[i],
+                  Imf::Slice::Make(type, planes[i].row_as<float>(0), window, sizeof(float),
+                                   static_cast<size_t>(planes[i].stride())));
   }
-  if (header.dataWindow() != window) fail("damaged EXR: contradictory headers");
-  if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
   bool done = false;
   try {
     done = read_zip_lines(bytes, header, layout, for_each, planes);

@@ -1,12 +1,36 @@
 #include "io/formats/exr/module/scan.hpp"
 
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfHeader.h>
+
 #include <cstring>
 
 #include "io/bytes/byte_source.hpp"
 #include "io/formats/exr/exr_form.hpp"
 #include "io/formats/exr/exr_layout.hpp"
+#include "io/formats/exr/module/streams.hpp"
 
 namespace impipe::io {
+
+Imath::Box2i box_of(const std::array<int, 4>& window) {
+  return {Imath::V2i(window[0], window[1]), Imath::V2i(window[2], window[3])};
+}
+
+void check_headers(const Imf::InputFile& file, const ExrLayout& layout) {
+  const Imf::Header& header = file.header();
+  for (size_t i = 0; i < layout.channels.size(); ++i) {
+    const Imf::Channel* channel = header.channels().findChannel(layout.channels[i]);
+    if (channel == nullptr ||
+        static_cast<int>(channel->type) != static_cast<int>(layout.types[i])) {
+      fail("damaged EXR: contradictory headers");
+    }
+  }
+  if (header.dataWindow() != box_of(layout.storage.data_window)) {
+    fail("damaged EXR: contradictory headers");
+  }
+  if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
+}
+
 namespace {
 
 template <class Number>
@@ -33,8 +57,18 @@ std::optional<PackedPicture> scan_exr(std::span<const std::byte> file, const Ima
   const ExrHeaders headers = read_exr_headers(source);
   if (headers.several || headers.parts.size() != 1) return {};
   const ExrPart& part = headers.parts.front();
-  auto form = form_of(exr_layout(source, 0, info.named), part, info);
+  const ExrLayout layout = exr_layout(source, 0, info.named);
+  auto form = form_of(layout, part, info);
   if (!form) return {};
+  // OpenEXR says what is wrong with a header, on the way to a device, too.
+  Input stream(file);
+  const Imf::InputFile opened(stream, no_threads);
+  check_headers(opened, layout);
+  const Imf::Header& header = opened.header();
+  if (static_cast<int>(header.compression()) != layout.storage.compression ||
+      header.lineOrder() != Imf::INCREASING_Y) {
+    return {};
+  }
   PackedPicture out{.form = std::move(*form), .chunks = {}, .parts = {file}};
   constexpr size_t offset_bytes = 8, head_bytes = 8;
   const auto table = static_cast<size_t>(headers.end);

@@ -648,7 +648,7 @@ std::optional<PackedForm> form_of(TIFF* tiff, const TiffHeader& header, const Im
   const TiffLayout& l = header.layout;
   const bool is_plain =
       (l.is_gray() || l.photometric == tiff_rgb || (l.is_palette() && l.samples == 1)) &&
-      l.numbers != tiff_signed && header.planes.count == 1 && l.depth == 1;
+      header.planes.count == 1 && l.depth == 1;
   std::uint16_t fill = FILLORDER_MSB2LSB, predictor = PREDICTOR_NONE;
   TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &fill);
   TIFFGetField(tiff, TIFFTAG_PREDICTOR, &predictor);
@@ -656,6 +656,8 @@ std::optional<PackedForm> form_of(TIFF* tiff, const TiffHeader& header, const Im
   auto form = tiff_form(info.type, l.size, static_cast<int>(l.compression), predictor);
   if (!form) return {};
   form->bits = static_cast<int>(l.bits);
+  if (l.numbers == tiff_signed) form->sample = PackedForm::Sample::signed_integer;
+  if (l.numbers == tiff_unsigned) form->sample = PackedForm::Sample::integer;
   if (l.numbers == tiff_float && l.bits == 16) form->sample = PackedForm::Sample::half;
   form->big_endian = TIFFIsBigEndian(tiff) != 0;
   // Floats whose white is 0 are read as they are.
@@ -695,6 +697,7 @@ std::optional<PackedPicture> scan_tiff(InputBytes bytes, const ImageInfo& info) 
     if (begin > bytes.size() || count > bytes.size() - begin) return {};
     out.chunks.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)});
   }
+  if (memory.complaint[0] != '\0') return {};  // which the processor's decoder ends with
   return out;
 }
 
