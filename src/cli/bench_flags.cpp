@@ -56,7 +56,11 @@ bool compares(const BenchFlags& flags) {
 
 pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
   std::vector<std::string> argument = {text};
-  return take_pipeline(argument, "", sandbox);
+  pipeline::Pipeline pipeline = take_pipeline(argument, "", sandbox);
+  if (pipeline.has_measured_arguments()) {
+    throw Error("bench: an argument of '" + text + "' is measured; write a number");
+  }
+  return pipeline;
 }
 
 std::vector<pipeline::Pipeline> pipelines_of(const BenchFlags& flags) {

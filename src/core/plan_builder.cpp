@@ -7,6 +7,7 @@
 #include "core/plan_limit.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/report_columns.hpp"
+#include "core/text.hpp"
 
 // Of the values of all channels side by side.
 IMPIPE_SCALAR_BODY(one_of_channels, { out[0] = in[(int)args[0]]; })
@@ -332,7 +333,8 @@ std::string PlanBuilder::keep_measured(const std::string& name) {
   }
   stage_names_[stage_] = name;
   // Of several measurements of one stage (stats) the names are the fields.
-  numbers_[name] = reported_table_ ? Numbers{} : reported_numbers_;
+  Numbers& numbers = numbers_[name] = reported_table_ ? Numbers{} : reported_numbers_;
+  if (plan_.measurements.back().objects) numbers.table = plan_.measurements.size() - 1;
   return "";
 }
 
@@ -385,6 +387,57 @@ Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
     fields += (fields.empty() ? "" : ", ") + name + "." + field;
   }
   call.fail(parameter, "'" + variable + "' has several numbers: " + fields);
+}
+
+MeasuredPlace PlanBuilder::measured_place(const Call& call, const std::string& variable) const {
+  const std::string name = variable.substr(0, variable.find('.'));
+  const Numbers& numbers = numbers_.find(name)->second;
+  if (numbers.table) return place_in_table(call, *numbers.table, variable);
+  MeasuredPlace place;
+  std::vector<std::string> known;
+  for (const auto& [field, number] : numbers.fields) {
+    const std::string whole = field.empty() ? name : name + "." + field;
+    const auto& [measure, element] = number;
+    known.push_back(whole);
+    for (int c = 0; c < measure.channels; ++c) {
+      const bool is_one = measure.channels == 3 && variable == whole + "." + "rgb"[c];
+      if (variable == name || variable == whole || is_one) {
+        place.elements.push_back({measure.id, c, element});
+      }
+    }
+  }
+  if (numbers.fields.empty()) call.fail("'" + name + "' has too many numbers for an argument");
+  if (place.elements.empty()) {
+    call.fail("there is no number '" + variable + "'" + did_you_mean(variable, known));
+  }
+  const auto same = [&](const PlanMeasurement& one) {
+    return one.value == place.elements.front().value;
+  };
+  const auto found = std::find_if(plan_.measurements.begin(), plan_.measurements.end(), same);
+  if (variable == name) place.matrix_columns = found->matrix_columns;
+  return place;
+}
+
+MeasuredPlace PlanBuilder::place_in_table(const Call& call, std::size_t table,
+                                          const std::string& variable) const {
+  const std::vector<std::string> columns = columns_of(*plan_.measurements[table].objects);
+  if (std::find(columns.begin(), columns.end(), "Area") == columns.end()) {
+    call.fail("'" + variable + "': a table without areas has no largest object");
+  }
+  MeasuredPlace place{.elements = {}, .table = table};
+  const std::size_t dot = variable.find('.');
+  const std::string column = dot == variable.npos ? "" : variable.substr(dot + 1);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    // `BoundingBox` is BoundingBox_x, _y, _w and _h.
+    const bool is_part = columns[i].starts_with(column + "_");
+    if (columns[i] == column || (is_part && !column.empty())) place.columns.push_back(i);
+  }
+  if (place.columns.empty()) {
+    const std::string shown = column.empty() ? "; write " + variable + ".Area, for example"
+                                             : did_you_mean(column, columns);
+    call.fail("'" + variable + "' is no column of the table" + shown);
+  }
+  return place;
 }
 
 void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns,

@@ -34,6 +34,20 @@ struct Result {
   int channels = 0;    // 0: as the first image
 };
 
+// Where the numbers of a name are that a parameter takes: elements of measurements, or columns of
+// the row that the largest object has in a table.
+struct MeasuredPlace {
+  struct Element {
+    ValueId value = 0;
+    int channel = 0;
+    int element = 0;
+  };
+  std::vector<Element> elements;
+  int matrix_columns = 1;                 // see PlanMeasurement
+  std::optional<std::size_t> table;       // of the plan's measurements
+  std::vector<std::size_t> columns = {};  // of the table
+};
+
 class PlanBuilder {
  public:
   // A plan for an input image of this type; operands are the images of --with by name. display: the
@@ -110,6 +124,10 @@ class PlanBuilder {
   Arg measured_argument(const Call& call, std::string_view parameter, const std::string& variable,
                         int channels, bool mixes);
 
+  // What such a name is for a parameter: of several channels and fields the first field of all
+  // channels goes before the second. Fails through `call` where it is none.
+  MeasuredPlace measured_place(const Call& call, const std::string& variable) const;
+
   // The alpha of an image that has one, as an image of one channel.
   ImageValue alpha_of(const ImageValue& image) const;
   // The result of this stage has no alpha (one-channel results). Everything else keeps that of its
@@ -137,6 +155,8 @@ class PlanBuilder {
   ValueId moved_alpha(Primitive primitive, const ImageValue& image,
                       const std::vector<Arg>& args = {});
   void add_numbers(std::string_view name, MeasureValue measure, std::vector<std::string> fields);
+  MeasuredPlace place_in_table(const Call& call, std::size_t table,
+                               const std::string& variable) const;
 
   Plan plan_;
   std::optional<DisplayWindow> display_;
@@ -146,6 +166,7 @@ class PlanBuilder {
   // Of one measurement the numbers of each channel, by their fields: "" where there is but one.
   struct Numbers {
     std::vector<std::pair<std::string, std::pair<MeasureValue, int>>> fields;
+    std::optional<std::size_t> table;  // of objects, among the plan's measurements
   };
   std::map<std::string, Numbers, std::less<>> numbers_;  // by the names of `as`; tables have none
   std::map<int, std::string> stage_names_;               // those of `as`, by stage

@@ -290,6 +290,9 @@ class Matcher {
       target = target_of_matrix(*matrix);
     } else if (std::holds_alternative<File>(head.value)) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+    } else if (std::holds_alternative<Measured>(head.value)) {
+      target = first(
+          [&](const Parameter& p) { return unset(p) && (p.max_numbers > 0 || takes_shape(p)); });
     } else if (std::holds_alternative<Quoted>(head.value)) {
       target = first([&](const Parameter& p) { return unset(p) && p.takes == Takes::expression; });
     } else if (std::holds_alternative<Operand>(head.value)) {
@@ -424,6 +427,8 @@ class Matcher {
       } else {
         mismatch(p, item.span);
       }
+    } else if (const auto* measured = std::get_if<Measured>(&item.value)) {
+      add_measured(p, value, *measured, item.span);
     } else if (const auto* file = std::get_if<File>(&item.value)) {
       if (!takes_shape(p) || !value.path.empty()) mismatch(p, item.span);
       value.path = file->path;
@@ -495,6 +500,54 @@ class Matcher {
     for (const double number : std::get<Range>(item.value).values()) {
       add_number(p, value, number, item.span);
     }
+  }
+
+  // Numbers in range until they are known, in ascending order, as levels and limits are.
+  static std::vector<double> stand_ins(const Parameter& p, const Measured& measured) {
+    const std::size_t least = static_cast<std::size_t>(std::max(1, p.min_numbers));
+    const std::size_t count = measured.count > 0 ? measured.count : p.max_numbers == 0 ? 1 : least;
+    std::vector<double> numbers(count, 1);
+    for (std::size_t i = 0; i < count && p.max_numbers > 0; ++i) {
+      // Of whole numbers the lower half is 0 and the upper half 1.
+      const double part = count == 1 ? 1 : static_cast<double>(i) / static_cast<double>(count - 1);
+      numbers[i] = std::clamp(p.integer ? std::round(part) : part, p.low, p.high);
+    }
+    return numbers;
+  }
+
+  void add_measured(const Parameter& p, ParameterValue& value, const Measured& measured,
+                    Span span) {
+    std::vector<double> numbers =
+        measured.numbers.empty() ? stand_ins(p, measured) : measured.numbers;
+    if (takes_shape(p) && value.word.empty() && p.max_numbers == 0) {
+      const int columns = std::max(1, measured.columns);
+      value.matrix =
+          impipe::Matrix{static_cast<int>(numbers.size()) / columns, columns, std::move(numbers)};
+      return;
+    }
+    for (const double number : numbers) {
+      if (takes_shape(p)) {  // of a named shape
+        value.numbers.push_back(number);
+        continue;
+      }
+      try {
+        if (!std::isfinite(number) && !takes_special(p, number)) mismatch(p, span);
+        add_number(p, value, number, span);
+      } catch (const Error&) {
+        const std::string is =
+            measured.numbers.empty()
+                ? " is " + std::to_string(std::max<std::size_t>(1, measured.count)) + " numbers"
+                : " is " + numbers_text(measured.numbers);
+        fail(span,
+             std::string(p.name) + " takes " + expectation(p) + ", and " + measured.name + is);
+      }
+    }
+  }
+
+  static std::string numbers_text(const std::vector<double>& numbers) {
+    std::string out;
+    for (const double number : numbers) out += (out.empty() ? "" : ", ") + number_text(number);
+    return out;
   }
 
   void add_number(const Parameter& p, ParameterValue& value, double number, Span span) {

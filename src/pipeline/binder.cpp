@@ -35,12 +35,18 @@ std::string single_word(const Stage& stage) {
   return "";
 }
 
+// A word that stands alone; empty for other items.
+std::string plain_word(const Item& item) {
+  if (const auto* word = std::get_if<Word>(&item.value)) {
+    return word->argument.empty() ? word->text : "";
+  }
+  const auto* letter = std::get_if<LetterNumber>(&item.value);
+  return letter != nullptr ? letter->text : "";
+}
+
 std::string word_at(const Argument& argument) {
   if (!argument.key.empty() || argument.items.size() != 1) return "";
-  const auto& item = argument.items.front().value;
-  if (const auto* word = std::get_if<Word>(&item)) return word->argument.empty() ? word->text : "";
-  const auto* letter = std::get_if<LetterNumber>(&item);
-  return letter != nullptr ? letter->text : "";
+  return plain_word(argument.items.front());
 }
 
 // The names that a pipeline gives: those of images and those of measured numbers.
@@ -58,17 +64,47 @@ struct Names {
   }
 };
 
-// Throws the user's error where an argument names what belongs to one page of several.
+// Throws the user's error where a name belongs to one page of several.
 void check_ended(const Script& script, const Names& names, const Operator& op,
-                 const ParameterValue& value) {
-  for (const std::string& name : value.operands) {
-    const auto found = names.ended.find(name.substr(0, name.find('.')));
-    if (found == names.ended.end()) continue;
-    throw error_at(script, value.span,
-                   std::string(op.name) + ": '" + found->first + "' is one of each image before " +
-                       found->second + ", which makes others of them; keep one after " +
-                       found->second + ", or bind an image with --with under another name");
+                 const std::string& name, Span span) {
+  const auto found = names.ended.find(name.substr(0, name.find('.')));
+  if (found == names.ended.end()) return;
+  throw error_at(script, span,
+                 std::string(op.name) + ": '" + found->first + "' is one of each image before " +
+                     found->second + ", which makes others of them; keep one after " +
+                     found->second + ", or bind an image with --with under another name");
+}
+
+// Whether a word of an argument has a meaning for the operator.
+bool knows(const Operator& op, const Item& item, const std::string& text) {
+  const auto* letter = std::get_if<LetterNumber>(&item.value);
+  return std::ranges::any_of(op.parameters, [&](const Parameter& p) {
+    return (letter != nullptr && p.letter == letter->letter) ||
+           std::ranges::find(p.words, text) != p.words.end();
+  });
+}
+
+// Makes measured numbers of the words that are names of them, and tells whether there are any.
+bool name_numbers(const Script& script, const Names& names, const Operator& op, Stage& stage) {
+  bool found = false;
+  for (Argument& argument : stage.arguments) {
+    for (Item& item : argument.items) {
+      const std::string text = plain_word(item);
+      if (text.empty() || knows(op, item, text)) continue;
+      check_ended(script, names, op, text, item.span);
+      if (!names.numbers.contains(text.substr(0, text.find('.')))) continue;
+      // Of several items each is one number until it is known better.
+      const std::size_t count = argument.items.size() > 1 ? 1 : 0;
+      item.value = Measured{.name = text, .numbers = {}, .count = count};
+      found = true;
+    }
   }
+  if (found && (op.reduction != nullptr || op.lower == nullptr)) {
+    throw error_at(script, stage.span,
+                   std::string(op.name) + ": measured numbers are those of one image, and it " +
+                       (op.reduction != nullptr ? "takes several" : "takes none"));
+  }
+  return found;
 }
 
 // Throws the user's error for a stage that takes several images where there are none.
@@ -175,9 +211,12 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
                    BoundStage& bound) {
   const Operator* op = &operator_of(script, stage, !pipeline.stages.empty());
   bound.measured_as = take_measured_name(script, stage, pipeline, names);
+  if (name_numbers(script, names, *op, stage)) bound.waiting = std::make_shared<const Stage>(stage);
   auto values = match_arguments(script, stage, *op);
   for (auto& [parameter, value] : values) {
-    check_ended(script, names, *op, value);
+    for (const std::string& name : value.operands) {
+      check_ended(script, names, *op, name, value.span);
+    }
     // What an expression names may be measured numbers.
     std::erase_if(value.operands, [&, &text = value.text](const std::string& name) {
       return !text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
@@ -186,7 +225,7 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
       if (names.numbers.contains(name)) {
         throw error_at(script, value.span,
                        std::string(op->name) + ": '" + name +
-                           "' is a number; expressions take those, as in `map 'x - " + name + "'`");
+                           "' is a number, and not an image: write " + name);
       }
       if (name.find('.') == name.npos) continue;
       throw error_at(

@@ -8,6 +8,7 @@
 #include "core/primitive_facts.hpp"
 #include "core/text.hpp"
 #include "core/volume.hpp"
+#include "pipeline/measured_arguments.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -186,6 +187,14 @@ std::string stages_text(const Pipeline& pipeline, std::span<const ExplainedPart>
     });
     out += fmt::format("  {:2}  {:<{}}  {}\n", s + 1, pipeline.stages[s].text, widest,
                        to_string(part->plan.stage_types[s]));
+  }
+  for (size_t s = 0; s < pipeline.stages.size(); ++s) {
+    const std::vector<std::string> names = awaited(pipeline.stages[s]);
+    if (names.empty()) continue;
+    out += fmt::format(
+        "  stage {} waits on the host until {} {} measured of each image; the stages before it are "
+        "computed for that first\n",
+        s + 1, fmt::join(names, ", "), names.size() == 1 ? "is" : "are");
   }
   return out;
 }

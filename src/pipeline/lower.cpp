@@ -6,6 +6,7 @@
 #include "core/plan_builder.hpp"
 #include "core/plan_limit.hpp"
 #include "core/volume.hpp"
+#include "pipeline/measured_arguments.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -65,11 +66,18 @@ void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& 
   if (op.category == "geometry") builder.set_moved();
 }
 
-// Stages [begin, end).
-Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const ImageType& input,
-                  const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
-  PlanBuilder builder(input, operands, options.display);
-  std::vector<ImageType> stage_types(begin, input);
+std::map<std::string, MeasuredPlace> places_of(const BoundStage& stage, PlanBuilder& builder) {
+  std::map<std::string, MeasuredPlace> places;
+  for (const std::string& name : awaited(stage)) {
+    places.emplace(name, builder.measured_place(*stage.call, name));
+  }
+  return places;
+}
+
+// Stages [begin, end), none of which takes several images; the type after each.
+std::vector<ImageType> lower_range(const Pipeline& pipeline, size_t begin, size_t end,
+                                   PlanBuilder& builder, const LowerOptions& options) {
+  std::vector<ImageType> types;
   for (size_t index = begin; index < end; ++index) {
     const BoundStage& stage = pipeline.stages[index];
     builder.begin_stage(static_cast<int>(index));
@@ -78,8 +86,11 @@ Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const Imag
     } else if (!stage.save_template.empty()) {
       builder.save(stage.save_template);
     } else if (stage.call->op().lower != nullptr) {
+      const Call call = stage.waiting == nullptr
+                            ? *stage.call
+                            : call_until_measured(pipeline, stage, places_of(stage, builder));
       try {
-        lower_operator(*stage.call, builder, options);
+        lower_operator(call, builder, options);
         if (!stage.measured_as.empty()) {
           const std::string why_not = builder.keep_measured(stage.measured_as);
           if (!why_not.empty()) stage.call->fail(why_not);
@@ -88,7 +99,18 @@ Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const Imag
         stage.call->fail(error.what());
       }
     }
-    stage_types.push_back(builder.current().type);
+    types.push_back(builder.current().type);
+  }
+  return types;
+}
+
+// Stages [begin, end).
+Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const ImageType& input,
+                  const std::map<std::string, ImageType>& operands, const LowerOptions& options) {
+  PlanBuilder builder(input, operands, options.display);
+  std::vector<ImageType> stage_types(begin, input);
+  for (const ImageType& type : lower_range(pipeline, begin, end, builder, options)) {
+    stage_types.push_back(type);
   }
   if (end < pipeline.stages.size()) {  // a stage that takes several images: what it takes of each
     const Call& call = *pipeline.stages[end].call;
@@ -100,6 +122,24 @@ Plan lower_stages(const Pipeline& pipeline, size_t begin, size_t end, const Imag
   plan.stage_types = std::move(stage_types);
   return plan;
 }
+
+}  // namespace
+
+MeasuringPlan lower_measuring(const Pipeline& pipeline, size_t begin, size_t stage,
+                              const ImageType& input,
+                              const std::map<std::string, ImageType>& operands,
+                              const LowerOptions& options) {
+  PlanBuilder builder(input, operands, options.display);
+  MeasuringPlan made;
+  lower_range(pipeline, begin, stage, builder, options);
+  made.places = places_of(pipeline.stages[stage], builder);
+  made.plan = builder.finish();
+  made.plan.writes_image = false;
+  made.plan.saves.clear();
+  return made;
+}
+
+namespace {
 
 // What comes after a stage that makes a table of a volume: nothing but the table.
 Plan plan_of_table(const Pipeline& pipeline, size_t stage, std::vector<std::string> columns,

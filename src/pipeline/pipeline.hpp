@@ -1,6 +1,7 @@
 // A Pipeline: operators with checked arguments, in order.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "core/operator.hpp"
 
 namespace impipe::pipeline {
+
+struct Stage;
 
 // One stage of the text: an operator, `as NAME` or `save TEMPLATE`.
 struct BoundStage {
@@ -17,6 +20,9 @@ struct BoundStage {
   std::string save_template;  // `save TEMPLATE`
   Span span;
   std::string text;  // canonical, for reports
+  // The stage as written where arguments are measured numbers (Measured), which each image has its
+  // own of; null otherwise. `call` has numbers in range instead of them until they are measured.
+  std::shared_ptr<const Stage> waiting = nullptr;
 };
 
 struct Pipeline {
@@ -35,6 +41,8 @@ struct Pipeline {
   bool has_reduction() const;
   // The stage that makes one image of all files; null where there is none.
   const BoundStage* file_reduction() const;
+  // Whether arguments of a stage are measured numbers; see measured_arguments.hpp.
+  bool has_measured_arguments() const;
   // Whether it depends on the display window of its input: `imcrop display`.
   bool reads_display() const;
 };

@@ -93,7 +93,8 @@ std::string_view kind_of(const Item& item) {
                  [](const Quoted&) { return "a quoted text"; },
                  [](const Matrix&) { return "a matrix"; }, [](const File&) { return "a file"; },
                  [](const Operand&) { return "an image"; },
-                 [](const LetterNumber&) { return "a letter and a number"; }},
+                 [](const LetterNumber&) { return "a letter and a number"; },
+                 [](const Measured&) { return "a measured number"; }},
       item.value);
 }
 
@@ -111,7 +112,8 @@ std::string print(const Item& item) {
                                [](const Matrix& matrix) { return print_matrix(matrix); },
                                [](const File& file) { return print_file(file); },
                                [](const Operand& operand) { return ":" + operand.name; },
-                               [](const LetterNumber& alias) { return alias.text; }},
+                               [](const LetterNumber& alias) { return alias.text; },
+                               [](const Measured& measured) { return measured.name; }},
                     item.value);
 }
 

@@ -3,6 +3,7 @@
 // Equality is structural: two scripts are equal when they say the same, wherever it stands.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -77,9 +78,19 @@ struct LetterNumber {
   bool operator==(const LetterNumber&) const = default;
 };
 
+// A name of measured numbers, `t` or `p.BoundingBox`, and the numbers once they are measured. No
+// text has one: the binder makes it of a word.
+struct Measured {
+  std::string name;
+  std::vector<double> numbers;  // empty: not measured yet
+  int columns = 1;              // above 1: they are a matrix of that many, row by row
+  std::size_t count = 0;        // how many there will be, where that is known
+  bool operator==(const Measured&) const = default;
+};
+
 struct Item {
   Span span;
-  std::variant<Number, Range, Word, Quoted, Matrix, File, Operand, LetterNumber> value;
+  std::variant<Number, Range, Word, Quoted, Matrix, File, Operand, LetterNumber, Measured> value;
   friend bool operator==(const Item& a, const Item& b) { return a.value == b.value; }
 };
 

@@ -64,7 +64,7 @@ TEST(Names, OfEdgesTakeMatlabsOrder) {
 
 TEST(Hints, SayWhereAMeasuredNumberGoes) {
   EXPECT_EQ(error_of("mean2 as m | imadd :m"),
-            "pipeline:1:20: imadd: 'm' is a number; expressions take those, as in `map 'x - m'`\n"
+            "pipeline:1:20: imadd: 'm' is a number, and not an image: write m\n"
             "  mean2 as m | imadd :m\n                     ^^");
   EXPECT_EQ(error_of("mean2 as | map 'x'"),
             "pipeline:1:7: as takes one name, as in `mean2 as m`\n"

@@ -81,6 +81,7 @@ std::string why_not_in_bands(const PictureJob& job) {
     return "only upright TIFFs and JPEGs are read some rows at a time";
   }
   if (job.has_reduction()) return "several images become one";
+  if (job.measures_arguments()) return "arguments of its pipeline are measured first";
   if (job.settings.decode.by_opencv) return "OpenCV reads whole pictures";
   if (info.progressive) return "progressive JPEGs are read whole";
   if (info.blocks) return "a TIFF of pictures of another format is read whole";

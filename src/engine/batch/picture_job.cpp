@@ -200,7 +200,7 @@ std::shared_ptr<const Kernel> PictureJob::kernel_of(CodecKernel& codec,
 }
 
 bool PictureJob::keeps_coded() const {
-  if (settings.jpeg_codec == JpegCodec::cpu || is_paged()) return false;
+  if (settings.jpeg_codec == JpegCodec::cpu || is_paged() || measures_arguments()) return false;
   if (shrink_of(*picture.info) != 1) return false;
   Session& first = settings.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
@@ -211,7 +211,7 @@ bool PictureJob::may_keep_packed() const {
   const DeviceInfo& device = settings.lanes->first().device();
   const bool wanted = settings.jpeg_codec == JpegCodec::device ||
                       (settings.jpeg_codec == JpegCodec::automatic && device.is_gpu);
-  return wanted && device.id != "cpu" && !is_paged() &&
+  return wanted && device.id != "cpu" && !is_paged() && !measures_arguments() &&
          io::traits(picture.info->format).packed_form != nullptr;
 }
 
@@ -220,8 +220,14 @@ bool PictureJob::keeps_packed(const PackedForm& form) const {
   return unpacks(form) && kernel_of(first.unpacker(), first) != nullptr;
 }
 
+bool PictureJob::measures_arguments() const {
+  return settings.lanes->pipeline().has_measured_arguments();
+}
+
 int PictureJob::shrink_of(const io::ImageInfo& info) const {
-  return settings.shrink_on_load && !is_paged() ? shrink_for(picture.program->lowered, info) : 1;
+  return settings.shrink_on_load && !is_paged() && !measures_arguments()
+             ? shrink_for(picture.program->lowered, info)
+             : 1;
 }
 
 bool PictureJob::writes_pixels() const {

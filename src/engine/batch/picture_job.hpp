@@ -56,6 +56,9 @@ struct PictureJob {
   int shrink_of(const io::ImageInfo& info) const;
   // Whether a JPEG may stay as it is until it is on a device.
   bool keeps_coded() const;
+  // Whether arguments of the pipeline are numbers that are measured in the picture first: it is
+  // decoded by the host, as a whole and alone.
+  bool measures_arguments() const;
   // The same of a lossless picture: whether there is a device that could unpack any, and whether it
   // unpacks those of this form.
   bool may_keep_packed() const;

@@ -147,7 +147,7 @@ ExecuteOptions WholePicture::execute_options(Session& session) const {
 }
 
 FileWork::Stack WholePicture::stack() const {
-  if (material_.read.by > 1) return {};
+  if (material_.read.by > 1 || job_.measures_arguments()) return {};
   const Session& session = settings_.lanes->first();
   const auto pixels = static_cast<double>(material_.size().pixels());
   const double bytes = picture_.program->bytes_per_pixel * pixels;

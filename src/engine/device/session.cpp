@@ -58,19 +58,25 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
   if (display && pipeline_.reads_display()) types += "; display " + to_string(*display);
   std::lock_guard lock(programs_mutex_);
   std::shared_ptr<const Program>& known = programs_[types];
-  if (!known) {
-    std::vector<pipeline::PlanPart> parts = pipeline::lower_parts(
-        pipeline_, input, operands, {.strict = options_.strict, .display = display});
-    std::shared_ptr<Program> next;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (any_scale) part->plan = for_any_scale(std::move(part->plan));
-      std::shared_ptr<Program> made = made_program(std::move(part->plan));
-      if (next) made->then = {*part->reduction, part->reduction_stage, std::move(next)};
-      next = std::move(made);
-    }
-    known = std::move(next);
-  }
+  if (!known) known = program_of(pipeline_, input, operands, display, any_scale);
   return known;
+}
+
+std::shared_ptr<const Program> Session::program_of(const pipeline::Pipeline& pipeline,
+                                                   const ImageType& input,
+                                                   const std::map<std::string, ImageType>& operands,
+                                                   const std::optional<DisplayWindow>& display,
+                                                   bool any_scale) {
+  std::vector<pipeline::PlanPart> parts = pipeline::lower_parts(
+      pipeline, input, operands, {.strict = options_.strict, .display = display});
+  std::shared_ptr<Program> next;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (any_scale) part->plan = for_any_scale(std::move(part->plan));
+    std::shared_ptr<Program> made = made_program(std::move(part->plan));
+    if (next) made->then = {*part->reduction, part->reduction_stage, std::move(next)};
+    next = std::move(made);
+  }
+  return next;
 }
 
 std::shared_ptr<Program> Session::made_program(Plan lowered) {

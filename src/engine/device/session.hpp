@@ -126,6 +126,7 @@ class Session {
   DeviceSpeed speed(int threads) { return speed_of(*device_.device, threads); }
   std::int64_t peak_memory() const { return device_.device->peak_memory(); }
   const std::string& why() const { return device_.why; }
+  bool is_strict() const { return options_.strict; }
 
   // The program for images of this type; made at most once a type. A GPU's kernels are compiled
   // meanwhile, side by side. display: see LowerOptions. any_scale: for what is read at less than
@@ -134,6 +135,15 @@ class Session {
                                          const std::map<std::string, ImageType>& operands,
                                          const std::optional<DisplayWindow>& display = {},
                                          bool any_scale = false);
+  // That of another pipeline, which is this one with the numbers of one image
+  // (settled_program.hpp); made anew.
+  std::shared_ptr<const Program> program_of(const pipeline::Pipeline& pipeline,
+                                            const ImageType& input,
+                                            const std::map<std::string, ImageType>& operands,
+                                            const std::optional<DisplayWindow>& display,
+                                            bool any_scale = false);
+  // Of a plan of its own.
+  std::shared_ptr<Program> made_program(Plan lowered);
   // The same program with kernels for stacks.
   std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
   // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which
@@ -172,7 +182,6 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
-  std::shared_ptr<Program> made_program(Plan lowered);
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
   // Images that the program's kernels may do together; 1 where any of them stands alone.
   int stackable(const Program& program) const;

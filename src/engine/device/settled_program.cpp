@@ -1,0 +1,61 @@
+#include "engine/device/settled_program.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "engine/program/picture_parts.hpp"
+#include "pipeline/measured_arguments.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// The stages of a part of a pipeline: between those that take several images.
+std::pair<std::size_t, std::size_t> stages_of(const pipeline::Pipeline& pipeline, int part) {
+  const auto reduces = [&](std::size_t stage) {
+    const auto& call = pipeline.stages[stage].call;
+    return call && call->op().reduction != nullptr;
+  };
+  const std::size_t count = pipeline.stages.size();
+  std::size_t begin = 0, end = 0;
+  for (;; begin = ++end) {
+    while (end < count && !reduces(end)) ++end;
+    if (part-- == 0) return {begin, end};
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
+                                               const PartInput& input, const Material& material,
+                                               const ExecuteOptions& options) {
+  pipeline::Pipeline settled = session.pipeline();
+  const auto [begin, end] = stages_of(settled, input.part);
+  const pipeline::LowerOptions how{.strict = session.is_strict(), .display = material.display};
+  ExecuteOptions measuring = options;
+  measuring.timed = false;
+  measuring.coded_output = {};
+  for (std::size_t stage = begin;;) {
+    stage = pipeline::first_waiting(settled, stage, end);
+    if (stage == end) break;
+    pipeline::MeasuringPlan plan =
+        pipeline::lower_measuring(settled, begin, stage, material.image.type, input.operands, how);
+    const auto program = session.made_program(plan.plan);
+    const Outcome outcome = execute_in_parts(
+        *program, material, queue, [&](const KernelSpec& spec) { return session.kernel(spec); },
+        measuring);
+    std::vector<std::vector<double>> measured;
+    for (const Measurement& one : outcome.measurements) measured.push_back(one.numbers);
+    std::map<std::string, pipeline::MeasuredNumbers> numbers;
+    for (const auto& [name, place] : plan.places) {
+      numbers.emplace(name, pipeline::numbers_at(plan.plan, place, measured));
+    }
+    try {
+      pipeline::settle(settled, stage, numbers);
+    } catch (const Error& error) {
+      throw Error(error.what(), ExitCode::file_failed);
+    }
+  }
+  return session.program_of(settled, input.first, input.operands, material.display);
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,170 @@
+"""Measured numbers are arguments: `graythresh as t | imbinarize t` is what two runs are, the second of
+which is given what the first one printed, for each picture its own.
+"""
+import json
+import os
+import unittest
+
+import numpy as np
+from PIL import Image
+from program import ProgramTest, colour, ramp
+
+
+def blobs():
+    """Two objects, of which the second in the order of labels is the larger one."""
+    mask = np.zeros((40, 50), bool)
+    mask[3:6, 2:9] = True
+    mask[10:31, 12:40] = True
+    return mask
+
+
+class MeasuredArguments(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        for i in range(3):
+            self.picture(f"in/{i}.png", (ramp(40 + i, 50, i) // (i + 1)).astype(np.uint8))
+        self.picture("colour.png", colour(40, 50, 1) // 2 + 20)
+        Image.fromarray(blobs()).save(self.path("mask.png"))
+
+    def made(self, pipeline, source="in/1.png", *arguments):
+        self.impipe(pipeline, source, "-o", "out.png", *arguments)
+        return self.pixels("out.png")
+
+    def measured(self, pipeline, source="in/1.png"):
+        """The numbers of the report's row."""
+        row = json.loads(self.impipe(pipeline, source, "-q", "--json").lines()[0])
+        return [v for k, v in row.items() if k not in ("file", "page")]
+
+    def test_each_picture_has_its_own(self):
+        self.impipe("graythresh as t | imbinarize t", "in", "-o", "out")
+        self.impipe("imgaussfilt 1 | mean2 as m | imsubtract m", "in", "-o", "less")
+        thresholds = set()
+        for i in range(3):
+            threshold, = self.measured("graythresh", f"in/{i}.png")
+            thresholds.add(threshold)
+            pixels = self.pixels(f"in/{i}.png")
+            self.assertTrue(np.array_equal(self.pixels(f"out/{i}.png"),
+                                           pixels / 255 > threshold))
+            self.impipe("imgaussfilt 1", f"in/{i}.png", "-o", "blurred.png")
+            blurred = self.pixels("blurred.png").astype(float)
+            mean, = self.measured("imgaussfilt 1 | mean2", f"in/{i}.png")
+            self.assertTrue(np.array_equal(self.pixels(f"less/{i}.png"),
+                                           np.floor(np.maximum(blurred - mean, 0) + 0.5)))
+        self.assertEqual(len(thresholds), 3)
+
+    def test_lists(self):
+        levels = self.measured("multithresh 3")
+        self.assertEqual(len(levels), 3)
+        given = ",".join(repr(v) for v in levels)
+        for stage in ("imquantize t values=0,85,170,255", "imquantize levels=t values=0,85,170,255"):
+            self.assertTrue(np.array_equal(
+                self.made("multithresh 3 as t | " + stage + " | im2uint8"),
+                self.made(f"imquantize {given} values=0,85,170,255 | im2uint8")))
+        # The limits that imadjust finds by itself.
+        for source in ("in/2.png", "colour.png"):
+            self.assertTrue(np.array_equal(self.made("stretchlim as l | imadjust l", source),
+                                           self.made("imadjust", source)))
+        # One of several, and one of a channel.
+        self.assertTrue(np.array_equal(
+            self.made("stats as s | imadd s.min"),
+            self.made(f"imadd {self.measured('min')[0]}")))
+        green = self.measured("mean2 each", "colour.png")[1]
+        self.assertTrue(np.array_equal(
+            self.made("mean2 each as m | imabsdiff m.g", "colour.png"),
+            self.made(f"imabsdiff {green!r}", "colour.png")))
+        mean, = self.measured("mean2")
+        self.assertTrue(np.array_equal(self.made("mean2 as m | imtranslate m,2"),
+                                       self.made(f"imtranslate {mean!r},2")))
+        # Of a shape.
+        self.assertTrue(np.array_equal(
+            self.made("imadd 0 | imcomplement | imdivide 255 | max as rad | imcomplement | imdilate disk,rad"),
+            self.made("imadd 0 | imcomplement | imdivide 255 | imcomplement | imdilate disk,1")))
+
+    def test_the_largest_object(self):
+        rows, columns = np.nonzero(blobs()[8:])
+        box = blobs()[8 + rows.min():9 + rows.max(), columns.min():1 + columns.max()]
+        for flags in ("", "origin=0"):
+            made = self.made(f"regionprops {flags} as p | imcrop p.BoundingBox", "mask.png")
+            self.assertTrue(np.array_equal(made, box))
+        self.assertTrue(np.array_equal(
+            self.made("regionprops as p | bwareaopen p.Area", "mask.png").sum(), box.sum()))
+
+    def test_one_after_the_other_and_kept_images(self):
+        pipeline = ("as first | graythresh as t | imgaussfilt 1 | save small-{stem}.png | "
+                    "mean2 as m | imsubtract m | imadd :first | imbinarize t")
+        threshold, = self.measured("graythresh")
+        mean, = self.measured("imgaussfilt 1 | mean2")
+        self.assertTrue(np.array_equal(
+            self.made(pipeline),
+            self.made(f"as first | imgaussfilt 1 | imsubtract {mean!r} | imadd :first | "
+                      f"imbinarize {threshold!r}")))
+        self.assertTrue(os.path.exists(self.path("small-1.png")))
+        said = self.impipe(pipeline, "in/1.png", "-n", "-q")
+        self.assertEqual(said.lines()[0].split("\t"), ["file", "t", "m"])
+        self.assertEqual([float(v) for v in said.lines()[1].split("\t")[1:]], [threshold, mean])
+
+    def test_each_page_and_what_project_makes(self):
+        pages = [Image.fromarray((ramp(30, 40, i) // (i + 1)).astype(np.uint8)) for i in range(4)]
+        pages[0].save(self.path("pages.tif"), save_all=True, append_images=pages[1:])
+        self.impipe("graythresh as t | imbinarize t", "pages.tif", "-o", "out.tif")
+        made = Image.open(self.path("out.tif"))
+        for i, page in enumerate(pages):
+            page.save(self.path("page.png"))
+            threshold, = self.measured("graythresh", "page.png")
+            made.seek(i)
+            self.assertTrue(np.array_equal(np.asarray(made), np.asarray(page) / 255 > threshold))
+        self.impipe("project max | graythresh as t | imbinarize t", "pages.tif", "-o", "one.png")
+        self.impipe("project max", "pages.tif", "-o", "max.png")
+        threshold, = self.measured("graythresh", "max.png")
+        self.assertTrue(np.array_equal(self.pixels("one.png"),
+                                       self.pixels("max.png") / 255 > threshold))
+        said = self.impipe("graythresh as t | project max | imbinarize t", "pages.tif", "-n", code=2)
+        self.assertIn("'t' is one of each image before project", said.err)
+
+    def test_devices_have_the_same_bits(self):
+        usable = [d["id"] for d in json.loads(self.impipe("devices", "--json").out) if d["usable"]]
+        for pipeline in ("graythresh as t | imbinarize t", "mean2 as m | imsubtract m",
+                         "imgaussfilt 1 | stretchlim as l | imadjust l | imresize 0.5"):
+            hashes = {self.impipe(pipeline, "in", "-n", "--hash", "-q", "--device", device).out
+                      for device in usable}
+            self.assertEqual(len(hashes), 1)
+
+    def test_what_does_not_fit_is_said(self):
+        cases = {
+            "mean2 as m | imbinarize m": "level takes a number from 0 to 1, or graythresh or "
+                                         "adaptive, and m is ",
+            "regionprops as p | imcrop p.BoundingBox": "'p' has no object",
+        }
+        self.picture("empty.png", np.zeros((9, 9), np.uint8))
+        for pipeline, message in cases.items():
+            source = "empty.png" if "regionprops" in pipeline else "in/1.png"
+            said = self.impipe(pipeline, source, "-o", "no.png", code=1)
+            self.assertIn(message, said.err)
+            self.assertIn(source, said.err)
+            self.assertFalse(os.path.exists(self.path("no.png")))
+        usage = {
+            "multithresh 2 as t | imbinarize t": "level takes a number from 0 to 1, or graythresh "
+                                                 "or adaptive, and t is 2 numbers",
+            "stats as s | imadd s.mode": "there is no number 's.mode'",
+            "regionprops as p | imcrop p.Box": "'p.Box' is no column of the table",
+            "imhist as h | imadd h": "'h' has too many numbers",
+            "imadd t | graythresh as t": "no parameter takes 't'",
+        }
+        for pipeline, message in usage.items():
+            source = "mask.png" if "regionprops" in pipeline else "in/1.png"
+            said = self.impipe(pipeline, source, "-o", "no.png", code=None)
+            self.assertNotEqual(said.code, 0)
+            self.assertIn(message, said.err)
+        said = self.impipe("bench", "graythresh as t | imbinarize t", code=2)
+        self.assertIn("is measured; write a number", said.err)
+
+    def test_words_stay_words(self):
+        """A name that is a word of the operator is the word."""
+        self.assertTrue(np.array_equal(self.made("max as adaptive | imbinarize adaptive window=9"),
+                                       self.made("imbinarize adaptive window=9")))
+        said = self.impipe("plan", "graythresh as t | imbinarize t").out
+        self.assertIn("stage 2 waits on the host until t is measured", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
