@@ -193,9 +193,23 @@ TEST(CpuRank, LargeWindowsOverManyTiles) {
   check(random, median(disk(6)), 290, 140);
   check(random, any_rank(random, rectangle(120, 12)), 200, 20);
   check(random, any_rank(random, rectangle(14, 120)), 200, 20);
-  check(random, any_rank(random, rectangle(5, 200)), 20, 60);  // taller than counts of columns
   check(random, any_rank(random, random_mask(random, 31, 31, 0.5)), 110, 30);
   check(random, any_rank(random, rectangle(255, 255)), 3, 2);
+}
+
+// Counts of columns that differ by no more than a byte with a sign holds, and by more.
+TEST(CpuRank, HighWindows) {
+  std::mt19937 random(6);
+  for (const int height : {127, 128, 200, 255, 256}) {
+    for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
+      const Mask mask = rectangle(4, height);
+      check(any_rank(random, mask), cls, random_pixels(random, cls, 40, 30, false));
+      // All of a column is above all of the column before it, or below.
+      Pixels steps{.width = 40, .height = 30, .channels = 1, .values = {}};
+      for (int i = 0; i < 40 * 30; ++i) steps.values.push_back(i % 40 % 3 == 0 ? 1 : 0);
+      check(any_rank(random, mask), cls, steps);
+    }
+  }
 }
 
 // Codes that a window's rank finds where it was, a little above and below, or far away.

@@ -18,22 +18,14 @@ namespace {
 struct Cut {
   std::int64_t width = 0, height = 0;
   int bucket_shift = min_bucket_shift;
+  std::int64_t cost = std::numeric_limits<std::int64_t>::max();  // of the whole region
 };
 
 // What a value costs that is numbered, in terms of what the search through 128 values does.
 constexpr std::int64_t value_cost = 2;
-// A tile holds few results of larger windows, which are carried over a whole block: a median of 201
-// x 201 takes a third of the time, one of 255 x 255 a hundredth.
-constexpr int max_tile_window = max_window_height;
-
-bool fits_tiles(const Mask& mask) {
-  return mask.width <= max_tile_window && mask.height <= max_tile_window;
-}
-
-// Of masks that fit tiles.
+// The cheapest one; without a size where no tile holds a window.
 Cut best_cut(const RowsView& in, const Mask& mask) {
   Cut best;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int shift = min_bucket_shift; shift <= max_bucket_shift; ++shift) {
     const std::int64_t values = std::int64_t{buckets} << shift;
     for (std::int64_t parts = 1; parts <= in.height; ++parts) {
@@ -46,12 +38,23 @@ Cut best_cut(const RowsView& in, const Mask& mask) {
       const std::int64_t width = (in.width + across - 1) / across;
       const std::int64_t cost = value_cost * parts * across * reads * (width + mask.width - 1) +
                                 (in.width * in.height << (shift - min_bucket_shift));
-      if (cost >= least) continue;
-      least = cost;
-      best = {width, height, shift};
+      if (cost < best.cost) best = {width, height, shift, cost};
     }
   }
   return best;
+}
+
+// Whether windows go over tiles, which hold few results of large ones, or slide over a whole block.
+// Of rectangles the cheaper is known: in terms of value_cost, a cell that enters or leaves a
+// sliding window costs some 0.15 for each level of its counts. A median of 151x151 of singles takes
+// a tenth of the time in tiles, one of 255x255 a hundred times as long.
+bool fits_tiles(const Rank& rank, PixelClass cls, const RowsView& in) {
+  const Mask& mask = rank.mask;
+  if (!mask.full()) return std::max(mask.width, mask.height) <= max_low_window;
+  if (mask.height > max_window_height) return false;
+  const int levels = cls == PixelClass::single ? 3 : 2;
+  const std::int64_t moved = 2 * std::int64_t{mask.height} * levels;
+  return best_cut(in, mask).cost < in.width * in.height * moved * 3 / 20;
 }
 
 template <class T>
@@ -91,12 +94,13 @@ class RectangleWindows final : public TileWindows {
       const std::uint8_t* gone = codes_ + (y_ - 1) * tile_row;
       ops_.move_columns(columns_, gone + rank_.mask.height * tile_row, gone, width_);
     }
-    ops_.select[places_.bucket_shift - min_bucket_shift]({.width = rank_.mask.width,
-                                                          .height = rank_.mask.height,
-                                                          .y = y_,
-                                                          .count = count,
-                                                          .rank = rank_.rank},
-                                                         places_, columns_, numbers, next);
+    const bool is_high = rank_.mask.height > max_low_window;
+    ops_.select[is_high][places_.bucket_shift - min_bucket_shift]({.width = rank_.mask.width,
+                                                                   .height = rank_.mask.height,
+                                                                   .y = y_,
+                                                                   .count = count,
+                                                                   .rank = rank_.rank},
+                                                                  places_, columns_, numbers, next);
     ++y_;
   }
 
@@ -180,7 +184,7 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
 
 void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
                         Scratch& scratch, CpuLevel level) {
-  if (!fits_tiles(rank.mask)) return run_rank_sliding(rank, cls, in, out, scratch);
+  if (!fits_tiles(rank, cls, in)) return run_rank_sliding(rank, cls, in, out, scratch);
   const ScratchScope scope(scratch);
   const auto run = [&](TileWindows& windows) {
     switch (cls) {
@@ -190,7 +194,7 @@ void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, Ti
       case PixelClass::single: return run_class<float>(rank, in, out, scratch, windows);
     }
   };
-  if (rank.mask.full() && rank.mask.height <= max_window_height) {
+  if (rank.mask.full()) {
     RectangleWindows windows(rank, scratch, level);
     run(windows);
   } else {

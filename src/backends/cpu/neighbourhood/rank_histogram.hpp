@@ -5,9 +5,9 @@
 
 namespace impipe::cpu {
 
-// Any mask with a set cell, any class. The cost of a full rectangle does not grow with its sides,
-// up to max_window_height rows, that of another mask grows with its number of runs; neither
-// depends on what the picture shows, but for small factors.
+// Any mask with a set cell, any class. The cost of a full rectangle hardly grows with its sides as
+// long as tiles hold enough of its windows, that of another mask grows with its number of runs;
+// neither depends on what the picture shows, but for small factors.
 void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
                         Scratch& scratch, CpuLevel level);
 

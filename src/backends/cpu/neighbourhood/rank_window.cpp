@@ -27,7 +27,7 @@ IMPIPE_INLINE void add_column(std::uint16_t* counts, const ColumnCounts& column)
 
 // [code]: what a value of that code adds to the counts up to each bucket.
 struct alignas(64) StepTable {
-  std::int8_t of[buckets][buckets];
+  std::uint8_t of[buckets][buckets];
 };
 constexpr StepTable steps = [] {
   StepTable table{};
@@ -142,17 +142,17 @@ void select_baseline(const WindowRow& row, const TilePlaces& places, const Colum
 void move_baseline(ColumnCounts* columns, const std::uint8_t* added, const std::uint8_t* removed,
                    int count) {
   for (int i = 0; i < count; ++i) {
-    std::int8_t* up_to = columns[i].up_to;
-    const auto a = static_cast<std::int8_t>(added[i]);
+    std::uint8_t* up_to = columns[i].up_to;
+    const std::uint8_t a = added[i];
     if (removed == nullptr) {
       for (int t = 0; t < buckets; ++t) {
-        up_to[t] = static_cast<std::int8_t>(up_to[t] + (static_cast<std::int8_t>(t) >= a));
+        up_to[t] = static_cast<std::uint8_t>(up_to[t] + (static_cast<std::uint8_t>(t) >= a));
       }
     } else {
-      const auto r = static_cast<std::int8_t>(removed[i]);
+      const std::uint8_t r = removed[i];
       for (int t = 0; t < buckets; ++t) {
-        up_to[t] = static_cast<std::int8_t>(up_to[t] + (static_cast<std::int8_t>(t) >= a) -
-                                            (static_cast<std::int8_t>(t) >= r));
+        up_to[t] = static_cast<std::uint8_t>(up_to[t] + (static_cast<std::uint8_t>(t) >= a) -
+                                             (static_cast<std::uint8_t>(t) >= r));
       }
     }
   }
@@ -161,12 +161,12 @@ void move_baseline(ColumnCounts* columns, const std::uint8_t* added, const std::
 void count_baseline(std::uint16_t* counts, const std::uint8_t* codes, const int* entering,
                     const int* leaving, int n) {
   for (int i = 0; i < n; ++i) {
-    const std::int8_t* enters = steps.of[codes[entering[i]]];
+    const std::uint8_t* enters = steps.of[codes[entering[i]]];
     for (int t = 0; t < buckets; ++t) {
       counts[t] = static_cast<std::uint16_t>(counts[t] + enters[t]);
     }
     if (leaving == nullptr) continue;
-    const std::int8_t* leaves = steps.of[codes[leaving[i]]];
+    const std::uint8_t* leaves = steps.of[codes[leaving[i]]];
     for (int t = 0; t < buckets; ++t) {
       counts[t] = static_cast<std::uint16_t>(counts[t] - leaves[t]);
     }
@@ -178,8 +178,10 @@ void under_mask_baseline(const WindowRow& row, const MaskCells& mask, const Tile
   select_under_mask(row, mask, places, codes, numbers, next, count_baseline, inside_baseline);
 }
 
-constexpr RankWindows baseline{
-    move_baseline, {select_baseline, select_baseline, select_baseline}, under_mask_baseline};
+constexpr RankWindows baseline{move_baseline,
+                               {{select_baseline, select_baseline, select_baseline},
+                                {select_baseline, select_baseline, select_baseline}},
+                               under_mask_baseline};
 
 #if IMPIPE_HAS_INTRINSICS
 #define IMPIPE_VECTORS_ONLY

@@ -10,10 +10,11 @@ namespace impipe::cpu {
 
 // A column's counts: entry t says how many of its pixels in the rows of the window are in buckets
 // up to t. Adding two neighbouring columns adds their entries, and the bucket of a rank is the
-// number of entries that don't exceed it. At most 127, so that differences fit a byte.
-inline constexpr int max_window_height = 127;
+// number of entries that don't exceed it. Differences of two of them fit a byte up to
+// max_low_window rows.
+inline constexpr int max_low_window = 127, max_window_height = 255;
 struct alignas(64) ColumnCounts {
-  std::int8_t up_to[buckets];
+  std::uint8_t up_to[buckets];
 };
 
 // Where the numbers of a bucket lie: those of one tile.
@@ -47,12 +48,11 @@ struct RankWindows {
   void (*move_columns)(ColumnCounts* columns, const std::uint8_t* added,
                        const std::uint8_t* removed, int count);
   // numbers[i] = that of the rank-th smallest value of window i; next[i] of the one after it,
-  // unless `next` is null. One a size of buckets, from the min_bucket_shift on.
-  void (*select[max_bucket_shift - min_bucket_shift + 1])(const WindowRow& row,
-                                                          const TilePlaces& places,
-                                                          const ColumnCounts* columns,
-                                                          std::uint16_t* numbers,
-                                                          std::uint16_t* next);
+  // unless `next` is null. One a size of buckets, from the min_bucket_shift on, for windows of up
+  // to max_low_window rows, and the same for higher ones.
+  using Select = void (*)(const WindowRow& row, const TilePlaces& places,
+                          const ColumnCounts* columns, std::uint16_t* numbers, std::uint16_t* next);
+  Select select[2][max_bucket_shift - min_bucket_shift + 1];
   // The same under a mask. codes: of the tile.
   void (*select_under_mask)(const WindowRow& row, const MaskCells& mask, const TilePlaces& places,
                             const std::uint8_t* codes, std::uint16_t* numbers, std::uint16_t* next);

@@ -338,6 +338,9 @@ IMPIPE_SIMD Pixels<T> add(Pixels<T> a, Pixels<T> b) {
 IMPIPE_SIMD Pixels<std::uint8_t> subtract(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
   return {_mm256_sub_epi8(a.v, b.v)};
 }
+IMPIPE_SIMD Pixels<std::uint16_t> subtract(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
+  return {_mm256_sub_epi16(a.v, b.v)};
+}
 // The distance: one of two saturated differences is 0.
 IMPIPE_SIMD Pixels<std::uint8_t> apart(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
   return {_mm256_or_si256(_mm256_subs_epu8(a.v, b.v), _mm256_subs_epu8(b.v, a.v))};
@@ -380,7 +383,14 @@ IMPIPE_SIMD Pixels<std::int16_t> narrowed(Ints a, Ints b) { return {_mm256_packs
 IMPIPE_SIMD Pixels<std::uint8_t> narrowed(Pixels<std::int16_t> a, Pixels<std::int16_t> b) {
   return {_mm256_packus_epi16(a.v, b.v)};
 }
-// Signed bytes as 16 bits: those of the first half, and those of the second.
+// Bytes as 16 bits: those of the first half, and those of the second.
+IMPIPE_SIMD Pixels<std::uint16_t> first_half(Pixels<std::uint8_t> a) {
+  return {_mm256_cvtepu8_epi16(_mm256_castsi256_si128(a.v))};
+}
+IMPIPE_SIMD Pixels<std::uint16_t> second_half(Pixels<std::uint8_t> a) {
+  return {_mm256_cvtepu8_epi16(_mm256_extracti128_si256(a.v, 1))};
+}
+// The same of signed bytes.
 IMPIPE_SIMD Pixels<std::uint16_t> first_half_signed(Pixels<std::uint8_t> a) {
   return {_mm256_cvtepi8_epi16(_mm256_castsi256_si128(a.v))};
 }
