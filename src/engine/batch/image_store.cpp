@@ -128,6 +128,11 @@ void ImageStore::put(std::int64_t index, HostImage image) {
   write(index, image);
 }
 
+HostImage ImageStore::take(std::int64_t index) {
+  if (file_.get() < 0) return std::exchange(images_[static_cast<std::size_t>(index)], {});
+  return read(index, {0, kind_.size.height});
+}
+
 void ImageStore::open_file() {
   if (folder_.empty()) folder_ = std::filesystem::temp_directory_path();
   int file = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -50,6 +50,8 @@ class ImageStore {
 
   // Throws Error where the image is of another kind than the first one, and when the disk is full.
   void put(std::int64_t index, HostImage image);
+  // One that is there; once.
+  HostImage take(std::int64_t index);
   // Of images that are all there.
   HostImage reduced(const ImageReduction& reduction, ThreadPool& pool,
                     const std::function<void()>& check);

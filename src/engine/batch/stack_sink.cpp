@@ -5,15 +5,18 @@
 #include "core/error.hpp"
 
 namespace impipe::engine {
+namespace {
+
+std::int64_t bytes_of(const ImageKind& kind) { return kind.row_bytes() * kind.size.height; }
+
+}  // namespace
 
 StackSink::Pages& StackSink::pages_at(std::size_t which) {
   while (pages_.size() <= which) {
     Pages& pages = *pages_.emplace_back(std::make_unique<Pages>());
-    if (reduction_.is_by_order()) {
-      pages.store = std::make_unique<ImageStore>(options_.scratch, options_.files, options_.memory);
-    } else {
-      pages.running.emplace(reduction_);
-    }
+    const std::int64_t memory = reduction_.is_by_order() ? options_.memory : 0;
+    pages.store = std::make_unique<ImageStore>(options_.scratch, options_.files, memory);
+    if (!reduction_.is_by_order()) pages.running.emplace(reduction_);
   }
   return *pages_[which];
 }
@@ -38,17 +41,31 @@ void StackSink::add(std::int64_t file, Page page) {
   }
   HostImage image = std::exchange(page.image, {});
   if (file == 0) pages.first = std::move(page);
-  if (pages.store) {
+  if (!pages.running) {
     lock.unlock();
     return pages.store->put(file, std::move(image));
   }
   // Sums of floats depend on the order.
-  pages.waiting.emplace(file, std::move(image));
-  while (!pages.waiting.empty() && pages.waiting.begin()->first == pages.next) {
-    pages.running->add(pages.waiting.begin()->second, *options_.pool);
-    pages.waiting.erase(pages.waiting.begin());
-    ++pages.next;
+  if (file != pages.next) return hold(pages, file, std::move(image));
+  pages.running->add(image, *options_.pool);
+  for (++pages.next; !pages.waiting.empty(); ++pages.next) {
+    const auto first = pages.waiting.begin();
+    if (first->first != pages.next) break;
+    const bool is_held = !first->second.empty();
+    if (is_held) held_ -= bytes_of(kind);
+    pages.running->add(is_held ? first->second : pages.store->take(pages.next), *options_.pool);
+    pages.waiting.erase(first);
   }
+}
+
+void StackSink::hold(Pages& pages, std::int64_t file, HostImage image) {
+  const std::int64_t bytes = bytes_of(*pages.kind);
+  if (held_ + bytes <= options_.memory) {
+    held_ += bytes;
+  } else {
+    pages.store->put(file, std::exchange(image, {}));
+  }
+  pages.waiting.emplace(file, std::move(image));
 }
 
 void StackSink::count(const io::Inexact& inexact) {

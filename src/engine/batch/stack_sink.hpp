@@ -49,17 +49,21 @@ class StackSink {
   struct Pages {
     std::optional<ImageKind> kind;
     std::optional<RunningReduction> running;
-    std::map<std::int64_t, HostImage> waiting;  // for files before theirs, by their files
-    std::int64_t next = 0;                      // file to be added
-    std::unique_ptr<ImageStore> store;
-    Page first;  // of the first file, without its image
+    // For files before theirs, by their files; without pixels: it is in `store`.
+    std::map<std::int64_t, HostImage> waiting;
+    std::int64_t next = 0;              // file to be added
+    std::unique_ptr<ImageStore> store;  // by order: of all files
+    Page first;                         // of the first file, without its image
   };
   Pages& pages_at(std::size_t which);
+  // Holds an image until those before it are there: in memory, or where too much is there, on disk.
+  void hold(Pages& pages, std::int64_t file, HostImage image);
 
   const ImageReduction reduction_;
   const Options options_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Pages>> pages_;
+  std::int64_t held_ = 0;  // bytes of images that wait in memory
   ReadRows read_;
   io::Inexact inexact_;
 };
