@@ -188,6 +188,26 @@ class Fits(ProgramTest):
         self.impipe("rot90 0", "c.png", "-o", "c.fits")
         np.testing.assert_array_equal(self.image("c.fits"), np.moveaxis(colours, 2, 0))
 
+    def test_pages_become_a_cube(self):
+        for pages in (2, 3, 5):
+            with self.subTest(pages):
+                volume = np.stack([ramp(25, 41, i) for i in range(pages)]).astype(np.uint16) * 257
+                np.save(self.path("a.npy"), volume)
+                self.impipe("rot90 0", "a.npy", "--axes", "ZYX", "-o", "a.fits")
+                np.testing.assert_array_equal(self.image("a.fits").reshape(volume.shape), volume)
+                self.impipe("rot90 0", "a.fits", "-o", "b.npy")
+                np.testing.assert_array_equal(np.load(self.path("b.npy")), volume)
+        self.write("a.fits", hdu(volume, extra=[card("OBJECT", "M 31")]))
+        self.impipe("project max | save max.fits", "a.fits", "-o", "{stem}-max.fits")
+        self.impipe("rot90 0", "a.fits", "-o", "b.fits")
+        self.assertEqual(self.header("b.fits")[1]["OBJECT"].strip("' "), "M 31")
+        self.assertEqual([self.header("b.fits")[1][f"NAXIS{i}"] for i in (1, 2, 3)],
+                         ["41", "25", "5"])
+        np.save(self.path("a.npy"), np.stack([colour(), colour()]))
+        run = self.impipe("rot90 0", "a.npy", "--axes", "ZYXC", "-o", "a.fits", code=1)
+        self.assertIn("a FITS of several pages in colour is not written; -o '{stem}_{page}.fits' "
+                      "names each", run.err)
+
     def test_cards_are_carried(self):
         extra = [card("OBJECT", "M 31"), card("EXPTIME", 30.5), card("COMMENT", text="by night"),
                  card("DATAMAX", 255), card("CRPIX1", 7.5), card("CRPIX2", 3.25)]

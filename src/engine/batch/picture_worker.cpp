@@ -18,6 +18,7 @@
 #include "io/files/atomic_file.hpp"
 #include "io/files/read_picture.hpp"
 #include "io/formats/exr/exr_parts.hpp"
+#include "io/formats/fits/fits_cards.hpp"
 #include "io/formats/npy/npy.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/picture/orient.hpp"
@@ -374,6 +375,7 @@ io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apa
 io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages,
                                 bool is_image) const {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
+  if (format == io::Format::fits) return io::join_fits_pages(pages);
   if (format == io::Format::npy) {
     return io::join_npy_pages(pages, is_image ? metadata_.npy.get() : nullptr);
   }

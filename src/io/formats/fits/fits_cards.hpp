@@ -14,4 +14,8 @@ namespace impipe::io {
 std::vector<std::string> cards_after(const std::vector<std::string>& cards,
                                      const PixelChange& change, Lost& lost);
 
+// One FITS of files that were written as FITS of one page each: a cube, with the cards of the
+// first. Throws Error where they differ in size or class, and for colours.
+Bytes join_fits_pages(std::span<const Bytes> pages);
+
 }  // namespace impipe::io

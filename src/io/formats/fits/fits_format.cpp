@@ -2,7 +2,7 @@
 // read.
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 
 #include "io/formats/by_module.hpp"
@@ -126,6 +126,37 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
   return out;
 }
 
+// The number of a card of a header that we have written; -1: it has none.
+std::int64_t number_of(std::string_view header, std::string_view key) {
+  for (std::size_t at = 0; at + card_length <= header.size(); at += card_length) {
+    const std::string_view card = header.substr(at, card_length);
+    if (card.starts_with("END     ")) break;
+    if (card.starts_with(fmt::format("{:<8}= ", key))) {
+      return std::stoll(std::string(card.substr(10, 20)));
+    }
+  }
+  return -1;
+}
+
+// The cards that say how numbers are stored, and behind them all others up to the last one.
+struct SplitHeader {
+  std::string stored, others;
+  std::size_t bytes = 0;  // of the header in the file
+};
+SplitHeader split_header(std::string_view file) {
+  static constexpr std::string_view keys[] = {"SIMPLE", "BITPIX", "NAXIS", "BSCALE", "BZERO"};
+  SplitHeader out;
+  std::size_t at = 0;
+  for (; !file.substr(at).starts_with("END     "); at += card_length) {
+    const std::string_view card = file.substr(at, card_length);
+    const bool is_stored = std::ranges::any_of(
+        keys, [&](std::string_view key) { return out.others.empty() && card.starts_with(key); });
+    (is_stored ? out.stored : out.others) += card;
+  }
+  out.bytes = (at + card_length + block - 1) / block * block;
+  return out;
+}
+
 void name_storage(const Metadata& metadata, Lost& lost) {
   const std::size_t count = metadata.fits_cards.size();
   if (count == 0) return;
@@ -134,13 +165,52 @@ void name_storage(const Metadata& metadata, Lost& lost) {
 
 }  // namespace
 
+Bytes join_fits_pages(std::span<const Bytes> pages) {
+  const SplitHeader first = split_header(text_of(pages.front()));
+  const std::int64_t bits = number_of(first.stored, "BITPIX"),
+                     width = number_of(first.stored, "NAXIS1"),
+                     height = number_of(first.stored, "NAXIS2");
+  if (number_of(first.stored, "NAXIS3") > 0) {
+    fail("a FITS of several pages in colour is not written; -o '{stem}_{page}.fits' names each");
+  }
+  Header header;
+  for (std::size_t at = 0; at < first.stored.size(); at += card_length) {
+    const std::string card = first.stored.substr(at, card_length);
+    // Three planes of three axes would be colours.
+    const bool are_three = pages.size() == 3;
+    if (card.starts_with("NAXIS   =")) {
+      header.add("NAXIS", are_three ? "4" : "3", "number of axes");
+      continue;
+    }
+    header.add(card);
+    if (!card.starts_with("NAXIS2  =")) continue;
+    if (are_three) header.add("NAXIS3", "1", "");
+    header.add(are_three ? "NAXIS4" : "NAXIS3", std::to_string(pages.size()), "pages");
+  }
+  for (std::size_t at = 0; at < first.others.size(); at += card_length) {
+    header.add(first.others.substr(at, card_length));
+  }
+  Bytes out = bytes_of_text(header.finish());
+  const std::int64_t plane = width * height * (std::abs(bits) / 8);
+  for (const Bytes& page : pages) {
+    const SplitHeader own = split_header(text_of(page));
+    if (own.stored != first.stored) {
+      fail("pages of a FITS have one size and class; -o '{stem}_{page}.fits' names each");
+    }
+    const auto begin = page.begin() + static_cast<std::ptrdiff_t>(own.bytes);
+    out.insert(out.end(), begin, begin + plane);
+  }
+  out.resize((out.size() + block - 1) / block * block, std::byte{0});
+  return out;
+}
+
 const FormatTraits fits_format{
     .format = Format::fits,
     .name = "FITS",
     .extensions = "fits fit fts",
     .module = "impipe_codec_fits",
     .library = "cfitsio",
-    .can = {Can::eight, Can::sixteen, Can::floats, Can::numbers},
+    .can = {Can::eight, Can::sixteen, Can::floats, Can::numbers, Can::write_pages},
     .pages = Pages::several,
     .sniff = [](std::string_view head) { return head.starts_with("SIMPLE  =  "); },
     .header = header_by_module,
