@@ -31,7 +31,7 @@ const RegisterOperator imresize3_operator{{
           .help = "factor of all three sizes, or of rows,columns,planes",
           .max_numbers = 3,
           .low = 0.0001,
-          .high = 10000},
+          .high = 100},
          {.name = "size",
           .help = "rows,columns,planes of the result instead of a scale",
           .max_numbers = 3,
