@@ -45,11 +45,11 @@ trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
 mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
-# cfitsio brings libcurl and thirty libraries of the network with it, and OpenCV 137 libraries, GDAL's
-# among them: FITS and Sun raster stay packages'.
+# cfitsio brings libcurl and thirty libraries of the network with it, OpenCV 137 libraries, GDAL's
+# among them, and gdcm OpenSSL: FITS, Sun raster and DICOM stay packages'.
 modules=()
 for module in "$build"/src/io/impipe_codec*.so; do
-  [[ $module == *_fits.so || $module == *_opencv.so ]] || modules+=("$module")
+  [[ $module == *_fits.so || $module == *_opencv.so || $module == *_dicom.so ]] || modules+=("$module")
 done
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")

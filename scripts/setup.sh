@@ -15,7 +15,7 @@ build_packages=(
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
-  libraw-dev libcfitsio-dev libopencv-imgcodecs-dev
+  libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
@@ -26,6 +26,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   netpbm                                # makes and judges PAMs
   libimage-exiftool-perl                # puts metadata into files
   python3-tifffile                      # writes and reads stacks
+  python3-pydicom                       # writes and reads DICOMs
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
 

@@ -93,6 +93,8 @@ card() { printf '%-80s' "$1"; }
     'NAXIS   =                    2' 'NAXIS1  =                    1' \
     'NAXIS2  =                    1' END; do card "$words"; done | dd bs=2880 conv=sync
   printf '\1' | dd bs=2880 conv=sync; } 2>/dev/null >"$work/samples/a.fits"
+cp "$(/usr/bin/python3 -c 'from pydicom.data import get_testdata_file as f; print(f("CT_small.dcm"))')" \
+  "$work/samples/a.dcm"
 cp "$work"/samples/* "$root/tmp"
 lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
   "${@:2}" 2>"$work/said" && fail "$1 is not needed for ${*:2}"
@@ -105,10 +107,11 @@ done
 lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
 lacks impipe-codec-heif there impipe mean2 /tmp/a.heic
 lacks impipe-codec-fits there impipe mean2 /tmp/a.fits
+lacks impipe-codec-dicom there impipe mean2 /tmp/a.dcm
 there impipe devices >"$work/said" || true
 grep -q 'libcuda.so.1 was not found' "$work/said" || fail "devices: $(cat "$work/said")"
 grep -q 'ocl-icd-libopencl1' "$work/said" || fail "devices: $(cat "$work/said")"
-echo "impipe alone: 11 formats written, 7 told with the package that they need"
+echo "impipe alone: 11 formats written, 8 told with the package that they need"
 
 # The man page and the completions.
 [ "$(there man -w impipe)" = /usr/share/man/man1/impipe.1.gz ] || fail "man does not find its page"
@@ -132,7 +135,9 @@ for extension in exr jxl jp2 avif gif heic fits; do
   there impipe 'imgaussfilt 1' "/tmp/a.$extension" -o "/tmp/of-$extension.png" ||
     fail "$extension cannot be read"
 done
-echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF and FITS are converted"
+there impipe 'imgaussfilt 1' /tmp/a.dcm -o /tmp/of-dcm.png --window 40,400 ||
+  fail "dcm cannot be read"
+echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF, FITS and DICOM are converted"
 
 # Removed; then an older version, with what it recommends; upgraded, never one without the others.
 mapfile -t packages < <(there dpkg-query -W -f '${Package}\n' 'impipe*')

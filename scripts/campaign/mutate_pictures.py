@@ -24,17 +24,22 @@ import time
 import zlib
 
 import numpy as np
+import pydicom
 from PIL import Image
+from pydicom.data import get_testdata_file
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
+from dicom_writer import dicom  # noqa: E402
 from dng_writer import dng, mosaic  # noqa: E402
 from fits_writer import card, hdu  # noqa: E402
+from nifti_writer import gzipped, nifti  # noqa: E402
 from tiff_writer import page, tiff  # noqa: E402
 
 FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl", "avif", "heic",
-           "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m", "pam"]
-PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits"]
+           "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m", "pam",
+           "nii", "gz", "dcm"]
+PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits", "nii", "gz", "dcm"]
 # libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
 # LibRaw's parser of TIFF tags looks at variables that a damaged tag leaves unset.
 UNWRITTEN = ["heic", "dng"]
@@ -125,7 +130,35 @@ def made_pictures():
     for kind, planes in (("444", 3 * 13 * 19), ("444alpha", 4 * 13 * 19), ("420", 13 * 19 + 2 * 7 * 10), ("mono", 13 * 19)):
         frame = b"FRAME\n" + bytes(i * 7 % 251 for i in range(planes))
         out.append(("y4m", b"YUV4MPEG2 W19 H13 F25:1 Ip A1:1 C" + kind.encode() + b"\n" + 3 * frame))
-    return out + made_by_tools(gray, colour, clear)
+    return out + medical(gray, colour) + made_by_tools(gray, colour, clear)
+
+
+def medical(gray, colour):
+    """NIfTIs, plain and in gzip files, and DICOMs, plain and packed."""
+    volume = np.stack([gray, gray[::-1]]).astype(np.int16) * 100
+    volumes = [nifti(volume, slope=2), nifti(volume, 2, ">"), nifti(colour, kind="rgb"),
+               nifti(volume.astype(np.float32))]
+    out = [("nii", data) for data in volumes] + [("gz", gzipped(data)) for data in volumes]
+    window = {"WindowCenter": "40", "WindowWidth": "400", "RescaleIntercept": "-1024"}
+    palette = {f"{name}PaletteColorLookupTable{field}": value
+               for name in ("Red", "Green", "Blue")
+               for field, value in (("Descriptor", [256, 0, 8]), ("Data", bytes(range(256))))}
+    packed = [saved(Image.fromarray(gray), "JPEG2000", no_jp2=True) for _ in range(2)]
+    jpegs = [saved(Image.fromarray(gray), "JPEG") for _ in range(2)]
+    two = np.stack([gray, gray])
+    made = [(gray, {}), (volume, {"stored": 12, **window}), (colour, {"photometric": "RGB"}),
+            (gray, {"photometric": "PALETTE COLOR", **palette}),
+            (volume, {"syntax": pydicom.uid.ExplicitVRBigEndian}),
+            (volume, {"syntax": pydicom.uid.DeflatedExplicitVRLittleEndian}),
+            (two, {"syntax": pydicom.uid.JPEG2000Lossless, "data": packed}),
+            (two, {"syntax": pydicom.uid.JPEGBaseline8Bit, "data": jpegs})]
+    for values, options in made:
+        file = io.BytesIO()
+        dicom(file, values, **options)
+        out.append(("dcm", file.getvalue()))
+    with open(get_testdata_file("MR_small_RLE.dcm"), "rb") as file:
+        out.append(("dcm", file.read()))
+    return out
 
 
 def made_by_tools(gray, colour, clear):

@@ -91,6 +91,12 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->check(not_empty())
       ->group("Inputs");
   add_axes(app, run.axes)->group("Inputs");
+  option(
+      app, "--window", run.window, "file|C,W",
+      "Of DICOM and NIfTI, make 8-bit pictures of the numbers: by the file's own window, or by one "
+      "of this centre and width")
+      ->check(not_empty())
+      ->group("Inputs");
   flag(app, "--shrink-on-load", run.shrink_on_load,
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels")

@@ -68,6 +68,7 @@ struct RunOptions {
   bool half = false;                  // of class single: 16 bits of each value
   std::vector<std::string> channels;  // of EXRs, see io::Reading
   std::string axes;                   // of NPYs, see io::Reading
+  std::string window;                 // of DICOMs and NIfTIs, see io::Reading
   std::optional<int> quality;         // given: also of formats that can do without loss
   bool lossless = false;
   io::Compression compression = io::Compression::as_input;

@@ -12,6 +12,7 @@
 #include "engine/batch/object_text.hpp"
 #include "io/formats.hpp"
 #include "io/formats/npy/npy.hpp"
+#include "io/picture/value_window.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -35,6 +36,7 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
     add(std::to_string(number));
   }
   if (options.shrink_on_load) add("shrink on load");
+  if (!options.window.empty()) add("window " + options.window);
   if (options.by_opencv) add("opencv");
   if (options.compression != io::Compression::as_input) {
     add("compression " + std::to_string(static_cast<int>(options.compression)));
@@ -156,11 +158,12 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
 void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
   io::check_axes(options.axes);
+  io::check_window(options.window);
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels,
                      .metadata = !options.strip,
                      .page = {},
-                     .reading = {options.channels, options.axes},
+                     .reading = {options.channels, options.axes, options.window},
                      .matrix = matrix_of(options),
                      .by_opencv = options.by_opencv};
   settings.encode.matrix = settings.decode.matrix;

@@ -28,45 +28,57 @@ std::string shown(std::span<const std::byte> bytes) {
   return out;
 }
 
-// A DICOM file begins with 128 bytes that may be anything, also the beginning of a TIFF.
-bool is_dicom(std::string_view head) { return head.size() >= 132 && head.substr(128, 4) == "DICM"; }
-[[noreturn]] void fail_dicom() { fail("DICOM is not read; dcmj2pnm of DCMTK writes it as TIFF"); }
+bool takes_window(Format format) { return format == Format::dicom || format == Format::nifti; }
 
 // What the header says by the row of its format. Errors say what is truncated.
-ImageInfo read_header(const HeaderInput& input, std::string_view head) {
+ImageInfo read_header(const HeaderInput& input) {
   try {
     ImageInfo info = traits(input.format).header(input);
     info.format = input.format;
     return info;
   } catch (const Error& error) {
-    if (is_dicom(head)) fail_dicom();
     const std::string_view what = error.what();
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated ", name_of(input.format), what.substr(9));
   }
 }
 
-ImageInfo probe_source(HeaderInput input) {
-  const std::string head = input.source.read_some(0, sniffed_bytes);
-  const Format sniffed = sniff_or_fail(std::as_bytes(std::span(head)));
-  const bool is_raw = sniffed == Format::tiff && is_camera_raw(input.source);
-  const Format format = input.format = is_raw ? Format::camera : sniffed;
+ImageInfo probe_as(const HeaderInput& input) {
+  const Format format = input.format;
   const std::string name(name_of(format));
-  ImageInfo info = read_header(input, head);
+  ImageInfo info = read_header(input);
   if (!input.reading.channels.empty() && format != Format::exr) {
     fail("--channels names channels of an EXR, and this is ", name);
+  }
+  if (!input.reading.window.empty() && !takes_window(format)) {
+    fail("--window is of DICOM and NIfTI, and this is ", name, "; mat2gray LOW,HIGH does that");
   }
   const int page = input.page.value_or(info.page);
   if (page >= info.pages || (page > 0 && !reads_pages(format))) fail("it has no page ", page + 1);
   info.page = page;
   if (info.stored.width <= 0 || info.stored.height <= 0) {
-    if (is_dicom(head)) fail_dicom();
     fail(name, " without pixels (", to_string(info.stored), ")");
   }
   if (info.stored.width > max_side || info.stored.height > max_side) {
     fail("too large: a side of ", to_string(info.stored), " exceeds ", max_side, " pixels");
   }
   return info;
+}
+
+ImageInfo probe_source(HeaderInput input) {
+  const std::string head = input.source.read_some(0, sniffed_bytes);
+  const Format sniffed = sniff_or_fail(std::as_bytes(std::span(head)));
+  const bool is_raw = sniffed == Format::tiff && is_camera_raw(input.source);
+  input.format = is_raw ? Format::camera : sniffed;
+  // A DICOM begins with 128 bytes that may be anything, also the beginning of another format, and
+  // some are files of both.
+  if (input.format == Format::dicom || !traits(Format::dicom).sniff(head)) return probe_as(input);
+  try {
+    return probe_as(input);
+  } catch (const Error&) {
+    input.format = Format::dicom;
+    return probe_as(input);
+  }
 }
 
 // The image with its alpha, which may have kept another class, in the class of the pixels.
@@ -173,7 +185,6 @@ HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encod
 Format sniff_or_fail(std::span<const std::byte> head) {
   if (head.empty()) fail("empty file");
   const auto format = sniff(head);
-  if (!format && is_dicom(text_of(head))) fail_dicom();
   if (!format) fail("not an image (starts with '", shown(head), "')");
   return *format;
 }

@@ -16,9 +16,9 @@ constexpr std::reference_wrapper<const FormatTraits> table[] = {
 
 // Foreign picture formats, by their extensions.
 constexpr std::string_view unread[] = {
-    "cin", "psd",  "psb", "xcf", "ico", "cur", "svg",  "pcx", "sgi", "rgb", "xpm", "xbm",  "dds",
-    "ktx", "ktx2", "dcm", "crw", "nrw", "sr2", "x3f",  "3fr", "iiq", "mng", "jng", "apng", "jxr",
-    "wdp", "hdp",  "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls", "nii", "mrc"};
+    "cin", "psd", "psb",  "xcf", "ico", "cur", "svg", "pcx",  "sgi", "rgb", "xpm", "xbm",
+    "dds", "ktx", "ktx2", "crw", "nrw", "sr2", "x3f", "3fr",  "iiq", "mng", "jng", "apng",
+    "jxr", "wdp", "hdp",  "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls", "mrc"};
 
 std::string lowered(std::string_view text) {
   std::string out(text);

@@ -60,8 +60,12 @@ HostImage decode_by_module(const DecodeInput& input, Decoded& out) {
   const bool by_opencv = input.options.by_opencv && module == main_module;
   if (by_opencv) module = opencv_module;
   OpenPages* pages = by_opencv ? nullptr : input.options.open_pages;
-  return from_module(
-      [&] { return decode_page(codec_module(module), input.file, out.info, pages); });
+  return page_by_module(module, input.file, out.info, pages);
+}
+
+HostImage page_by_module(std::string_view module, std::span<const std::byte> file,
+                         const ImageInfo& info, OpenPages* pages) {
+  return from_module([&] { return decode_page(codec_module(module), file, info, pages); });
 }
 
 HostImage rows_by_module(const RowsInput& input) {

@@ -9,6 +9,9 @@ namespace impipe::io {
 // What the library says of a header that it alone reads.
 ImageInfo header_by_module(const HeaderInput& input);
 HostImage decode_by_module(const DecodeInput& input, Decoded& out);
+// The page that `info` is of; `pages` as in DecodeOptions::open_pages.
+HostImage page_by_module(std::string_view module, std::span<const std::byte> file,
+                         const ImageInfo& info, OpenPages* pages);
 HostImage rows_by_module(const RowsInput& input);
 Bytes encode_by_module(HostImage& image, const EncodeInput& input, Encoded& out);
 // The same with other options than those of the input.

@@ -80,8 +80,8 @@ class CodecModule {
                                                  const EncodeOptions&) const {
     return nullptr;
   }
-  // What zlib data of a text chunk hold; nothing when they are damaged. Of more than `most` bytes
-  // the first most + 1.
+  // What zlib data of a text chunk, or a gzip file, hold; nothing when they are damaged. Of more
+  // than `most` bytes the first most + 1.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
   virtual std::string deflate(std::string_view) const { return {}; }
@@ -92,6 +92,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 17";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 18";
 
 }  // namespace impipe::io

@@ -61,7 +61,27 @@ struct Reading {
   // Other formats have no names, which is an error then.
   std::vector<std::string> channels;
   std::string axes;  // of NPYs, see NpyAxes; empty: guessed. Other formats name theirs
+  // Of DICOMs and NIfTIs, which numbers become black to white: "file" or "CENTRE,WIDTH"; empty: the
+  // numbers stay.
+  std::string window;
 };
+
+// Numbers that are shown as black to white, by DICOM's formulas (PS3.3 C.11.2.1).
+struct ValueWindow {
+  enum class Shape { linear, linear_exact, sigmoid };
+  double centre = 0, width = 1;
+  Shape shape = Shape::linear;
+  bool inverted = false;  // the smallest are white
+  ImageType numbers;      // the type of the numbers
+};
+
+// An axis along which a file's pages lie: z, t or c.
+struct PageAxis {
+  char letter = 'z';
+  int count = 1;
+  bool operator==(const PageAxis&) const = default;
+};
+
 // What the header of a file says; no pixel is looked at.
 struct ImageInfo {
   Format format = Format::png;
@@ -90,9 +110,11 @@ struct ImageInfo {
   // Of an NPY whose axes were guessed: their letters, and what was taken for what: "(20, 64, 64) is
   // read as 20 pages".
   std::string guessed_axes, guess;
-  std::string detail;            // "8-bit palette, interlaced", for `impipe info`
-  bool progressive = false;      // a JPEG of which all is read before the first row is there
-  std::optional<Format> blocks;  // of a TIFF whose strips or tiles are files of this format
+  std::vector<PageAxis> axes;         // of the pages, the slowest first; empty: they have no names
+  std::optional<ValueWindow> window;  // decoding: by which numbers become a picture
+  std::string detail;                 // "8-bit palette, interlaced", for `impipe info`
+  bool progressive = false;           // a JPEG of which all is read before the first row is there
+  std::optional<Format> blocks;       // of a TIFF whose strips or tiles are files of this format
   std::optional<TiffPacking> tiff;
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;

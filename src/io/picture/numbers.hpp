@@ -19,6 +19,13 @@ inline float half_to_float(std::uint16_t h) {
                        : sign * std::ldexp(1024.0f + mantissa, exponent - 25);
 }
 
+// As few digits as tell it from others: "0.5".
+template <class Number>
+std::string short_text(Number number) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
 // Values of a file that single does not hold, and for which the image has others.
 struct Inexact {
   std::int64_t count = 0;
@@ -57,11 +64,7 @@ float to_single(Number value, Inexact& inexact) {
   const auto single = static_cast<float>(value);
   if (is_held(value, single)) return single;
   if (inexact.count++ == 0) {
-    const auto text = [](auto number) {
-      char digits[32];
-      return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-    };
-    inexact.first = text(value) + " becomes " + text(static_cast<double>(single));
+    inexact.first = short_text(value) + " becomes " + short_text(static_cast<double>(single));
   }
   return single;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "io/formats/jpeg/module/jpeg.hpp"
+#include "io/formats/nifti/module/nifti_gzip.hpp"
 #include "io/formats/png/module/png.hpp"
 #include "io/formats/png/module/png_direct.hpp"
 #include "io/formats/tiff/module/tiff.hpp"
@@ -19,11 +20,13 @@ class Libraries final : public CodecModule {
       case Format::png: return decode_png(bytes, info, make_image);
       case Format::jpeg: return decode_jpeg(bytes, info, make_image);
       case Format::tiff: return decode_tiff(bytes, info, make_image);
+      case Format::nifti: return open_nifti_pages(bytes, make_image)->decode(info);
       default: return decode_webp(bytes, info, make_image);
     }
   }
   std::unique_ptr<PageDecoder> open_pages(InputBytes bytes, const ImageInfo& info,
                                           MakeImage make_image) const override {
+    if (info.format == Format::nifti) return open_nifti_pages(bytes, make_image);
     return info.format == Format::webp ? open_webp_pages(bytes, make_image) : nullptr;
   }
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {

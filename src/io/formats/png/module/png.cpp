@@ -100,7 +100,8 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
 
 std::string inflate_text(std::string_view packed, std::int64_t most) {
   z_stream stream = {};
-  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+  constexpr int zlib_or_gzip = 32;
+  if (inflateInit2(&stream, MAX_WBITS + zlib_or_gzip) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
