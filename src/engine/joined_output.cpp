@@ -20,12 +20,13 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
                                              const PictureSettings& settings) {
   if (output_ && *output_ != picture.output) end(settings);
   const std::span<const std::byte> bytes(result.bytes);
-  if (bytes.empty() || settings.dry_run) return {};
+  if (settings.dry_run || (bytes.empty() && result.pages.empty())) return {};
   std::span<const std::byte> rest = bytes;
   if (picture.output != "-" && !io::writes_stream(picture.output_format)) {
     output_ = picture.output;
     format_ = picture.output_format;
-    pages_.push_back(result.bytes);
+    if (!bytes.empty()) pages_.push_back(result.bytes);
+    pages_.insert(pages_.end(), result.pages.begin(), result.pages.end());
     return {};
   }
   if (!output_) {

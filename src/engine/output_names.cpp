@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,37 @@ std::vector<SaveOfPart> saves_of(const Picture& picture) {
   return out;
 }
 
+// The numbers, from 0, of the pages that reach a part of those it goes through: those of the file,
+// the one that they become, or those of a volume of another size.
+std::vector<int> pages_before(const Picture& picture, size_t part) {
+  std::vector<int> pages = picture.pages ? picture.pages->numbers : std::vector<int>{0};
+  const std::vector<const Program*> parts = picture.parts();
+  for (size_t i = 0; i < part; ++i) {
+    const ImageReduction& reduction = parts[i]->then->reduction;
+    std::int64_t made = std::ssize(pages);
+    if (reduction.volume) made = reduction.volume->planes(made);
+    if (picture.is_one_image(i + 1)) made = 1;
+    if (made == std::ssize(pages)) continue;
+    pages.resize(static_cast<size_t>(made));
+    std::iota(pages.begin(), pages.end(), 0);
+  }
+  return pages;
+}
+
+// What a name's fields are for a page, from 0, of those that reach a part of the picture.
+io::NameFields fields_of_page(const io::Input& input, const std::string& extension, size_t index,
+                              const Picture& picture, size_t part, int page) {
+  io::NameFields out = io::fields_of(input, extension, index, page);
+  const bool are_its_own = picture.pages && pages_before(picture, part) == picture.pages->numbers;
+  if (are_its_own) out.axes = picture.info->axes;
+  return out;
+}
+
+// Whether a file of the format holds pages that are none of an input's.
+bool holds_any_pages(io::Format format) {
+  return format == io::Format::tiff || format == io::Format::npy;
+}
+
 // What a `save` writes of an input, and whether it can hold what there is. A stream of frames gets
 // the name of each.
 Picture::Save save_of(const SaveOfPart& of, const io::Input& input, size_t index, Picture& picture,
@@ -92,27 +124,26 @@ Picture::Save save_of(const SaveOfPart& of, const io::Input& input, size_t index
   const auto name = io::NameTemplate::parse(
       input.frame ? io::with_frame_field(save.name_template) : save.name_template, "save");
   const ImageType& type = plans_of(picture)[of.part]->values[save.value].type;
-  const bool has_pages = picture.pages && !picture.is_one_image(of.part);
+  const std::vector<int> all = pages_before(picture, of.part);
   const io::OutputType output =
       io::output_type(picture.info, type, io::written_format(save.name_template), task.options.cls);
   check_half(task, input, output.format);
   const std::string extension = io::output_extension(input.path, output, type.channels);
   Picture::Save out{.format = output.format, .apart = name.has_page(), .files = {}};
-  std::vector<int> pages{0};
-  if (has_pages && (out.apart || picture.pages->numbers.size() == 1)) {
-    pages = picture.pages->numbers;
-  }
+  const std::vector<int> pages = out.apart || all.size() == 1 ? all : std::vector<int>{0};
   for (const int page : pages) {
-    out.files.emplace_back(name.expand(io::fields_of(input, extension, index, page)));
+    out.files.emplace_back(
+        name.expand(fields_of_page(input, extension, index, picture, of.part, page)));
   }
   if (picture.stream) {
     picture.stream->saves.push_back({name, io::fields_of(input, extension, index)});
   }
   std::string what;
   if (picture.stream && !out.apart) what = "is a stream of frames";
-  if (has_pages && picture.pages->numbers.size() > 1 && !out.apart &&
-      !io::writes_pages(out.format)) {
-    what = "has " + std::to_string(picture.info->pages) + " pages";
+  const bool are_its_own = picture.pages && all == picture.pages->numbers;
+  const bool holds = are_its_own ? io::writes_pages(out.format) : holds_any_pages(out.format);
+  if (all.size() > 1 && !out.apart && !holds) {
+    what = "has " + std::to_string(are_its_own ? picture.info->pages : std::ssize(all)) + " pages";
   }
   if (!what.empty()) {
     picture.failure.reset(
@@ -219,25 +250,12 @@ bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::Output
 // such.
 std::string why_not_resized(const Picture& picture, const NamingTask& task) {
   const std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
-  std::int64_t made = pages;
-  bool is_resized = false, saves = false;
-  for (const Program* part : picture.parts()) {
-    saves = saves || (is_resized && !part->plan.saves.empty());
-    if (!part->then) break;
-    const ImageReduction& reduction = part->then->reduction;
-    if (reduction.across == ImageReduction::Across::pages) made = 1;
-    if (!reduction.volume) continue;
-    is_resized = is_resized || reduction.volume->planes(made) != made;
-    made = reduction.volume->planes(made);
-  }
-  if (!is_resized) return "";
-  if (saves) return "after imresize3 `save` cannot tell which pages are which; give -o alone";
-  if (task.target == nullptr || picture.has_one_result()) return "";
-  const bool holds =
-      picture.output_format == io::Format::tiff || picture.output_format == io::Format::npy;
-  const bool is_alone = task.target->kind != Kind::in_place && !picture.joined &&
-                        !(task.target->name && task.target->name->has_page());
-  if (holds && is_alone) return "";
+  const std::int64_t made = std::ssize(pages_before(picture, picture.parts().size() - 1));
+  if (made == pages || task.target == nullptr || picture.has_one_result()) return "";
+  const bool names_pages = task.target->name && task.target->name->has_page();
+  const bool holds = holds_any_pages(picture.output_format);
+  const bool is_alone = task.target->kind != Kind::in_place && !picture.joined;
+  if (names_pages ? picture.pages != nullptr : holds && is_alone) return "";
   return "its " + std::to_string(pages) + " pages become " + std::to_string(made) +
          ", which -o NAME.tif or NAME.npy holds, a file for each input";
 }
@@ -257,7 +275,8 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
       if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
     }
     if (picture.failure || !picture.pages) continue;
-    const std::vector<int>& pages = picture.pages->numbers;
+    const size_t last = picture.parts().size() - 1;
+    const std::vector<int> pages = pages_before(picture, last);
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
     if (picture.has_one_result()) {
       name_projection(inputs[i], i, picture, extensions[i], task);
@@ -265,7 +284,7 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     }
     picture.pages->apart = names_pages;
     const auto name_of_page = [&](int page) {
-      return target->name->expand(io::fields_of(inputs[i], extensions[i], i, page));
+      return target->name->expand(fields_of_page(inputs[i], extensions[i], i, picture, last, page));
     };
     if (names_pages && pages.size() > 1) {
       for (const int page : pages) picture.pages->outputs.push_back(name_of_page(page));
@@ -274,12 +293,11 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     }
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
-    if (picture.joined && pages.size() > 1 && !io::writes_stream(picture.output_format)) {
+    if (picture.joined && pages.size() > 1 && target->kind == Kind::standard_output &&
+        !io::writes_stream(picture.output_format)) {
       why = count +
-            "a file of several inputs takes one of each; --pages takes some, project makes "
-            "one of them";
-    }
-    if (!why.empty()) {
+            "stdout takes one of each of several inputs; --pages takes some, project makes one of "
+            "them";
     } else if (target != nullptr && target->kind == Kind::in_place &&
                (pages.size() + picture.pages->others.size() <
                     static_cast<size_t>(picture.info->pages) ||

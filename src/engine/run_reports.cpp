@@ -222,7 +222,10 @@ void Reports::join(FileReport& report, const Picture& picture, const PictureResu
   if (report.state != FileReport::State::done) return;
   try {
     report.bytes = joined_.add(picture, result, settings_);
-    if (report.bytes.empty()) report.joined = static_cast<std::int64_t>(result.bytes.size());
+    if (report.bytes.empty()) {
+      report.joined = static_cast<std::int64_t>(result.bytes.size());
+      for (const io::Bytes& page : result.pages) report.joined += std::ssize(page);
+    }
     const std::string note = joined_.take_note();
     if (!note.empty()) progress_.note(note);
   } catch (const Error& error) {

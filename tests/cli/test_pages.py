@@ -4,6 +4,7 @@ import resource
 import unittest
 
 import numpy as np
+import tifffile
 from PIL import Image, ImageSequence
 
 from program import SANITIZED, ProgramTest, colour, ramp
@@ -24,6 +25,23 @@ class Pages(ProgramTest):
         pictures = [Image.fromarray(p) for p in self.three]
         pictures[0].save(self.make_parent(name), save_all=True, append_images=pictures[1:],
                          **options)
+
+    def test_names_of_places_along_axes(self):
+        volume = np.arange(2 * 3 * 4 * 5 * 7, dtype=np.uint16).reshape(2, 3, 4, 5, 7)
+        tifffile.imwrite(self.path("a.tif"), volume, imagej=True, metadata={"axes": "TZCYX"})
+        self.impipe("imadd 0 | save s/{c}-{page:02}.png", "a.tif", "-o", "a/t{t}_z{z:02}_c{c}.png")
+        for i, (t, z, c) in enumerate(np.ndindex(2, 3, 4)):
+            for name in (f"a/t{t + 1}_z{z + 1:02}_c{c + 1}.png", f"s/{c + 1}-{i + 1:02}.png"):
+                np.testing.assert_array_equal(self.pixels(name), volume[t, z, c])
+        np.save(self.path("b.npy"), volume[:, :, 0].swapaxes(0, 1))
+        self.impipe("imadd 0", "b.npy", "-o", "b/t{t}_z{z:02}_c{c}.png", "--axes", "ZTYX")
+        for t, z in np.ndindex(2, 3):
+            np.testing.assert_array_equal(self.pixels(f"b/t{t + 1}_z{z + 1:02}_c1.png"),
+                                          volume[t, z, 0])
+        tifffile.imwrite(self.path("c.tif"), volume[0, 0], metadata=None, photometric="minisblack")
+        run = self.impipe("imadd 0", "c.tif", "-o", "{z}.png", code=2)
+        self.assertIn("{z}: the pages of 'c.tif' have no axes, but for an NPY --axes names them; "
+                      "{page} is their number", run.err)
 
     def check(self, name, expected):
         found = pages_of(self.path(name))

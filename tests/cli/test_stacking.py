@@ -5,6 +5,7 @@ import signal
 import unittest
 
 import numpy as np
+import tifffile
 from PIL import Image
 from program import PROGRAM, ROOT, ProgramTest, ramp
 
@@ -433,14 +434,23 @@ class ManyToOne(Stacking):
         for i, frame in enumerate(frames):
             np.testing.assert_array_equal(self.pixels(f"out/{i + 1:02}.npy"), frame)
 
+    def test_pages_of_several_files_follow_each_other_in_one(self):
+        frames = exposures(7)
+        for i, (begin, end) in enumerate(((0, 3), (3, 4), (4, 7))):
+            tifffile.imwrite(self.path(f"{i}.tif"), frames[begin:end], metadata=None, photometric="minisblack")
+        self.impipe("imadd 7", "0.tif", "1.tif", "2.tif", "-o", "stack.tif", "-j", 3)
+        np.testing.assert_array_equal(self.pages("stack.tif"), frames + 7)
+        self.impipe("imadd 7", "0.tif", "1.tif", "2.tif", "-o", "stack.npy")
+        np.testing.assert_array_equal(self.pixels("stack.npy"), frames + 7)
+
     def test_what_cannot_be_one_file(self):
         names = self.frames(exposures(3))
         self.assertIn("is one file, but there are 3 inputs",
                       self.impipe("imadd 0", *names, "-o", "stack.png", code=2).err)
         np.save(self.path("two.npy"), exposures(2))
-        run = self.impipe("imadd 0", names[0], "two.npy", "-o", "stack.tif", "--axes", "ZYX",
-                          code=1)
-        self.assertIn("a file of several inputs takes one of each", run.err)
+        run = self.impipe("imadd 0", names[0], "two.npy", "-o", "-", "--format", "npy", "--axes",
+                          "ZYX", code=1)
+        self.assertIn("stdout takes one of each of several inputs", run.err)
         self.write(names[1], b"none")
         run = self.impipe("imadd 0", *names, "-o", "stack.tif", code=1)
         self.assertEqual(len(self.pages("stack.tif")), 2)

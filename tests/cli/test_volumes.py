@@ -4,6 +4,7 @@ import os
 import unittest
 
 import numpy as np
+import tifffile
 from PIL import Image
 from program import ROOT, ProgramTest
 
@@ -327,8 +328,34 @@ class Resized(Volumes):
         run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "out.png", code=1)
         self.assertIn("one.tif: plan: its 1 pages become 3, which -o NAME.tif or NAME.npy holds, a "
                       "file for each input", run.err)
-        run = self.impipe("imresize3 size=8,9,2", "out.tif", "-o", "{stem}_{page}.tif", code=1)
-        self.assertIn("its 3 pages become 2", run.err)
+        run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "{stem}_{page}.tif", code=1)
+        self.assertIn("its 1 pages become 3", run.err)
+
+    def test_pages_of_another_number_have_names(self):
+        """In the output and in a `save`, whose pages are those that there are then."""
+        volume = noise((4, 8, 9), np.uint8, 3)
+        tifffile.imwrite(self.path("in.tif"), volume, metadata=None, photometric="minisblack")
+        self.impipe("save 'a{page}.png' | imresize3 size=8,9,7 | save b.tif | save 'c{page}.png' | "
+                    "imresize3 size=8,9,2", "in.tif", "-o", "d{page}.png")
+        expected = self.through("imresize3 size=8,9,7", volume)
+        np.testing.assert_array_equal(self.pages("b.tif"), expected)
+        for i in range(4):
+            np.testing.assert_array_equal(self.pixels(f"a{i + 1}.png"), volume[i])
+        for i in range(7):
+            np.testing.assert_array_equal(self.pixels(f"c{i + 1}.png"), expected[i])
+        last = self.through("imresize3 size=8,9,2", expected)
+        self.assertFalse(os.path.exists(self.path("d3.png")))
+        for i in range(2):
+            np.testing.assert_array_equal(self.pixels(f"d{i + 1}.png"), last[i])
+        # Of one page.
+        Image.fromarray(volume[0]).save(self.path("one.tif"))
+        self.impipe("imresize3 size=8,9,3 | save s.tif | project max", "one.tif", "-o", "out.tif")
+        np.testing.assert_array_equal(self.pages("s.tif"), np.repeat(volume[:1], 3, axis=0))
+
+    def test_a_scale_beyond_what_is_of_use_is_an_error(self):
+        tifffile.imwrite(self.path("in.tif"), noise((2, 8, 9)), metadata=None, photometric="minisblack")
+        run = self.impipe("imresize3 101", "in.tif", "-o", "out.tif", code=2)
+        self.assertIn("imresize3: scale takes 1 to 3 numbers from 1e-04 to 100, not 101", run.err)
 
     def test_nan_is_read_by_weights_that_are_not_0(self):
         volume = np.zeros((4, 4, 4), np.float32)

@@ -101,12 +101,14 @@ TEST(NameTemplate, ErrorsShowThePlace) {
       {"out/{stm}.png",
        "-o:1:6: unknown field 'stm'; did you mean 'stem'?\n  out/{stm}.png\n       ^^^"},
       {"{photograph}.png",
-       "-o:1:2: unknown field 'photograph'; fields are dir, stem, name, ext, index, frame, page\n"
+       "-o:1:2: unknown field 'photograph'; fields are dir, stem, name, ext, index, frame, page, "
+       "z, t, c\n"
        "  {photograph}.png\n   ^^^^^^^^^^"},
       {"a{stem.png", "-o:1:2: '{' without '}'; '{{' is a brace in the name\n  a{stem.png\n   ^"},
       {"a}.png", "-o:1:2: a lone '}'; '}}' is a brace in the name\n  a}.png\n   ^"},
       {"{stem:05}.png",
-       "-o:1:6: 'stem' has no width; index, frame and page have\n  {stem:05}.png\n       ^^^"},
+       "-o:1:6: 'stem' has no width; index, frame, page, z, t and c have\n  {stem:05}.png\n       "
+       "^^^"},
       {"{index:x}.png",
        "-o:1:7: the width of 'index' is a number such as 05\n  {index:x}.png\n        ^^"},
   };

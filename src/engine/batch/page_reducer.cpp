@@ -75,6 +75,7 @@ void PageReducer::emit_planes(const Emit& emit) {
     Page out{volume_->next(*options_.pool), of.source, of.which, of.number};
     if (reduction_.volume->planes(options_.pages) != options_.pages) {
       out.number = static_cast<int>(emitted_) + 1;
+      out.which = static_cast<std::size_t>(emitted_);
     }
     if (window_.size() > 1) window_.pop_front();
     emit(std::move(out));

@@ -148,7 +148,8 @@ struct PictureSettings {
 // What stays of the work for the report.
 struct PictureResult {
   std::vector<FileReport::Row> rows;
-  io::Bytes bytes;  // the encoded result that goes to stdout, or behind others
+  io::Bytes bytes;               // the encoded result that goes to stdout, or behind others
+  std::vector<io::Bytes> pages;  // instead of `bytes`, of several that go behind others' pages
   // Of those that follow each other, see io::Encoded.
   std::string common;
   std::size_t head = 0;

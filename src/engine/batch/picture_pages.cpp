@@ -258,7 +258,12 @@ void PagedPicture::write_pages(const std::filesystem::path& path, io::Format for
   if (pages.files.empty()) return;
   result_.common = std::move(pages.common);
   result_.head = pages.head;
-  const bool is_whole = io::writes_stream(format) || !is_of_pages;
+  if (picture_.joined && path != "-" && path == picture_.output && pages.files.size() > 1) {
+    result_.pages = std::move(pages.files);
+    return;
+  }
+  const bool is_one = !is_of_pages && pages.files.size() == 1;
+  const bool is_whole = io::writes_stream(format) || is_one;
   write(path, is_whole ? std::move(pages.files.front()) : joined(format, pages.files, is_image));
 }
 
@@ -276,8 +281,7 @@ void PagedPicture::encode() {
                   is_of_pages);
     }
   }
-  const bool is_of_pages =
-      (job_.has_pages() && !picture_.has_one_result()) || encoded_.files.size() > 1;
+  const bool is_of_pages = job_.has_pages() && !picture_.has_one_result();
   write_pages(picture_.output, picture_.output_format, std::exchange(encoded_, {}), is_of_pages,
               parts.back()->plan.writes_image);
 }

@@ -215,11 +215,25 @@ void check_extension(const std::string& output, const fs::path& last, bool is_te
   fail_unwritten(output, extension);
 }
 
+// The place of the page along one of its file's axes, from 1.
+std::int64_t place_along(char letter, const NameFields& fields) {
+  std::int64_t rest = fields.page - 1;
+  for (auto axis = fields.axes.rbegin(); axis != fields.axes.rend(); ++axis) {
+    if (axis->letter == letter) return rest % axis->count + 1;
+    rest /= axis->count;
+  }
+  if (fields.axes.empty() && fields.page > 1) {
+    throw Error("{" + std::string(1, letter) + "}: the pages of '" + fields.input.string() +
+                "' have no axes, but for an NPY --axes names them; {page} is their number");
+  }
+  return 1;
+}
+
 }  // namespace
 
 NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin) {
-  static const std::array<std::string, 7> names{"dir",   "stem",  "name", "ext",
-                                                "index", "frame", "page"};
+  static const std::array<std::string, 10> names{"dir",   "stem", "name", "ext", "index",
+                                                 "frame", "page", "z",    "t",   "c"};
   NameTemplate out;
   out.text_ = text;
   const auto error = [&](size_t begin, size_t end, const std::string& message) {
@@ -253,7 +267,8 @@ NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin)
       throw error(
           at + 1, at + 1 + std::max<size_t>(colon, 1),
           "unknown field '" + name + "'" +
-              (hint.empty() ? "; fields are dir, stem, name, ext, index, frame, page" : hint));
+              (hint.empty() ? "; fields are dir, stem, name, ext, index, frame, page, z, t, c"
+                            : hint));
     }
     Part part{.field = static_cast<Field>(1 + (known - names.begin())), .literal = {}};
     if (colon < inside.size()) {
@@ -264,7 +279,7 @@ NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin)
       if (!number || !digits) {
         throw error(at + 1 + colon, close,
                     number ? "the width of '" + name + "' is a number such as 05"
-                           : "'" + name + "' has no width; index, frame and page have");
+                           : "'" + name + "' has no width; index, frame, page, z, t and c have");
       }
       part.digits = std::stoi(std::string(width));
     }
@@ -310,6 +325,9 @@ std::string NameTemplate::expand(const NameFields& fields) const {
         out += frame_text(*fields.frame, part.digits);
         break;
       case Field::page: out += frame_text(fields.page, part.digits); break;
+      case Field::z: out += frame_text(place_along('z', fields), part.digits); break;
+      case Field::t: out += frame_text(place_along('t', fields), part.digits); break;
+      case Field::c: out += frame_text(place_along('c', fields), part.digits); break;
     }
   }
   return out;
@@ -324,7 +342,7 @@ std::string with_frame_field(const std::string& text) {
 
 bool NameTemplate::has_fields() const {
   for (const Part& part : parts_) {
-    if (part.field != Field::none && part.field != Field::ext && part.field != Field::page) {
+    if (part.field != Field::none && part.field != Field::ext && part.field < Field::page) {
       return true;
     }
   }
@@ -332,7 +350,7 @@ bool NameTemplate::has_fields() const {
 }
 
 bool NameTemplate::has_page() const {
-  return std::ranges::any_of(parts_, [](const Part& part) { return part.field == Field::page; });
+  return std::ranges::any_of(parts_, [](const Part& part) { return part.field >= Field::page; });
 }
 
 OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format) {

@@ -20,7 +20,8 @@ struct NameFields {
   std::string extension;        // {ext}, without a point
   std::int64_t index = 1;       // {index}: from 1, in the order of the inputs
   std::optional<std::int64_t> frame;
-  std::int64_t page = 1;  // {page}: from 1
+  std::int64_t page = 1;       // {page}: from 1
+  std::vector<PageAxis> axes;  // of the pages: {z} {t} {c}
 };
 
 // "out/{stem}_{index:05}.png", taken apart. `{{` and `}}` are braces.
@@ -42,7 +43,7 @@ class NameTemplate {
   const std::string& text() const { return text_; }
 
  private:
-  enum class Field { none, dir, stem, name, ext, index, frame, page };
+  enum class Field { none, dir, stem, name, ext, index, frame, page, z, t, c };
   struct Part {
     Field field = Field::none;
     std::string literal;

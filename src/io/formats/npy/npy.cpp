@@ -145,6 +145,8 @@ void set_axes(NpyHeader& out, const NpyArray& array, const std::string& letters)
       out.step_x = steps[i];
     } else if (is_page_axis(letters, letters[i])) {
       pages *= n;
+      const char letter = static_cast<char>(letters[i] + ('a' - 'A'));
+      if (n > 1 && n <= max_side) out.info.axes.push_back({letter, static_cast<int>(n)});
       out.page_axes.push_back({n, steps[i]});
     } else {
       if (n < 1 || n > max_channels) {

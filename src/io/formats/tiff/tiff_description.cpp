@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "io/formats/tiff/tiff_header.hpp"
 
@@ -193,6 +194,21 @@ std::int64_t described_planes(std::string_view description, const TiffLayout& la
   if (is_imagej(description)) return imagej_planes(description, layout);
   const auto shape = shape_in(description);
   return shape ? shape_planes(*shape, layout) : 1;
+}
+
+std::vector<PageAxis> described_axes(std::string_view description, std::int64_t pages) {
+  if (!is_imagej(description)) return {};
+  const ImagejText text(description);
+  std::vector<PageAxis> out;
+  std::int64_t count = 1;
+  constexpr std::pair<char, std::string_view> axes[] = {
+      {'t', "frames"}, {'z', "slices"}, {'c', "channels"}};
+  for (const auto& [letter, key] : axes) {
+    const std::int64_t along = std::max<std::int64_t>(1, text.number(key));
+    count = product(count, along);
+    if (along > 1 && along <= pages) out.push_back({letter, static_cast<int>(along)});
+  }
+  return count == pages ? out : std::vector<PageAxis>();
 }
 
 std::string description_of_pages(std::string description, const TiffLayout& layout,

@@ -102,6 +102,7 @@ ImageInfo info_of(const TiffHeader& header) {
   said.hear_xmp(header.xmp);
   info.orientation = said.value();
   info.pages = header.pages;
+  info.axes = header.axes;
   info.blocks = format_of_blocks(l);
   info.lossy = l.compression == 7 && !l.is_gray();
   info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +

@@ -234,6 +234,7 @@ struct Chain {
   std::optional<std::int64_t> reduced;  // the first directory that is no page
   int directories = 0;
   bool has_children = false;
+  std::string description;  // of the first page
 };
 
 void read_description(Directory& directory, const ByteSource& source) {
@@ -268,6 +269,7 @@ Chain read_chain(const ByteSource& source) {
       if (out.pages.empty() || !describes_whole_file(directory.description.values)) {
         read_description(directory, source);
       }
+      if (out.pages.empty()) out.description = directory.storage.description;
       const bool claims = directory.storage.claims_planes();
       out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffStorage{}});
     } else if (!out.reduced) {
@@ -298,6 +300,7 @@ TiffPages find_tiff_pages(const ByteSource& source) {
   }
   out.count = static_cast<int>(count);
   if (out.count > 0) {
+    out.axes = described_axes(chain.description, count);
     out.others = chain.directories - static_cast<int>(chain.pages.size());
     return out;
   }
@@ -327,6 +330,7 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
                     .directory = run.directory,
                     .page = page,
                     .pages = known->count,
+                    .axes = known->axes,
                     .plane = page - run.first,
                     .planes = run.planes,
                     .others = known->others,

@@ -70,8 +70,9 @@ struct TiffPages {
   };
   std::vector<Run> runs;
   int count = 0;
-  int others = 0;             // reduced images and masks
-  bool has_children = false;  // pictures in sub-directories
+  std::vector<PageAxis> axes;  // see ImageInfo
+  int others = 0;              // reduced images and masks
+  bool has_children = false;   // pictures in sub-directories
 };
 
 struct TiffHeader {
@@ -79,9 +80,10 @@ struct TiffHeader {
   std::uint64_t predictor = 1;
   std::int64_t directory = 0;  // where the directory of the picture begins
   int page = 0, pages = 1;
-  int plane = 0;      // of the directory's planes
-  TiffPlanes planes;  // of the directory
-  int others = 0;     // as in TiffPages
+  std::vector<PageAxis> axes;  // of the pages
+  int plane = 0;               // of the directory's planes
+  TiffPlanes planes;           // of the directory
+  int others = 0;              // as in TiffPages
   bool has_children = false;
   bool says_orientation = false;  // the layout's has a tag
   std::string xmp;                // its packet
