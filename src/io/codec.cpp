@@ -9,6 +9,7 @@
 #include "io/picture/convert.hpp"
 #include "io/picture/numbers.hpp"
 #include "io/picture/orient.hpp"
+#include "io/picture/value_window.hpp"
 
 namespace impipe::io {
 namespace {
@@ -27,8 +28,6 @@ std::string shown(std::span<const std::byte> bytes) {
   }
   return out;
 }
-
-bool takes_window(Format format) { return format == Format::dicom || format == Format::nifti; }
 
 // What the header says by the row of its format. Errors say what is truncated.
 ImageInfo read_header(const HeaderInput& input) {

@@ -96,7 +96,13 @@ class Dicom(ProgramTest):
         self.equal(self.read(), values.astype(np.int16) - 1024)
         self.made(values, stored=12, RescaleSlope="0.5", RescaleIntercept="-1")
         self.equal(self.read(), values.astype(np.float32) / 2 - 1)
-        self.assertIn("has no white", self.impipe("", "a.dcm", "-o", "a.png", code=1).err)
+        self.assertEqual(
+            self.impipe("", "a.dcm", "-o", "a.png", code=1).err,
+            "impipe: a.dcm: encode: it has numbers, and PNG holds pictures: --window file makes "
+            "them by the file's own window, --window C,W by another, `mat2gray` by their range; "
+            ".npy and .tif hold numbers\n")
+        self.impipe("mat2gray", "a.dcm", "-o", "a.png")
+        self.assertEqual((self.pixels("a.png").min(), self.pixels("a.png").max()), (0, 65535))
 
     def test_monochrome1(self):
         values = ramp(10, 20)
@@ -163,8 +169,8 @@ class Dicom(ProgramTest):
                                   "is PNG; mat2gray LOW,HIGH does that\n")
         self.made(colour(10, 20), photometric="RGB")
         run = self.impipe("", "a.dcm", "-o", "b.png", "--window", "1,2", code=1)
-        self.assertEqual(run.err, "impipe: a.dcm: decode: --window 1,2 is of gray pixels, and these "
-                                  "are colours\n")
+        self.assertEqual(run.err, "impipe: a.dcm: decode: --window 1,2 is of gray pixels, and "
+                                  "these are colours\n")
 
     def test_colours(self):
         values = colour(10, 20)
@@ -215,7 +221,8 @@ class Dicom(ProgramTest):
         shared.PixelMeasuresSequence = [measures]
         self.made(values, PerFrameFunctionalGroupsSequence=frames,
                   SharedFunctionalGroupsSequence=[shared])
-        self.equal(self.read(), (values * np.array([1, 2, 3])[:, None, None] + 10).astype(np.float32))
+        expected = values * np.array([1, 2, 3])[:, None, None] + 10
+        self.equal(self.read(), expected.astype(np.float32))
         self.assertIn("pixels of 0.25 x 0.5 mm", self.impipe("info", "a.dcm").out)
 
     def test_the_size_of_pixels(self):

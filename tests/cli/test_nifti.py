@@ -125,8 +125,8 @@ class Nifti(ProgramTest):
                 (nifti(values.astype(np.complex64)),
                  "NIfTI of data type 32 is not read (whole numbers of 8 to 64 bits, floats of 32 "
                  "and 64 and colours are)"),
-                (data[:-1], f"compute: page 1: truncated NIfTI: 7x5 needs at least {len(data)} bytes, and the file "
-                            f"has {len(data) - 1}"),
+                (data[:-1], f"compute: page 1: truncated NIfTI: 7x5 needs at least {len(data)} "
+                            f"bytes, and the file has {len(data) - 1}"),
                 (data[:300], "truncated NIfTI: the header ends at byte 300"),
                 (gzipped(b"x" * 5000), None),
                 (gzipped(data[:-1]), "compute: page 2: truncated "

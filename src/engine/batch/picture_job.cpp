@@ -9,6 +9,7 @@
 #include "core/unpacks.hpp"
 #include "core/volume.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/picture/value_window.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
@@ -80,6 +81,13 @@ void PictureJob::check_results(const std::vector<SizedPart>& parts) const {
   const auto check = [&](const SizedPart& part, ValueId id, bool alpha,
                          const io::OutputType& output) {
     const ImageType& type = part.program->plan.values[id].type;
+    const bool is_shown = type.white != 0 || output.cls == PixelClass::single ||
+                          io::traits(output.format).can[io::Can::numbers];
+    if (!is_shown && io::takes_window(info.format) && !settings.encode.as_asked) {
+      io::fail("it has numbers, and ", io::name_of(output.format),
+               " holds pictures: --window file makes them by the file's own window, --window C,W "
+               "by another, `mat2gray` by their range; .npy and .tif hold numbers");
+    }
     const bool named = output.format == io::Format::exr && info.format == io::Format::exr &&
                        type.channels == info.type.channels;
     io::check_encodable(type, part.sizes[static_cast<size_t>(id)], named, output.format, output.cls,

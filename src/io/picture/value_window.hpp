@@ -7,6 +7,10 @@
 
 namespace impipe::io {
 
+// Whether --window is for files of this format.
+inline bool takes_window(Format format) {
+  return format == Format::dicom || format == Format::nifti;
+}
 // Throws Error (usage) for what is neither "file" nor "CENTRE,WIDTH".
 void check_window(const std::string& window);
 // Makes `info` that of the picture which --window asks for. Before, info.window is that of the
