@@ -206,6 +206,15 @@ bool Pipeline::reads_display() const {
 
 namespace {
 
+// bwconncomp with the neighbours of a voxel is bwlabeln, as MATLAB's function takes both.
+const Operator* of_volume(const Operator* op,
+                          const std::map<std::string, ParameterValue, std::less<>>& values) {
+  if (op->name != "bwconncomp") return op;
+  const std::vector<double>& conn = values.at("conn").numbers;
+  const bool is_volume = conn.size() == 1 && (conn[0] == 6 || conn[0] == 18 || conn[0] == 26);
+  return is_volume ? find_operator("bwlabeln") : op;
+}
+
 // Gives a stage of an operator its call, and the pipeline the images that it needs.
 void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& pipeline,
                    BoundStage& bound) {
@@ -213,6 +222,7 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
   bound.measured_as = take_measured_name(script, stage, pipeline, names);
   if (name_numbers(script, names, *op, stage)) bound.waiting = std::make_shared<const Stage>(stage);
   auto values = match_arguments(script, stage, *op);
+  op = of_volume(op, values);
   for (auto& [parameter, value] : values) {
     for (const std::string& name : value.operands) {
       check_ended(script, names, *op, name, value.span);

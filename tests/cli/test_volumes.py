@@ -298,6 +298,19 @@ class Objects(Volumes):
                                    rtol=1e-9)
 
 
+class Components(Volumes):
+    def test_bwconncomp_takes_the_neighbours_of_voxels(self):
+        volume = noise((4, 9, 11), np.uint8, 5) > 180
+        np.save(self.path("in.npy"), volume)
+        for conn in (6, 18, 26):
+            np.testing.assert_array_equal(self.through(f"bwconncomp conn={conn}", volume),
+                                          self.through(f"bwlabeln conn={conn}", volume))
+        flat = self.through("bwconncomp", volume)
+        np.testing.assert_array_equal(flat, self.through("bwlabel", volume))
+        self.assertIn("conn is 4 or 8", self.impipe("bwconncomp conn=9", "in.npy", "-o", "out.npy",
+                                                    "--axes", "ZYX", code=2).err)
+
+
 class Resized(Volumes):
     def test_sizes(self):
         volume = noise((5, 12, 17), np.uint16, 4)

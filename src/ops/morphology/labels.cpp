@@ -104,13 +104,26 @@ const RegisterOperator bwlabel_operator{{
     .lower = lower_bwlabel,
 }};
 
+// 6, 18 and 26 neighbours are a volume's: the binder makes such a stage bwlabeln.
+Parameter connectivity_of_any() {
+  Parameter out = connectivity_parameter("8");
+  out.help =
+      "neighbours: 4 (sides) or 8 (sides and corners); or the 3x3 matrix of them; of a volume 6, "
+      "18 "
+      "or 26";
+  out.high = 26;
+  return out;
+}
+
 const RegisterOperator bwconncomp_operator{{
     .name = "bwconncomp",
     .help = "numbers the connected components: bwlabel by another name",
     .category = "morphology",
-    .parameters = {connectivity_parameter("8")},
+    .parameters = {connectivity_of_any()},
     .one_channel = true,
-    .details = "bwlabel; `bwconncomp | max` prints how many there are.",
+    .details =
+        "bwlabel; `bwconncomp | max` prints how many there are. conn=6, 18 or 26: bwlabeln,\n"
+        "of the volume that the pages of a file are.",
     .example = "imbinarize | bwconncomp | mat2gray",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::object},
