@@ -10,6 +10,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/hull.hpp"
+
 namespace impipe {
 namespace {
 
@@ -176,11 +178,6 @@ void add_windows(const Labels& labels, std::vector<Object>& objects) {
   }
 }
 
-struct Place {
-  std::int64_t x, y;
-  bool operator==(const Place&) const = default;
-};
-
 // The outline of a piece as a closed walk of its pixels, from its first one down the columns.
 class Outline {
  public:
@@ -284,80 +281,22 @@ class Pieces {
   std::vector<std::int64_t> parent_;
 };
 
-std::int64_t floor_of(Wide a, Wide b) {  // b > 0
-  const Wide quotient = a / b;
-  return static_cast<std::int64_t>(a % b < 0 ? quotient - 1 : quotient);
+// How many pixel centres lie in or on the hull of the sides' middles of an object's pixels.
+std::int64_t hull_centres(const Labels& labels, std::int32_t id, const Object& object) {
+  std::vector<RowSpan> rows;
+  for (std::int64_t y = object.top; y <= object.bottom; ++y) {
+    std::int64_t left = object.left, right = object.right;
+    while (left <= object.right && labels.at(left, y) != id) ++left;
+    if (left > object.right) continue;
+    while (labels.at(right, y) != id) --right;
+    rows.push_back({y, left, right});
+  }
+  std::int64_t count = 0;
+  each_hull_row(
+      convex_hull(side_points(rows)),
+      [&](std::int64_t, std::int64_t left, std::int64_t right) { count += right - left + 1; });
+  return count;
 }
-
-// How many pixel centres lie in or on the hull of the sides' middles of an object's pixels. In
-// doubled places, so that all are whole numbers.
-class Hull {
- public:
-  Hull(const Labels& labels, std::int32_t id, const Object& object) : object_(object) {
-    for (std::int64_t y = object.top; y <= object.bottom; ++y) {
-      std::int64_t left = object.left, right = object.right;
-      while (left <= object.right && labels.at(left, y) != id) ++left;
-      if (left > object.right) continue;
-      while (labels.at(right, y) != id) --right;
-      for (const std::int64_t x : {left, right}) {
-        for (const Place side : {Place{-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
-          points_.push_back({2 * x + side.x, 2 * y + side.y});
-        }
-      }
-    }
-  }
-
-  std::int64_t centres() {
-    const std::vector<Place> hull = corners();
-    const auto rows = static_cast<std::size_t>(object_.bottom - object_.top + 1);
-    std::vector<std::int64_t> left(rows, std::numeric_limits<std::int64_t>::max());
-    std::vector<std::int64_t> right(rows, std::numeric_limits<std::int64_t>::min());
-    for (std::size_t k = 0; k < hull.size(); ++k) {
-      Place a = hull[k], b = hull[(k + 1) % hull.size()];
-      if (a.y == b.y) continue;
-      if (a.y > b.y) std::swap(a, b);
-      for (std::int64_t y = std::max(object_.top, floor_of(a.y + 1, 2)); 2 * y <= b.y; ++y) {
-        if (y > object_.bottom) break;
-        // Twice the column of the edge, times its height.
-        const Wide height = b.y - a.y;
-        const Wide at = Wide{a.x} * height + Wide{2 * y - a.y} * (b.x - a.x);
-        const auto row = static_cast<std::size_t>(y - object_.top);
-        left[row] = std::min(left[row], -floor_of(-at, 2 * height));
-        right[row] = std::max(right[row], floor_of(at, 2 * height));
-      }
-    }
-    std::int64_t count = 0;
-    for (std::size_t row = 0; row < rows; ++row) {
-      count += std::max<std::int64_t>(0, right[row] - left[row] + 1);
-    }
-    return count;
-  }
-
- private:
-  static Wide turn(Place a, Place b, Place c) {
-    return Wide{b.x - a.x} * (c.y - a.y) - Wide{b.y - a.y} * (c.x - a.x);
-  }
-  // Andrew's monotone chain.
-  std::vector<Place> corners() {
-    std::sort(points_.begin(), points_.end(),
-              [](Place a, Place b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
-    std::vector<Place> hull;
-    const auto add = [&](Place point, std::size_t least) {
-      while (hull.size() >= least + 2 && turn(hull[hull.size() - 2], hull.back(), point) <= 0) {
-        hull.pop_back();
-      }
-      hull.push_back(point);
-    };
-    for (const Place point : points_) add(point, 0);
-    const std::size_t lower = hull.size() - 1;
-    for (auto point = points_.rbegin(); point != points_.rend(); ++point) add(*point, lower);
-    hull.pop_back();
-    return hull;
-  }
-
-  const Object& object_;
-  std::vector<Place> points_;
-};
 
 double orientation(double uxx, double uyy, double uxy, double k) {
   const bool tall = uyy > uxx;
@@ -403,7 +342,7 @@ std::vector<Object> objects_of(const Labels& labels, const Plane* intensities) {
   Pieces(labels).add_to(objects);
   for (std::size_t i = 0; i < objects.size(); ++i) {
     if (objects[i].pixels == 0) continue;
-    objects[i].hull = Hull(labels, static_cast<std::int32_t>(i) + 1, objects[i]).centres();
+    objects[i].hull = hull_centres(labels, static_cast<std::int32_t>(i) + 1, objects[i]);
   }
   return objects;
 }

@@ -41,6 +41,7 @@ struct Parameter {
   bool takes_row = false;                     // a matrix without a name, [a b], is this parameter's
   double low = -unlimited, high = unlimited;  // each number's range, ends included
   std::vector<std::string_view> words = {};   // the enumerated values it takes
+  bool lists_words = false;                   // several of them, with commas
   // Words of another parameter: beside others a number without a name is not for this one, or not a
   // second one.
   std::vector<std::string_view> number_beside = {}, numbers_beside = {};
@@ -61,10 +62,11 @@ struct Matrix {
 
 // A checked value of a parameter. Which members are set follows from what was written.
 struct ParameterValue {
-  bool given = false;           // written by the user (a default is not)
-  Span span;                    // of the value in the pipeline's text
-  std::vector<double> numbers;  // `3,5`; the arguments of a named kernel or element
-  std::string word;             // an enumerated word; the name of a kernel or element
+  bool given = false;             // written by the user (a default is not)
+  Span span;                      // of the value in the pipeline's text
+  std::vector<double> numbers;    // `3,5`; the arguments of a named kernel or element
+  std::string word;               // an enumerated word; the name of a kernel or element
+  std::vector<std::string> list;  // of words, where the parameter lists them
   std::optional<Matrix> matrix;
   std::string path;                   // @file, as written
   std::vector<std::string> operands;  // names without the colon

@@ -70,7 +70,7 @@ struct ObjectTable {
   std::optional<ValueId> records;  // a measurement; without one the host measures
   std::optional<ValueId> intensities;
   double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
-  // Of a table whose numbers come with the image: the names of its columns. Else empty.
+  // The names of its columns where they are not all of object_columns.
   std::vector<std::string> columns = {};
 };
 

@@ -90,7 +90,7 @@ std::string expectation(const Parameter& p) {
   if (p.takes == Takes::element) add("a structuring element ([1 1; 0 1], disk,3 or @file)");
   if (p.takes == Takes::operand || p.takes == Takes::operands) add("an image (:name)");
   if (p.takes == Takes::expression) add("a quoted expression ('x + 1')");
-  if (!p.words.empty()) add(listed(p.words));
+  if (!p.words.empty()) add((p.lists_words ? "some of " : "") + listed(p.words));
   return out;
 }
 
@@ -176,8 +176,10 @@ class Matcher {
 
   const Parameter* target_of_word(const Argument& argument, const Word& word) const {
     const Parameter* target = nullptr;
-    if (word.argument.empty() && argument.items.size() == 1) {
-      target = first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); });
+    if (word.argument.empty()) {
+      target = first([&](const Parameter& p) {
+        return unset(p) && has_word(p, word.text) && (p.lists_words || argument.items.size() == 1);
+      });
     }
     if (target == nullptr && word.argument.empty()) {  // of a list: `0,inf`
       target = first([&](const Parameter& p) { return unset(p) && takes_special(p, word.text); });
@@ -463,6 +465,10 @@ class Matcher {
   void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {
     if (word.argument.empty() && takes_special(p, word.text)) {
       add_number(p, value, *special_number(word.text), span);
+      return;
+    }
+    if (p.lists_words && word.argument.empty() && has_word(p, word.text)) {
+      value.list.emplace_back(word_of(p, word.text));
       return;
     }
     if (!value.word.empty()) mismatch(p, span);

@@ -37,6 +37,7 @@ constexpr Hint hints[] = {
     {"bwarea", "`sum` counts the pixels"},
     {"bwboundaries", "`bwperim` marks the pixels of the boundaries"},
     {"bwdistgeodesic", "`bwdist` is the distance without obstacles"},
+    {"bwferet", "`regionprops MaxFeretDiameter,MinFeretDiameter` measures objects so"},
     {"bwfill", "`imfill` fills the holes"},
     {"bwpropfilt", "`bwareafilt` keeps objects by their areas"},
     {"bwskel", "`bwmorph skel inf` makes the skeleton"},

@@ -134,10 +134,14 @@ const Row rows[] = {
      "pipeline:1:10: edge: two thresholds go with canny only; its sigma is sigma=2\n"
      "  edge log 0.003,2\n"
      "           ^^^^^^^"},
-    {"regionprops Area", uint8,
-     "pipeline:1:13: regionprops: its table has all columns, there are none to choose\n"
-     "  regionprops Area\n"
+    {"regionprops Aera", uint8,
+     "pipeline:1:13: regionprops: there is no property 'aera'; did you mean 'Area'?\n"
+     "  regionprops Aera\n"
      "              ^^^^"},
+    {"regionprops Area,MeanIntensity", uint8,
+     "pipeline:1:13: regionprops: MeanIntensity is measured on a second image: give image=:name\n"
+     "  regionprops Area,MeanIntensity\n"
+     "              ^^^^^^^^^^^^^^^^^^"},
     {"edge zerocross", uint8,
      "pipeline:1:1: edge: zerocross needs a kernel: filter=fspecial:log,9,1.5\n"
      "  edge zerocross\n"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/object_shape.hpp"
 #include "core/object_table.hpp"
 #include "core/one_nan.hpp"
 #include "core/primitive_facts.hpp"
@@ -351,11 +352,17 @@ class Execution {
                   ExitCode::file_failed);
     }
     const bool with = table.intensities.has_value();
-    const int columns = static_cast<int>(object_columns(with).size());
+    std::vector<Planes> labels, intensities;
+    if (needs_labels(table.columns)) labels = planes_of(table.labels);
     std::vector<Measurement> tables(count_);
     const auto take = [&](size_t i, std::vector<double> rows) {
-      const auto numbers = static_cast<std::int64_t>(rows.size());
-      tables[i] = {.values = numbers, .numbers = std::move(rows), .columns = columns};
+      if (!table.columns.empty()) {
+        rows = chosen_columns(rows, object_columns(with), table.columns,
+                              labels.empty() ? nullptr : &labels[i].front());
+      }
+      tables[i].values = std::ssize(rows);
+      tables[i].numbers = std::move(rows);
+      tables[i].columns = static_cast<int>(columns_of(table).size());
     };
     if (table.records) {
       const std::vector<double>& records = numbers_of(*table.records);
@@ -364,8 +371,7 @@ class Execution {
         return tables;
       }
     }
-    const std::vector<Planes> labels = planes_of(table.labels);
-    std::vector<Planes> intensities;
+    if (labels.empty()) labels = planes_of(table.labels);
     if (with) intensities = planes_of(*table.intensities);
     for (size_t i = 0; i < count_; ++i) {
       const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
