@@ -1,5 +1,6 @@
 // The key of a kernel: everything its code depends on, as text that reads like the plan.
 #include "core/expression.hpp"
+#include "core/host_work.hpp"
 #include "core/kernel_spec.hpp"
 #include "core/primitive_facts.hpp"
 
@@ -150,6 +151,7 @@ struct PrimitiveText {
   std::string operator()(const Moments& m) const {
     return std::string(m.body->name) + " reach " + std::to_string(m.reach);
   }
+  std::string operator()(const OnHost& h) const { return h.work->text; }
   std::string operator()(const Fourier& f) const {
     return std::to_string(f.columns) + "x" + std::to_string(f.rows) + "@" +
            std::to_string(f.origin_x) + "," + std::to_string(f.origin_y) + " in tiles of " +

@@ -16,6 +16,7 @@
 namespace impipe {
 
 class Expression;  // core/expression.hpp: a user's own body
+struct HostWork;   // core/host_work.hpp
 
 // What a neighbourhood reads outside the image.
 enum class Border {
@@ -357,10 +358,16 @@ struct Moments {
   int run() const { return reach < 4 ? 1 : 4; }
 };
 
+// An image that the host makes of whole images, whatever the device is: outlines that are filled,
+// systems of equations. The executor brings the images and takes the result; no backend runs it.
+struct OnHost {
+  std::shared_ptr<const HostWork> work;
+};
+
 using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
                                Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
                                Label, Resample, Window, Morph, Flood, Entropy, Deviation,
-                               TileHistogram, BetweenTables, Objects, Fourier, Moments>;
+                               TileHistogram, BetweenTables, Objects, Fourier, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

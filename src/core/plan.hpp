@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ struct ObjectTable {
   double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
   // The names of its columns where they are not all of object_columns.
   std::vector<std::string> columns = {};
+  // Instead of what is measured of objects: the rows of `columns` that the host makes of the image
+  // `labels`, and of `intensities` where there is one.
+  std::function<std::vector<double>(const Plane& image, const Plane* beside)> rows = {};
 };
 
 // A measurement that is reported: numbers of an image, or a table of its objects.

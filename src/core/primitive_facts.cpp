@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/host_work.hpp"
 #include "core/placement.hpp"
 
 namespace impipe {
@@ -55,6 +56,7 @@ struct Facts {
   }
   PrimitiveFacts operator()(const Fourier&) const { return whole("fourier"); }
   PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
+  PrimitiveFacts operator()(const OnHost&) const { return whole("on_host"); }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -125,6 +127,7 @@ struct ResultSize {
     return {input.width + f.grow_x, input.height + f.grow_y};
   }
   Size operator()(const Moments&) const { return input; }
+  Size operator()(const OnHost& h) const { return h.work->size(input); }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/fnv.hpp"
+#include "core/object_table.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/object_text.hpp"
 #include "io/formats.hpp"
@@ -136,6 +137,11 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
       io::check_folder_of_one(target->folder);
     }
   } else if (target != nullptr && last_table(plan) != nullptr && table_format(*target)) {
+    if (table_format(*target) == TableFormat::geojson &&
+        !has_outlines(columns_of(*last_table(plan)->objects))) {
+      throw Error("GeoJSON holds outlines, and the table of " + last_table(plan)->name +
+                  " has none; write it with -o '{stem}.csv', '{stem}.tsv' or '{stem}.json'");
+    }
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error(
         "the pipeline ends in " + last_operator(pipeline) +

@@ -32,7 +32,7 @@ std::string shown(std::string_view word) {
 
 }  // namespace
 
-Matrix parse_matrix(std::string_view text, const std::string& name) {
+Matrix parse_matrix(std::string_view text, const std::string& name, int most_rows) {
   Matrix m;
   int line_number = 0;
   while (!text.empty()) {
@@ -56,7 +56,7 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
     }
     m.columns = columns;
     ++m.rows;
-    if (m.rows > largest_matrix_side) fail_size(where);
+    if (m.rows > most_rows) fail_size(where);
   }
   if (m.rows == 0) throw Error(name + " has no numbers");
   return m;

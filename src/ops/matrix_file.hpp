@@ -9,8 +9,9 @@
 namespace impipe::ops {
 
 // One row a line, numbers separated by blanks, commas or semicolons; what follows a '#' and empty
-// lines are left out. `name` stands in messages. Throws Error.
-Matrix parse_matrix(std::string_view text, const std::string& name);
+// lines are left out. `name` stands in messages. Throws Error, as for more rows than `most_rows`.
+Matrix parse_matrix(std::string_view text, const std::string& name,
+                    int most_rows = largest_matrix_side);
 // The file's matrix; errors show `parameter` in the pipeline.
 Matrix read_matrix_file(const Call& call, std::string_view parameter);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/host_work.hpp"
+#include "core/object_shape.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/text.hpp"
 #include "core/volume.hpp"
@@ -80,6 +82,7 @@ struct Words {
     return std::to_string(h.bins) + " bins in tiles " + std::to_string(h.across) + "x" +
            std::to_string(h.down);
   }
+  std::string operator()(const OnHost& h) const { return h.work->name; }
   std::string operator()(const BetweenTables& b) const {
     return "of tiles " + std::to_string(b.across) + "x" + std::to_string(b.down);
   }
@@ -226,6 +229,12 @@ std::string_view steps_head(const std::optional<ImageReduction>& reduction) {
 
 }  // namespace
 
+// Whether the host makes a table, or columns of it, of the pixels.
+bool is_on_host(const PlanMeasurement& measurement) {
+  const auto& table = measurement.objects;
+  return table && (table->rows || needs_labels(table->columns));
+}
+
 std::string describe(const ImageReduction& reduction) {
   switch (reduction.across) {
     case ImageReduction::Across::window:
@@ -275,6 +284,9 @@ std::string explain(const Pipeline& pipeline, std::span<const ExplainedPart> par
     out += "the pipeline ends in a measurement: no image is written\n";
   }
   for (const ExplainedPart& part : parts) {
+    for (const PlanMeasurement& one : part.plan.measurements) {
+      if (is_on_host(one)) out += "the rows of " + one.name + " are made on the host\n";
+    }
     for (const std::string& note : part.plan.notes) out += "note: " + note + "\n";
   }
   return out;

@@ -142,6 +142,10 @@ const Row rows[] = {
      "pipeline:1:13: regionprops: MeanIntensity is measured on a second image: give image=:name\n"
      "  regionprops Area,MeanIntensity\n"
      "              ^^^^^^^^^^^^^^^^^^"},
+    {"roipoly [1 2 3]", uint8,
+     "pipeline:1:9: roipoly: a vertex is a row of two numbers, x,y: [2,2; 10,2; 10,8]\n"
+     "  roipoly [1 2 3]\n"
+     "          ^^^^^^^"},
     {"edge zerocross", uint8,
      "pipeline:1:1: edge: zerocross needs a kernel: filter=fspecial:log,9,1.5\n"
      "  edge zerocross\n"

@@ -68,7 +68,7 @@ struct WholeImage {
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
   template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                  Scalar, Window, TileHistogram, Objects>
+                  Scalar, Window, TileHistogram, Objects, OnHost>
                 Other>
   void operator()(const Other&) const {
     throw Error("the cpu backend makes no whole image of " + std::string(name_of(node.primitive)),

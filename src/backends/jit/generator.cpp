@@ -94,7 +94,7 @@ class Generator {
     void operator()(const Fourier&) const { write_fourier(to, n); }
     void operator()(const Moments&) const { write_moments(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
-                    Histogram, Select>
+                    Histogram, Select, OnHost>
                   Other>
     void operator()(const Other& other) const {
       to.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");

@@ -9,6 +9,16 @@
 #include "engine/batch/object_text.hpp"
 
 namespace impipe::engine {
+
+bool is_written_outline(const PlanMeasurement& measurement, const Plan& plan,
+                        const Picture& picture) {
+  if (!measurement.objects || !has_outlines(columns_of(*measurement.objects))) return false;
+  const bool is_apart = picture.pages && !picture.pages->outputs.empty();
+  const std::filesystem::path output = is_apart ? picture.pages->outputs.front() : picture.output;
+  if (plan.writes_image || output.empty()) return false;
+  return &measurement == (table_format(output) ? last_table(plan) : &plan.measurements.back());
+}
+
 std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture) {
   FileReport::Row row;
   std::vector<const PlanMeasurement*> tables;
@@ -17,6 +27,7 @@ std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& pict
   const bool takes_table = table_format(std::filesystem::path(picture.output)).has_value();
   for (const PlanColumn& column : plan.columns) row.columns.push_back(column.name);
   for (const PlanMeasurement& measurement : plan.measurements) {
+    if (is_written_outline(measurement, plan, picture)) continue;
     if (measurement.objects) tables.push_back(&measurement);
     if (measurement.objects || measurement.in_columns) continue;
     const bool is_saved = &measurement == saved && !takes_table;

@@ -164,6 +164,10 @@ struct PictureResult {
   bool decoded_on_device = false, encoded_on_device = false;
 };
 
+// Whether it is a table of outlines that -o writes: its rows, often millions, are not told, too.
+bool is_written_outline(const PlanMeasurement& measurement, const Plan& plan,
+                        const Picture& picture);
+
 // The rows that a picture has, without numbers: one, or one for each table of objects.
 std::vector<FileReport::Row> kinds_of_rows(const Plan& plan, const Picture& picture);
 

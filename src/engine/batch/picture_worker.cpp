@@ -209,6 +209,7 @@ void PictureWorker::add_row(int page) {
   auto kind = kinds.begin();
   for (std::size_t i = 0; i < plan.measurements.size(); ++i) {
     std::vector<double>& numbers = outcome_.measurements[i].numbers;
+    if (is_written_outline(plan.measurements[i], plan, picture_)) continue;
     if (plan.measurements[i].objects) {
       add_objects(*kind++, numbers);
       continue;

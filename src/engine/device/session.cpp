@@ -234,6 +234,7 @@ int Session::max_together(const Program& program, double bytes, double enough) c
 }
 
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
+  if (std::holds_alternative<OnHost>(spec.nodes.front().primitive)) return nullptr;
   const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);

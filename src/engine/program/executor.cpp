@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/host_work.hpp"
 #include "core/object_shape.hpp"
 #include "core/object_table.hpp"
 #include "core/one_nan.hpp"
@@ -346,6 +347,7 @@ class Execution {
 
   // Rows from what the device summed; where it could not, from the pixels.
   std::vector<Measurement> tables_of(const ObjectTable& table) {
+    if (table.rows) return rows_of(table);
     if (table.intensities && sizes_[*table.intensities] != sizes_[table.labels]) {
       throw Error("regionprops: the labels are " + to_string(sizes_[table.labels]) +
                       ", the image is " + to_string(sizes_[*table.intensities]),
@@ -376,6 +378,21 @@ class Execution {
     for (size_t i = 0; i < count_; ++i) {
       const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
       take(i, measure_objects(labels[i].front(), beside, table.origin));
+    }
+    return tables;
+  }
+
+  // What the host makes of the images.
+  std::vector<Measurement> rows_of(const ObjectTable& table) {
+    const std::vector<Planes> images = planes_of(table.labels);
+    std::vector<Planes> others;
+    if (table.intensities) others = planes_of(*table.intensities);
+    std::vector<Measurement> tables(count_);
+    for (size_t i = 0; i < count_; ++i) {
+      const Plane* beside = others.empty() ? nullptr : &others[i].front();
+      tables[i].numbers = table.rows(images[i].front(), beside);
+      tables[i].values = std::ssize(tables[i].numbers);
+      tables[i].columns = static_cast<int>(table.columns.size());
     }
     return tables;
   }
@@ -457,6 +474,20 @@ std::int64_t values_now(const PlanValue& value, const std::vector<DeviceValue>& 
   return value.values * (1 + objects_numbered(largest, sizes[value.measured_image]));
 }
 
+void make_on_host(const OnHost& what, const Plan& plan, const Step& step,
+                  const std::vector<Size>& sizes, std::vector<DeviceValue>& values, Queue& queue) {
+  std::vector<Planes> images;
+  for (const Operand& image : step.kernel.nodes.front().images) {
+    const ValueId id = step.inputs[static_cast<size_t>(image.index)];
+    images.push_back(queue.download(*values[id].plane));
+  }
+  const ValueId made = step.outputs.front();
+  const ImageType& type = plan.values[made].type;
+  Planes result = new_planes(type.cls, type.channels, sizes[made]);
+  what.work->make(images, result);
+  values[made].plane = queue.upload(result);
+}
+
 }  // namespace
 
 std::vector<bool> read_by_steps(const Plan& plan) {
@@ -478,6 +509,9 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
                  std::vector<DeviceValue>& values, Queue& queue, int count, const Shrunk& read) {
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
+  if (const auto* on_host = std::get_if<OnHost>(&what.kernel.nodes.front().primitive)) {
+    return make_on_host(*on_host, plan, what, sizes, values, queue);
+  }
   const PlaneKernel& planes = program.planes[step];
   Launch launch{.spec = &planes.spec, .inputs = {}, .outputs = {}};
   for (const int input : planes.inputs) launch.inputs.push_back(values[what.inputs[input]]);

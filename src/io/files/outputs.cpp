@@ -373,7 +373,8 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   const fs::path last = fs::path(output).filename();
   // Tables of measurements are no pictures.
   const std::string extension = last.extension().string();
-  const bool table = extension == ".csv" || extension == ".tsv" || extension == ".json";
+  const bool table =
+      extension == ".csv" || extension == ".tsv" || extension == ".json" || extension == ".geojson";
   if (!table && !format && !fs::is_directory(output, ignored)) {
     check_extension(output, last, brace);
   }

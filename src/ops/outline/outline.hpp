@@ -1,0 +1,45 @@
+// What operators on outlines have in common.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/host_work.hpp"
+#include "core/plan_builder.hpp"
+#include "ops/morphology/connectivity.hpp"
+
+namespace impipe::ops {
+
+inline Parameter origin_parameter(std::string_view fallback) {
+  return {.name = "origin",
+          .help = "number of the first row and column: 1 as in MATLAB, or 0",
+          .max_numbers = 1,
+          .integer = true,
+          .low = 0,
+          .high = 1,
+          .fallback = fallback};
+}
+
+// Labels of the objects of an image: a logical one's components by `conn`, others' values.
+inline ImageValue labelled(const Call& call, PlanBuilder& plan, const ImageValue& image) {
+  if (image.type.cls != PixelClass::logical) return image;
+  return plan.whole(Label{Label::Kind::components, connectivity(call)}, {image}, {},
+                    {.cls = PixelClass::single, .white = 0});
+}
+
+// The image that the host makes of these, whatever the device.
+inline ImageValue on_host(
+    const Call& call, PlanBuilder& plan, const std::vector<ImageValue>& images, Result result,
+    std::function<void(std::span<const Planes>, Planes&)> make,
+    std::function<Size(Size)> size = [](Size of) { return of; }) {
+  const Span span = call.span();
+  auto work = std::make_shared<const HostWork>(
+      HostWork{.name = std::string(call.op().name),
+               .text = call.text().substr(span.begin, span.end - span.begin),
+               .size = std::move(size),
+               .make = std::move(make)});
+  return plan.whole(OnHost{std::move(work)}, images, {}, result);
+}
+
+}  // namespace impipe::ops
