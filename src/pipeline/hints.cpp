@@ -39,7 +39,6 @@ constexpr Hint hints[] = {
     {"bwferet", "`regionprops MaxFeretDiameter,MinFeretDiameter` measures objects so"},
     {"bwfill", "`imfill` fills the holes"},
     {"bwpropfilt", "`bwareafilt` keeps objects by their areas"},
-    {"bwskel", "`bwmorph skel inf` makes the skeleton"},
     {"bwtraceboundary", "`bwboundaries` traces all of them"},
     {"bwulterode", "`bwdist | imregionalmax` of the complement marks the last pixels"},
     {"canny", "`edge canny` finds them"},

@@ -10,6 +10,8 @@ IMPIPE_POINT_BODY(set_pixel, (x), (), { return x != real(0) ? real(1) : real(0);
 IMPIPE_POINT_BODY(number_everywhere, (x), (number), { return number; })
 IMPIPE_POINT_BODY(first_without_second, (a, b), (),
                   { return a != real(0) && b == real(0) ? real(1) : real(0); })
+IMPIPE_POINT_BODY(set_in_both, (a, b), (),
+                  { return a != real(0) && b != real(0) ? real(1) : real(0); })
 
 namespace impipe::ops {
 namespace {
@@ -28,6 +30,12 @@ struct Window3 {
   int around() const {
     int count = 0;
     for (int k = 1; k <= 8; ++k) count += x(k) ? 1 : 0;
+    return count;
+  }
+  // Steps from 0 to 1 around the circle of neighbours.
+  int steps() const {
+    int count = 0;
+    for (int k = 1; k <= 8; ++k) count += !x(k) && x(k + 1) ? 1 : 0;
     return count;
   }
   int beside() const { return x(1) + x(3) + x(5) + x(7); }
@@ -100,6 +108,9 @@ Morph::Table table_of(const std::function<bool(const Window3&)>& rule) {
 
 bool is_border(const Window3& w) { return w.centre() && w.beside() < 4; }
 bool is_end(const Window3& w) { return w.centre() && w.around() == 1; }
+// The rims of solid shapes and pixels that stand alone are ends, too.
+bool is_endpoint(const Window3& w) { return w.centre() && w.steps() <= 1 && w.around() < 8; }
+bool is_branchpoint(const Window3& w) { return w.centre() && w.steps() >= 3; }
 
 // The operations that are tables.
 Morph morph_named(std::string_view name) {
@@ -113,6 +124,8 @@ Morph morph_named(std::string_view name) {
   if (name == "diag") return one(diagonal);
   if (name == "bridge") return one(bridge);
   if (name == "hbreak") return one(hbreak);
+  if (name == "endpoints") return one(is_endpoint);
+  if (name == "branchpoints") return one(is_branchpoint);
   if (name == "thin") {
     return {.tables = {table_of([](const Window3& w) { return thinned(w, true); }),
                        table_of([](const Window3& w) { return thinned(w, false); })}};
@@ -185,6 +198,42 @@ ImageValue by_squares(const Call& call, PlanBuilder& plan, ImageValue image, dou
   return grown(plan, image, name == "dilate", static_cast<int>(n));
 }
 
+// Without side branches: pieces between branch points that have an end, touch a branch point and
+// are shorter than `least`.
+ImageValue pruned(PlanBuilder& plan, const ImageValue& skeleton, double least) {
+  const auto both = [&](const ImageValue& a, const ImageValue& b) {
+    return plan.point(bodies::set_in_both, {a, b}, {}, logical_result);
+  };
+  const auto without = [&](const ImageValue& a, const ImageValue& b) {
+    return plan.point(bodies::first_without_second, {a, b}, {}, logical_result);
+  };
+  const auto by_table = [&](bool (*rule)(const Window3&)) {
+    return plan.whole(Morph{.tables = {table_of(rule)}}, {skeleton}, {1}, logical_result);
+  };
+  const ImageValue branches = by_table(is_branchpoint);
+  const ImageValue pieces = without(skeleton, branches);
+  const auto pieces_with = [&](const ImageValue& marker) {
+    return plan.whole(Label{Label::Kind::reconstruct, 8}, {both(marker, pieces), pieces}, {},
+                      logical_result);
+  };
+  const ImageValue large =
+      plan.whole(Label{Label::Kind::large, 8}, {pieces}, {least}, logical_result);
+  const ImageValue twigs =
+      both(pieces_with(by_table(is_end)), pieces_with(grown(plan, branches, true, 1)));
+  return without(skeleton, without(twigs, large));
+}
+
+ImageValue lower_bwskel(const Call& call, PlanBuilder& plan) {
+  plan.drop_alpha();
+  ImageValue image = plan.current();
+  if (image.type.cls != PixelClass::logical) {
+    image = plan.point(bodies::set_pixel, {image}, {}, logical_result);
+  }
+  const ImageValue skeleton = plan.whole(morph_named("thin"), {image}, {unlimited}, logical_result);
+  const double least = call.number("minbranch");
+  return least > 1 ? pruned(plan, skeleton, least) : skeleton;
+}
+
 ImageValue lower_bwmorph(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   ImageValue image = plan.current();
@@ -208,7 +257,7 @@ const RegisterOperator bwmorph_operator{{
                     .help = "what is done",
                     .words = {"thin", "skel", "shrink", "spur", "clean", "fill", "remove",
                               "majority", "diag", "bridge", "hbreak", "dilate", "erode", "open",
-                              "close", "tophat", "bothat"},
+                              "close", "tophat", "bothat", "endpoints", "branchpoints"},
                     .required = true},
                    {.name = "n",
                     .letter = 'n',
@@ -230,13 +279,42 @@ const RegisterOperator bwmorph_operator{{
         "steps. skel, shrink: pixels of the border that nothing depends on are taken away in four\n"
         "fields (even and odd columns of even rows, then of odd ones); skel keeps ends of lines,\n"
         "both keep the number of objects and of holes. spur: ends of lines in the same fields;\n"
-        "outside counts as 1. With inf majority stops where two images take turns.",
+        "outside counts as 1. With inf majority stops where two images take turns. Around the\n"
+        "circle of c's neighbours there are t steps from 0 to 1. endpoints: c with t of at most 1\n"
+        "and a neighbour that is 0, so pixels that stand alone and the rims of solid shapes, too.\n"
+        "branchpoints: c with t of 3 or more.",
     .example = "imbinarize | bwmorph thin inf",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::object},
     .matlab = "bwmorph(BW,operation,n) (skel, shrink and spur take other pixels of the same "
-              "objects away; erode there goes in from the image's border)",
+              "objects away; erode there goes in from the image's border; branchpoints there are "
+              "by a table of its own)",
     .lower = lower_bwmorph,
+}};
+
+const RegisterOperator bwskel_operator{{
+    .name = "bwskel",
+    .help = "the skeleton of a logical image: lines one pixel wide, perhaps without twigs",
+    .category = "morphology",
+    .parameters = {{.name = "minbranch",
+                    .letter = 'n',
+                    .help = "pixels that a side branch has at least; shorter ones are left out",
+                    .max_numbers = 1,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1e9,
+                    .fallback = "0"}},
+    .one_channel = true,
+    .details =
+        "`bwmorph thin inf`; with minbranch= without side branches: the skeleton without its\n"
+        "branch points (`bwmorph branchpoints`) is in 8-connected pieces; those of fewer than\n"
+        "minbranch pixels that have a pixel with one neighbour in the skeleton and touch a branch\n"
+        "point are removed, all at once.",
+    .example = "imbinarize | bwskel minbranch=10",
+    .accuracy = "exact",
+    .not_finite = {NotFinite::Rule::object},
+    .matlab = "bwskel(BW,'MinBranchLength',n) (there Lee's medial thinning: other pixels)",
+    .lower = lower_bwskel,
 }};
 
 }  // namespace
