@@ -224,7 +224,7 @@ ELSEWHERE = {"adapthisteq", "bwdist", "edge", "fspecial", "histeq", "histogram",
 ELSEWHERE |= {"bwdist3", "bwlabeln", "imboxfilt3", "imclose3", "imdilate3", "imerode3",
               "imgaussfilt3", "imopen3", "imresize3", "medfilt3", "regionprops3"}  # test_volumes.py
 ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "poly2mask", "polygonize",
-              "roipoly"}  # test_outlines.py
+              "regionfill", "roifill", "roipoly"}  # test_outlines.py
 
 
 class Accuracy(ProgramTest):
