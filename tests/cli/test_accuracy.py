@@ -223,8 +223,9 @@ ELSEWHERE = {"adapthisteq", "bwdist", "edge", "fspecial", "histeq", "histogram",
              "xyz2rgb"}
 ELSEWHERE |= {"bwdist3", "bwlabeln", "imboxfilt3", "imclose3", "imdilate3", "imerode3",
               "imgaussfilt3", "imopen3", "imresize3", "medfilt3", "regionprops3"}  # test_volumes.py
-ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "poly2mask", "polygonize",
-              "regionfill", "roifill", "roipoly"}  # test_outlines.py
+ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "hough", "houghlines", "houghpeaks",
+              "imfindcircles", "poly2mask", "polygonize", "regionfill", "roifill",
+              "roipoly"}  # test_outlines.py
 
 
 class Accuracy(ProgramTest):
