@@ -17,7 +17,8 @@ OF_PICTURES = [
     "otsuthresh", "multithresh 1", "multithresh 2", "multithresh 18", "stretchlim", "immse :b",
     "psnr :b", "ssim :b", "corr2 :b", "jointhist :b 2", "jointhist :b 5", "reduce 'max(acc, x)'",
     "histogram 'x / 64' bins=4", "histogram 'x' bins=256"]
-OF_MASKS = ["bweuler", "regionprops", "mean2", "imhist", "stats"]
+OF_MASKS = ["bweuler", "regionprops", "mean2", "imhist", "stats", "bwboundaries", "polygonize",
+            "convexhull", "houghpeaks", "houghlines", "imfindcircles 5"]
 
 
 def renumbered(name, operator, number):
