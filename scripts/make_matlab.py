@@ -46,7 +46,7 @@ SECTIONS = {
         entropyfilt imbilatfilt imguidedfilter imnlmfilt imdiffusefilt imgaborfilt gabor nlfilter
         colfilt blockproc col2im im2col freqz2 fsamp2 ftrans2 fwind1 fwind2 fft2 ifft2 dct2 idct2
         imsmooth edgetaper deconvblind deconvlucy deconvreg deconvwnr fibermetric maxhessiannorm
-        fftconv2 fftconvn
+        fftconv2 fftconvn fftshift ifftshift
         bestblk otf2psf psf2otf nonmax_suppress""",
     "Edges and lines": """
         edge imgradient imgradientxy imgradient3 hough houghlines houghpeaks hough_line hough_circle

@@ -26,7 +26,7 @@ constexpr Hint hints[] = {
     {"arrayfun", "`map` applies an expression to every pixel"},
     {"autocontrast", "`imadjust` stretches between percentiles"},
     {"autolevel", "`imadjust` stretches each channel between percentiles"},
-    {"blockproc", "operators work on whole images, and in tiles by themselves"},
+    {"blockproc", "`block median 8` makes a pixel of each block"},
     {"blur", "`imgaussfilt` and `imboxfilt` blur, `imfilter` does with any kernel"},
     {"border", "`impad` and `padarray` add a border"},
     {"boundarymask",

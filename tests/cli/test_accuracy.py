@@ -226,6 +226,8 @@ ELSEWHERE |= {"bwdist3", "bwlabeln", "imboxfilt3", "imclose3", "imdilate3", "ime
 ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "hough", "houghlines", "houghpeaks",
               "imfindcircles", "poly2mask", "polygonize", "regionfill", "roifill",
               "roipoly"}  # test_outlines.py
+ELSEWHERE |= {"block", "dct2", "entropy", "fft2", "fftshift", "graycomatrix", "graycoprops", "idct2",
+              "ifft2", "ifftshift", "niblack", "sauvola", "wolf"}  # test_page_operations.py
 
 
 class Accuracy(ProgramTest):

@@ -263,7 +263,8 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"adapthisteq bins", "tiles=2,3"},
                                                 {"stack kappa", "clip"},
                                                 {"stack iterations", "clip"},
-                                                {"temporal n", "mean"}};
+                                                {"temporal n", "mean"},
+                                                {"block size", "mean"}};
   // Images of terabytes, a window without the image, or another image is needed.
   const std::set<std::string> left_out{
       "imcrop rect",      "imcrop size",   "impad by",     "imresize scale",

@@ -1,4 +1,6 @@
 // im2uint8, im2uint16, im2single, im2double: the class changes, what is white stays white.
+#include "ops/point/class_conversion.hpp"
+
 #include "ops/images.hpp"
 
 IMPIPE_POINT_BODY(im2int, (x), (scale), { return x * scale; })
@@ -7,9 +9,7 @@ IMPIPE_POINT_BODY(im2int_same_white, (x), (), { return x; })
 namespace impipe::ops {
 namespace {
 
-ImageValue to_integer(const Call& call, PlanBuilder& plan, PixelClass cls) {
-  const ImageValue image = plan.current();
-  need_white(call, image);
+ImageValue to_integer(PlanBuilder& plan, const ImageValue& image, PixelClass cls) {
   const double white = class_max(cls);
   if (image.type.cls == cls && image.type.white == white) return image;
   if (image.type.white == white) {
@@ -17,6 +17,11 @@ ImageValue to_integer(const Call& call, PlanBuilder& plan, PixelClass cls) {
   }
   return plan.point(bodies::im2int, {image}, {white / image.type.white},
                     {.cls = cls, .white = white});
+}
+
+ImageValue lower_to_integer(const Call& call, PlanBuilder& plan, PixelClass cls) {
+  need_white(call, plan.current());
+  return to_integer(plan, plan.current(), cls);
 }
 
 ImageValue to_single(const Call& call, PlanBuilder& plan) {
@@ -35,7 +40,7 @@ const RegisterOperator im2uint8_operator{{
     .not_finite = {NotFinite::Rule::propagated, "Inf saturates"},
     .matlab = "im2uint8(A) (same)",
     .lower = [](const Call& call,
-                PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint8); },
+                PlanBuilder& plan) { return lower_to_integer(call, plan, PixelClass::uint8); },
 }};
 
 const RegisterOperator im2uint16_operator{{
@@ -49,7 +54,7 @@ const RegisterOperator im2uint16_operator{{
     .not_finite = {NotFinite::Rule::propagated, "Inf saturates"},
     .matlab = "im2uint16(A) (same)",
     .lower = [](const Call& call,
-                PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint16); },
+                PlanBuilder& plan) { return lower_to_integer(call, plan, PixelClass::uint16); },
 }};
 
 const RegisterOperator im2single_operator{{
@@ -79,4 +84,9 @@ const RegisterOperator im2double_operator{{
 }};
 
 }  // namespace
+
+ImageValue to_uint8(PlanBuilder& plan, const ImageValue& image) {
+  return to_integer(plan, image, PixelClass::uint8);
+}
+
 }  // namespace impipe::ops

@@ -1,0 +1,282 @@
+"""Operators of documents, textures, blocks and spectra, as their definitions in NumPy say."""
+import unittest
+
+import numpy as np
+from PIL import Image
+from program import ProgramTest
+
+CLASSES = (np.bool_, np.uint8, np.uint16, np.float32)
+SHAPES = ((1, 1), (1, 17), (19, 1), (13, 37), (40, 33))
+
+
+def white(image):
+    return np.iinfo(image.dtype).max if image.dtype in (np.uint8, np.uint16) else 1
+
+
+def noise(shape, dtype=np.uint8, seed=1):
+    rng = np.random.default_rng(seed)
+    if dtype == np.bool_:
+        return rng.random(shape) < 0.4
+    if dtype == np.float32:
+        return rng.random(shape).astype(dtype)
+    return rng.integers(0, np.iinfo(dtype).max + 1, shape, dtype=dtype)
+
+
+IMAGES = [noise(shape, dtype) for dtype in CLASSES for shape in SHAPES]
+
+
+class Pages(ProgramTest):
+    def through(self, pipeline, image, *options):
+        np.save(self.path("in.npy"), image)
+        self.impipe(pipeline, "in.npy", "-o", "out.npy", "--no-sync", *options)
+        return np.load(self.path("out.npy"))
+
+    def each(self, pipeline, images=IMAGES):
+        """Images with what the pipeline makes of them, by one run."""
+        files = [f"{number}.npy" for number in range(len(images))]
+        for file, image in zip(files, images):
+            np.save(self.path(file), image)
+        self.impipe(pipeline, *files, "-o", "out/{stem}.npy", "--no-sync")
+        for file, image in zip(files, images):
+            with self.subTest(stage=pipeline, shape=image.shape, dtype=image.dtype.name):
+                yield image, np.load(self.path("out", file))
+
+    def check_mistakes(self, *pairs):
+        np.save(self.path("in.npy"), noise((9, 9)))
+        for pipeline, message in pairs:
+            with self.subTest(pipeline):
+                run = self.impipe(pipeline, "in.npy", "-o", "out.npy", code=2)
+                self.assertIn(message, run.err)
+
+
+def windows(image, rows, columns):
+    """Mean and deviation of each pixel's window, in double; the mirror has the edge pixel."""
+    before = [((k - 1) // 2, k - 1 - (k - 1) // 2) for k in (rows, columns)]
+    padded = np.pad(image.astype(float), before, mode="symmetric")
+    view = np.lib.stride_tricks.sliding_window_view(padded, (rows, columns))
+    return view.mean(axis=(2, 3)), view.std(axis=(2, 3))
+
+
+class Documents(Pages):
+    def threshold(self, op, image, rows, columns):
+        m, s = windows(image, rows, columns)
+        if op == "sauvola":
+            return m * (1 + 0.34 * (s / (0.4 * white(image)) - 1))
+        if op == "niblack":
+            return m + 0.34 * s
+        part = s / s.max() if s.max() > 0 else s
+        return m - 0.34 * (1 - part) * (m - float(image.min()))
+
+    def test_definition_for_every_class_size_and_window(self):
+        for op in ("sauvola", "niblack", "wolf"):
+            for rows, columns in ((3, 3), (4, 2), (1, 5), (15, 15), (60, 41)):
+                stage = f"{op} window={rows},{columns} k=0.34" + " R=0.4" * (op == "sauvola")
+                wanted = [self.threshold(op, image, rows, columns) for image in IMAGES]
+                found = self.each(stage + " out=threshold")
+                for (image, got), threshold in zip(found, wanted):
+                    self.assertEqual(got.dtype, np.float32)
+                    np.testing.assert_allclose(got, threshold, rtol=0, atol=1e-5 * white(image))
+                for (image, got), threshold in zip(self.each(stage), wanted):
+                    clear = np.abs(image - threshold) > 2e-6 * white(image)
+                    np.testing.assert_array_equal(got[clear], (image > threshold)[clear])
+
+    def test_flat_windows(self):
+        flat = np.full((9, 11), 77, np.uint8)
+        self.assertEqual(self.through("niblack k=3 out=threshold", flat).tolist(),
+                         np.full(flat.shape, 77.0).tolist())
+        self.assertFalse(self.through("niblack", flat).any())
+        self.assertTrue(self.through("sauvola", flat).all())
+        self.assertFalse(self.through("wolf", flat).any())
+
+    def test_nan_is_below_every_threshold(self):
+        image = noise((12, 15), np.float32) + 1
+        image[5, 6] = np.nan
+        for op in ("sauvola", "niblack", "wolf"):
+            got = self.through(f"{op} 3", image)
+            self.assertFalse(got[4:7, 5:8].any())
+            other = image.copy()
+            other[5, 6] = np.nanmean(image)
+            same = np.ones(image.shape, bool)
+            same[4:7, 5:8] = False
+            if op != "wolf":  # whose largest deviation is the image's
+                np.testing.assert_array_equal(got[same], self.through(f"{op} 3", other)[same])
+
+    def test_colour_is_rgb2gray_first_and_alpha_goes(self):
+        colour = noise((9, 14, 4))
+        Image.fromarray(colour, "RGBA").save(self.path("in.png"))
+        self.impipe("sauvola 5", "in.png", "-o", "a.npy")
+        self.impipe("rgb2gray | sauvola 5", "in.png", "-o", "b.npy")
+        np.testing.assert_array_equal(np.load(self.path("a.npy")), np.load(self.path("b.npy")))
+
+    def test_mistakes(self):
+        self.check_mistakes(
+            ("sauvola window=0", "window"), ("sauvola R=0", "R"), ("niblack R=1", "R"),
+            ("wolf out=both", "both"),
+            ("bwdist | sauvola", "sauvola: "))
+
+
+class Textures(Pages):
+    def test_pairs(self):
+        for levels, (down, across), symmetric in ((8, (0, 1), False), (5, (-2, 1), True),
+                                                  (3, (50, 0), False), (2, (1, -1), False)):
+            for image, got in self.each(f"graycomatrix levels={levels} offset={down},{across} "
+                                        f"symmetric={'on' if symmetric else 'off'}"):
+                q = np.clip(np.floor(levels * image.astype(float) / white(image)), 0, levels - 1)
+                wanted = np.zeros((levels, levels))
+                for (r, c), level in np.ndenumerate(q.astype(int)):
+                    if 0 <= r + down < q.shape[0] and 0 <= c + across < q.shape[1]:
+                        wanted[level, int(q[r + down, c + across])] += 1
+                np.testing.assert_array_equal(got, wanted + wanted.T if symmetric else wanted)
+
+    def test_nan_and_inf(self):
+        image = np.array([[0, np.nan, 0.9, np.inf, -np.inf]], np.float32)
+        np.testing.assert_array_equal(self.through("graycomatrix 2", image), [[0, 0], [1, 1]])
+        props = self.through("graycoprops 2 offset=5,5", image)
+        self.assertTrue(np.isnan(props).all())
+
+    def test_equal_limits_are_one_level(self):
+        got = self.through("graycomatrix 3 limits=7,7", noise((6, 5)))
+        self.assertEqual(got.tolist(), [[24, 0, 0], [0, 0, 0], [0, 0, 0]])
+
+    def test_properties_by_name(self):
+        image = noise((20, 20))
+        contrast = self.through("graycoprops", image)[0, 0]
+        got = self.through("graycoprops as t | map 't.Contrast' class=single", image)
+        np.testing.assert_allclose(got, contrast, rtol=1e-6)
+
+    def test_entropy(self):
+        for image, got in self.each("entropy"):
+            codes = np.clip(np.floor(image.astype(float) / white(image) * 255 + 0.5), 0, 255)
+            counts = np.unique(codes, return_counts=True)[1]
+            p = counts / counts.sum()
+            np.testing.assert_allclose(got.item(), -(p * np.log2(p)).sum(), rtol=0, atol=1e-9)
+        even = np.repeat(np.arange(256, dtype=np.uint8), 2).reshape(16, 32)
+        self.assertEqual(self.through("entropy", even).item(), 8)
+
+    def test_mistakes(self):
+        self.check_mistakes(
+            ("graycomatrix limits=9,3", "graycomatrix: the lower limit comes first"),
+            ("graycomatrix 0", "levels"), ("graycoprops offset=1", "offset"),
+            ("bwdist | graycomatrix", "graycomatrix: "))
+
+
+def order(values):
+    """The middle of values of which NaN is the last."""
+    values = np.sort(values.astype(float).ravel())
+    return (values[(values.size - 1) // 2] + values[values.size // 2]) / 2
+
+
+BLOCKS = {"mean": np.mean, "max": np.max, "min": np.fmin.reduce, "median": order, "sum": np.sum,
+          "std": lambda v: np.std(v, ddof=1) if v.size > 1 else 0.0}
+
+
+def blocks(image, rows, columns, operation):
+    values = [[BLOCKS[operation](image[r:r + rows, c:c + columns].astype(float).ravel())
+               for c in range(0, image.shape[1], columns)]
+              for r in range(0, image.shape[0], rows)]
+    out = np.array(values)
+    if operation in ("sum", "std") or image.dtype == np.float32:
+        return out.astype(np.float32)
+    return out >= 0.5 if image.dtype == np.bool_ else np.floor(out + 0.5).astype(image.dtype)
+
+
+class Blocks(Pages):
+    def test_definition_for_every_class_size_and_operation(self):
+        for operation in BLOCKS:
+            for rows, columns in ((1, 1), (2, 3), (4, 1), (7, 50)):
+                for image, got in self.each(f"block {operation} {rows},{columns}"):
+                    wanted = blocks(image, rows, columns, operation)
+                    self.assertEqual((got.dtype, got.shape), (wanted.dtype, wanted.shape))
+                    np.testing.assert_allclose(got, wanted, rtol=2e-7)
+
+    def test_nan_is_the_last(self):
+        image = np.array([[1, np.nan, 3, 4, np.nan, np.nan]], np.float32)
+        for operation, wanted in (("max", [np.nan, np.nan]), ("min", [1, 4]),
+                                  ("median", [3, np.nan]), ("mean", [np.nan, np.nan])):
+            np.testing.assert_array_equal(self.through(f"block {operation} 1,3", image), [wanted])
+
+    def test_colour_alpha_and_pages(self):
+        pages = [noise((7, 10, 4), seed=s) for s in (1, 2)]
+        images = [Image.fromarray(page, "RGBA") for page in pages]
+        images[0].save(self.path("in.tif"), save_all=True, append_images=images[1:])
+        self.impipe("block max 3 | imcomplement", "in.tif", "-o", "out.tif")
+        with Image.open(self.path("out.tif")) as got:
+            for number, page in enumerate(pages):
+                got.seek(number)
+                out = np.asarray(got)
+                for c in range(3):
+                    np.testing.assert_array_equal(out[..., c],
+                                                  255 - blocks(page[..., c], 3, 3, "max"))
+                np.testing.assert_array_equal(out[..., 3], blocks(page[..., 3], 3, 3, "mean"))
+
+    def test_plan_says_that_the_host_does_it(self):
+        run = self.impipe("plan", "imcomplement | block mean 8")
+        self.assertIn("then stage 2: each page is made by itself, on the host", run.out)
+
+    def test_mistakes(self):
+        self.check_mistakes(("block 3", "operation"), ("block mean", "size"),
+                            ("block mode 3", "mode"), ("block mean 0", "size"))
+
+
+class Spectra(Pages):
+    def near(self, got, wanted):
+        self.assertEqual(got.shape, wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=3e-7 * np.abs(wanted).max())
+
+    def test_transforms_of_every_class_and_size(self):
+        for image, got in self.each("fft2"):
+            spectrum = np.fft.fft2(image.astype(float))
+            self.near(got, np.stack([spectrum.real, spectrum.imag], axis=-1))
+        for image, got in self.each("fft2 magnitude shift=on"):
+            self.near(got, np.abs(np.fft.fftshift(np.fft.fft2(image.astype(float)))))
+        for there_and_back in ("fft2 | ifft2", "fft2 shift=on | ifft2 shift=on", "dct2 | idct2"):
+            for image, got in self.each(there_and_back):
+                self.near(got, image.astype(np.float32))
+
+    def test_cosines(self):
+        image = noise((13, 20))
+
+        def matrix(n):
+            k, j = np.mgrid[:n, :n]
+            out = np.sqrt(2 / n) * np.cos(np.pi * k * (2 * j + 1) / (2 * n))
+            out[0] /= np.sqrt(2)
+            return out
+        self.near(self.through("dct2", image), matrix(13) @ image @ matrix(20).T)
+
+    def test_parts(self):
+        image = noise((12, 10)).astype(np.float32) - 128
+        got = self.through("fft2", image)
+        spectrum = got[..., 0] + 1j * got[..., 1]
+        self.near(self.through("fft2 power", image), np.abs(spectrum) ** 2)
+        self.near(self.through("fft2 log", image), np.log1p(np.abs(spectrum)))
+        for row, column in ((0, 0), (6, 0), (0, 5), (6, 5)):
+            self.assertEqual(got[row, column, 1], 0)
+            self.assertIn(self.through("fft2 phase", image)[row, column],
+                          (0, np.float32(np.pi)))
+
+    def test_shifts_of_every_class_and_size(self):
+        for image, got in self.each("fftshift"):
+            np.testing.assert_array_equal(got, np.fft.fftshift(image))
+        for image, got in self.each("ifftshift"):
+            np.testing.assert_array_equal(got, np.fft.ifftshift(image))
+
+    def test_nan_fills_a_channel(self):
+        image = noise((9, 8, 3), np.float32)
+        image[3, 4, 1] = np.nan
+        for op in ("fft2 magnitude", "dct2", "idct2"):
+            got = self.through(op, image)
+            self.assertTrue(np.isnan(got[..., 1]).all())
+            self.assertFalse(np.isnan(got[..., [0, 2]]).any())
+        self.assertTrue(np.isnan(self.through("fft2", image)[..., 2:4]).all())
+
+    def test_mistakes(self):
+        np.save(self.path("in.npy"), noise((9, 9, 3)))
+        run = self.impipe("ifft2", "in.npy", "-o", "out.npy", code=2)
+        self.assertIn("ifft2: the image has 3 channels; it takes pairs of real and imaginary "
+                      "parts, or one channel", run.err)
+        run = self.impipe("fft2", "in.npy", "-o", "out.png", code=1)
+        self.assertIn("PNG cannot hold 6 channels; write .tif or .npy", run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
