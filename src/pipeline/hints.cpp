@@ -101,8 +101,6 @@ constexpr Hint hints[] = {
     {"imcast", "`im2uint8`, `im2uint16` and `im2single` scale to another class"},
     {"imdiffusefilt", "`imbilatfilt` smooths and keeps edges"},
     {"imfinfo", "`impipe info FILE` prints what a file says of itself"},
-    {"imflatfield",
-     "`as a | imgaussfilt 30 | mean2 as m | map 'a / x * m'` corrects the background"},
     {"imfuse", "`cat :b :c` shows images as channels, `imblend :b` mixes them"},
     {"imgaborfilt", "`conv2 @kernel.txt` applies any kernel"},
     {"imlocalbrighten", "`adapthisteq` raises dark parts"},

@@ -228,6 +228,9 @@ ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "hough", "ho
               "roipoly"}  # test_outlines.py
 ELSEWHERE |= {"block", "dct2", "entropy", "fft2", "fftshift", "graycomatrix", "graycoprops", "idct2",
               "ifft2", "ifftshift", "niblack", "sauvola", "wolf"}  # test_page_operations.py
+ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "graycomatrix",
+              "graycoprops", "idct2", "ifft2", "ifftshift", "imflatfield", "niblack", "rollingball",
+              "sauvola", "wolf"}  # test_page_operations.py
 
 
 class Accuracy(ProgramTest):

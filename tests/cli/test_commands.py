@@ -91,28 +91,6 @@ class Commands(ProgramTest):
             "impipe has no ordfilt3; `ordfilt2` does each page by itself, and none like it works "
             "on volumes (3-D)\n"))
 
-    def test_the_hint_for_imflatfield_flattens_every_class(self):
-        y, x = np.mgrid[0:120, 0:160]
-        shaded = (0.25 + 0.5 * x / 160) * (0.8 + 0.2 * ((x // 16 + y // 16) % 2))
-        self.picture("8.png", np.round(shaded * 255).astype(np.uint8))
-        self.picture("16.png", np.round(shaded * 65535).astype(np.uint16))
-        self.picture("f.npy", shaded.astype(np.float32))
-        said = self.impipe("imflatfield", "8.png", "-o", "x.png", code=2).err
-        pipeline = re.search(r"`(.*?)` corrects the background", said)[1]
-        # MATLAB's definition: the image times the mean of its blurred self, over that self.
-        taps = np.arange(-60, 61)
-        weights = np.exp(-(taps / 30) ** 2 / 2)
-        weights /= weights.sum()
-        smooth = np.pad(shaded, 60, mode="edge")
-        for axis in (0, 1):
-            smooth = np.apply_along_axis(np.convolve, axis, smooth, weights, mode="valid")
-        flat = shaded * smooth.mean() / smooth
-        for name, white, apart in (("8.png", 255, 0.01), ("16.png", 65535, 1e-4),
-                                   ("f.npy", 1, 1e-5)):
-            self.impipe(pipeline, name, "-o", "flat-" + name)
-            made = self.pixels("flat-" + name) / white
-            self.assertLess(np.abs(made - flat).max(), apart, name)
-
     def test_an_empty_pipeline_converts(self):
         self.picture("in/a.png", colour())
         self.picture("in/b/c.tif", ramp())

@@ -115,6 +115,102 @@ class Documents(Pages):
             ("bwdist | sauvola", "sauvola: "))
 
 
+class Backgrounds(Pages):
+    def test_imflatfield(self):
+        """MATLAB's definition: the image times the mean of its blurred self, over that self."""
+        y, x = np.mgrid[0:70, 0:90]
+        shaded = (0.25 + 0.5 * x / 90) * (0.8 + 0.2 * ((x // 16 + y // 16) % 2))
+        taps = np.arange(-24, 25)
+        weights = np.exp(-(taps / 12) ** 2 / 2)
+        weights /= weights.sum()
+        smooth = np.pad(shaded, 24, mode="symmetric")
+        for axis in (0, 1):
+            smooth = np.apply_along_axis(np.convolve, axis, smooth, weights, mode="valid")
+        factor = smooth.mean() / smooth
+        for white, dtype, apart in ((255, np.uint8, 0.01), (65535, np.uint16, 1e-4),
+                                    (1, np.float32, 1e-5)):
+            image = (shaded * white + 0.5 * (white > 1)).astype(dtype)
+            got = self.through("imflatfield 12", image) / white
+            self.assertLess(np.abs(got - np.minimum(shaded * factor, 1)).max(), apart)
+            # The largest of three colours decides, and hue and saturation stay.
+            colour = np.stack([image, image // 2 if white > 1 else image / 2, image], axis=-1)
+            got = self.through("imflatfield 12", colour)
+            np.testing.assert_allclose(got[..., 0] / white, np.minimum(shaded * factor, 1),
+                                       atol=apart)
+            np.testing.assert_allclose(got[..., 1] / white, np.minimum(shaded * factor, 2) / 2,
+                                       atol=apart)
+
+    def test_rollingball(self):
+        for radius in (0, 1, 2.5, 5):
+            for image, got in self.each(f"rollingball {radius}",
+                                        [i for i in IMAGES if i.dtype != np.bool_]):
+                wanted = np.full(image.shape, np.inf)
+                reach = int(np.ceil(radius))
+                padded = np.pad(image.astype(float), reach, constant_values=np.inf)
+                for (r, c), _ in np.ndenumerate(np.empty((2 * reach + 1, 2 * reach + 1))):
+                    rest = radius ** 2 - (r - reach) ** 2 - (c - reach) ** 2
+                    if rest >= 0:
+                        part = padded[r:r + image.shape[0], c:c + image.shape[1]]
+                        wanted = np.minimum(wanted, part + radius - np.sqrt(rest))
+                if image.dtype != np.float32:
+                    wanted = np.floor(wanted)
+                np.testing.assert_allclose(got, wanted, rtol=0,
+                                           atol=0 if image.dtype != np.float32 else 1e-6)
+        image = noise((20, 30))
+        background = self.through("rollingball 4", image)
+        np.testing.assert_array_equal(self.through("rollingball 4 subtracted", image),
+                                      image - background)
+
+    def test_flat_and_dark_frames(self):
+        rng = np.random.default_rng(3)
+        scene, flat = rng.integers(0, 1000, (9, 12)), rng.integers(500, 1000, (9, 12))
+        dark = rng.integers(20, 40, (9, 12))
+        raw = dark + scene * flat // 1000
+        for name, image in (("in.npy", raw), ("d.npy", dark), ("f.npy", flat)):
+            np.save(self.path(name), image.astype(np.uint16))
+        self.impipe("imsubtract :d class=single | imdivide :f", "in.npy", "--with", "d=d.npy",
+                    "--with", "f=f.npy", "-o", "out.npy")
+        np.testing.assert_allclose(np.load(self.path("out.npy")), (raw - dark) / flat, rtol=1e-6)
+
+
+class Skew(Pages):
+    def page(self, degrees, shape=(420, 640)):
+        """Lines of text as long bars, turned counter-clockwise."""
+        y, x = np.mgrid[:shape[0], :shape[1]]
+        y, x = y - (shape[0] - 1) / 2, x - (shape[1] - 1) / 2
+        t = np.radians(degrees)
+        across, down = x * np.cos(t) - y * np.sin(t), y * np.cos(t) + x * np.sin(t)
+        ink = (np.mod(down, 20) < 8) & (np.abs(across) < 280) & (np.abs(down) < 180)
+        return np.where(ink, 30, 220).astype(np.uint8)
+
+    def test_angle_is_the_one_that_imrotate_takes_back(self):
+        for degrees in (-7.3, -2, 0.5, 3.1, 11):
+            image = self.page(degrees)
+            got = self.through("deskewangle", image)
+            self.assertAlmostEqual(got.item(), -degrees, delta=0.3)
+            for other in (255 - image, image < 100):
+                same = self.through("deskewangle ink=bright", other)
+                self.assertEqual(same.item(), got.item())
+
+    def test_without_ink_and_of_every_kind(self):
+        self.assertEqual(self.through("deskewangle", np.full((9, 9), 0, np.uint8) + 200).item(), 0)
+        self.assertEqual(self.through("deskewangle ink=bright", np.zeros((9, 9), bool)).item(), 0)
+        for image, got in self.each("deskewangle range=3 step=0.5"):
+            self.assertLessEqual(abs(got.item()), 3)
+
+    def test_each_page_has_a_row(self):
+        images = [Image.fromarray(self.page(a)) for a in (2, -3)]
+        images[0].save(self.path("in.tif"), save_all=True, append_images=images[1:])
+        run = self.impipe("deskewangle step=0.5", "in.tif")
+        angles = [float(line.split("\t")[-1]) for line in run.lines()[1:]]
+        self.assertEqual(len(angles), 2)
+        np.testing.assert_allclose(angles, [-2, 3], atol=0.5)
+
+    def test_mistakes(self):
+        self.check_mistakes(("deskewangle range=91", "range"), ("deskewangle step=0", "step"),
+                            ("deskewangle | imcomplement", "deskewangle"))
+
+
 class Textures(Pages):
     def test_pairs(self):
         for levels, (down, across), symmetric in ((8, (0, 1), False), (5, (-2, 1), True),
