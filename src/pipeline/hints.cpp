@@ -56,7 +56,7 @@ constexpr Hint hints[] = {
      "-o FILE.EXT and --format EXT choose the format: impipe '' INPUT... -o OUTPUT converts alone"},
     {"convn", "`conv2` convolves every channel"},
     {"convolution", "`conv2`, `imfilter` and `filter2` go over an image with a kernel"},
-    {"cp2tform", "`imwarp [a b c; d e f]` takes the map itself"},
+    {"cp2tform", "`fitgeotform2d` fits the map, `imwarp` takes it"},
     {"crop", "`imcrop` cuts out a rectangle"},
     {"decorrstretch", "`imadjust` stretches each channel"},
     {"denoise", "`medfilt2`, `wiener2`, `imbilatfilt` and `imguidedfilter` take noise away"},

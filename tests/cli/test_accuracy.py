@@ -231,6 +231,9 @@ ELSEWHERE |= {"block", "dct2", "entropy", "fft2", "fftshift", "graycomatrix", "g
 ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "graycomatrix",
               "graycoprops", "idct2", "ifft2", "ifftshift", "imflatfield", "niblack", "rollingball",
               "sauvola", "wolf"}  # test_page_operations.py
+ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "fitgeotform2d",
+              "graycomatrix", "graycoprops", "idct2", "ifft2", "ifftshift", "imflatfield", "niblack",
+              "rollingball", "sauvola", "wolf"}  # test_page_operations.py
 
 
 class Accuracy(ProgramTest):

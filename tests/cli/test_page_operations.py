@@ -211,6 +211,51 @@ class Skew(Pages):
                             ("deskewangle | imcomplement", "deskewangle"))
 
 
+class Maps(Pages):
+    def fit(self, moving, fixed, kind):
+        text = " ".join(f"{name}=[" + ";".join(f"{x!r},{y!r}" for x, y in points.tolist()) + "]"
+                        for name, points in (("moving", moving), ("fixed", fixed)))
+        return self.through(f"fitgeotform2d {text} type={kind}", noise((5, 6)))
+
+    def test_exact_maps_are_found(self):
+        moving = np.random.default_rng(4).uniform(0, 500, (6, 2))
+        ones = np.column_stack([moving, np.ones(6)])
+        c, s = np.cos(0.4), np.sin(0.4)
+        for kind, matrix in (("translation", [[1, 0, 7], [0, 1, -3.5], [0, 0, 1]]),
+                             ("rigid", [[c, -s, 40], [s, c, -9], [0, 0, 1]]),
+                             ("similarity", [[3 * c, -3 * s, 40], [3 * s, 3 * c, -9], [0, 0, 1]]),
+                             ("affine", [[1.2, 0.1, 3], [-0.3, 0.8, 20], [0, 0, 1]]),
+                             ("projective", [[1.2, 0.1, 3], [-0.3, 0.8, 20], [1e-4, 2e-4, 1]])):
+            mapped = ones @ np.array(matrix).T
+            got = self.fit(moving, mapped[:, :2] / mapped[:, 2:], kind)
+            np.testing.assert_allclose(got, matrix, rtol=1e-8, atol=1e-9)
+
+    def test_least_squares(self):
+        rng = np.random.default_rng(5)
+        moving, fixed = rng.uniform(0, 90, (9, 2)), rng.uniform(0, 90, (9, 2))
+        x, y = moving.T
+        nought, one = np.zeros(9), np.ones(9)
+        equations = np.concatenate([np.column_stack([x, -y, one, nought]),
+                                    np.column_stack([y, x, nought, one])])
+        a, b, c, d = np.linalg.lstsq(equations, fixed.T.ravel(), rcond=None)[0]
+        np.testing.assert_allclose(self.fit(moving, fixed, "similarity"),
+                                   [[a, -b, c], [b, a, d], [0, 0, 1]], atol=1e-9)
+        linear = np.linalg.lstsq(np.column_stack([moving, one]), fixed, rcond=None)[0]
+        np.testing.assert_allclose(self.fit(moving, fixed, "affine")[:2], linear.T, atol=1e-9)
+
+    def test_mistakes(self):
+        self.check_mistakes(
+            ("fitgeotform2d moving=[0,0;1,1] fixed=[0,0;1,1]",
+             "fitgeotform2d: affine needs at least 3 points"),
+            ("fitgeotform2d moving=[0,0;1,1;2,2] fixed=[0,0;1,1;5,2]", "lie on one line"),
+            ("fitgeotform2d moving=[3,3;3,3] fixed=[0,0;1,1] type=rigid", "they coincide"),
+            ("fitgeotform2d moving=[0,0;1,0;2,0;0,5] fixed=[0,0;1,0;2,0;0,5] type=projective",
+             "lie on one line"),
+            ("fitgeotform2d moving=[0,0] fixed=[0,0;1,1] type=translation",
+             "there are 2 points, and 1 that move"),
+            ("fitgeotform2d moving=[0,0,1] fixed=[0,0,1]", "points are written [x,y;x,y;...]"))
+
+
 class Textures(Pages):
     def test_pairs(self):
         for levels, (down, across), symmetric in ((8, (0, 1), False), (5, (-2, 1), True),

@@ -42,6 +42,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"entropyfilt", {"", "rectangle,2,4", "[0 1; 1 1; 0 0]"}},
     {"entropy", {"", ":gray"}},
     {"filter2", {"[1 2 3; 0 -1 0]", "fspecial:sobel valid", "[1 0;2 1] full"}},
+    {"fitgeotform2d", {"moving=[0,0;9,0;0,9] fixed=[1,2;10,2;1,11]"}},
     {"gamma", {"0.5"}},
     {"graycomatrix", {"", "5 offset=-2,1 symmetric=on", "limits=40,180"}},
     {"graycoprops", {"", "16 offset=1,0"}},
