@@ -181,7 +181,6 @@ constexpr Hint hints[] = {
     {"rescale", "`mat2gray` stretches to [0,1]"},
     {"resize", "`imresize` makes another size"},
     {"rgb2hsi", "`rgb2hsv` is the nearest colour space"},
-    {"rgb2ind", "`imquantize` of a gray image makes indices"},
     {"rgb2lightness", "`rgb2lab | channel 1` does that"},
     {"rgb2ntsc",
      "`imapplymatrix [0.299 0.587 0.114; 0.596 -0.274 -0.322; 0.211 -0.523 0.312]` of single does "

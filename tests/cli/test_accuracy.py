@@ -233,7 +233,7 @@ ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "gr
               "sauvola", "wolf"}  # test_page_operations.py
 ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "fitgeotform2d",
               "graycomatrix", "graycoprops", "idct2", "ifft2", "ifftshift", "imflatfield", "niblack",
-              "rollingball", "sauvola", "wolf"}  # test_page_operations.py
+              "rgb2ind", "rollingball", "sauvola", "wolf"}  # test_page_operations.py
 
 
 class Accuracy(ProgramTest):

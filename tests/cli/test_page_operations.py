@@ -359,6 +359,59 @@ class Blocks(Pages):
                             ("block mode 3", "mode"), ("block mean 0", "size"))
 
 
+def median_cut(pixels, n):
+    """Boxes of pixels (rows r, g, b), each with all pixels of its colours."""
+    boxes = [pixels.astype(int)]
+    while len(boxes) < n:
+        able = [i for i, box in enumerate(boxes) if (box != box[0]).any()]
+        if not able:
+            break
+        i = max(able, key=lambda i: (len(boxes[i]), -i))
+        widths = np.ptp(boxes[i], axis=0)
+        values = boxes[i][:, widths.argmax()]
+        last = np.sort(values)[(len(values) + 1) // 2 - 1]
+        if last == values.max():
+            last = values[values < last].max()
+        boxes.append(boxes[i][values > last])
+        boxes[i] = boxes[i][values <= last]
+    return boxes
+
+
+class Palettes(Pages):
+    def test_definition(self):
+        rng = np.random.default_rng(8)
+        for shape, levels in (((1, 1), 256), ((7, 9), 3), ((20, 31), 256), ((40, 40), 6)):
+            image = rng.integers(0, levels, (*shape, 3)).astype(np.uint8)
+            for n in (1, 2, 7, 300):
+                boxes = median_cut(image.reshape(-1, 3), n)
+                colours = np.array([np.floor(b.mean(axis=0) + 0.5) for b in boxes])
+                place = {tuple(c): i for i, box in enumerate(boxes) for c in box}
+                wanted = np.array([place[tuple(c)] for c in image.reshape(-1, 3).astype(int)])
+                index = self.through(f"rgb2ind {n}", image)
+                self.assertEqual(index.dtype, np.uint16 if n > 256 else np.uint8)
+                np.testing.assert_array_equal(index, wanted.reshape(shape))
+                np.testing.assert_array_equal(self.through(f"rgb2ind {n} image", image),
+                                              colours[wanted].reshape(image.shape))
+                table = self.through(f"rgb2ind {n} map", image).reshape(-1, 3)
+                np.testing.assert_array_equal(table, colours / 255)
+
+    def test_classes_alpha_and_ind2rgb(self):
+        image = noise((9, 14, 3))
+        for other in (image.astype(np.uint16) * 257, (image / 255).astype(np.float32)):
+            np.testing.assert_array_equal(self.through("rgb2ind 9", other),
+                                          self.through("rgb2ind 9", image))
+        np.savetxt(self.path("map.txt"), self.through("rgb2ind 9 map", image))
+        got = self.through("rgb2ind 9 | ind2rgb map=@map.txt | im2uint8", image)
+        np.testing.assert_array_equal(got, self.through("rgb2ind 9 image", image))
+        with_alpha = noise((9, 14, 4))
+        Image.fromarray(with_alpha, "RGBA").save(self.path("in.png"))
+        self.impipe("rgb2ind 4 image", "in.png", "-o", "out.png")
+        np.testing.assert_array_equal(self.pixels("out.png")[..., 3], with_alpha[..., 3])
+
+    def test_mistakes(self):
+        self.check_mistakes(("rgb2ind 9", "rgb2ind: "), ("rgb2ind n=0", "n"))
+
+
 class Spectra(Pages):
     def near(self, got, wanted):
         self.assertEqual(got.shape, wanted.shape)

@@ -272,7 +272,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
       "jointhist bins",   "padarray by",   "channel k",    "adapthisteq tiles",
       "bwselect columns", "bwselect rows", "imnoise mean", "imnoise variance",
       "imnoise density",  "imadjust in",   "imadjust out", "imcrop origin",
-      "edge thresh",      "medfilt3 size"};
+      "edge thresh",      "medfilt3 size", "rgb2ind n"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",
