@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "core/thread_pool.hpp"
+#include "core/shared_pool.hpp"
 
 namespace impipe {
 namespace {
@@ -48,7 +48,7 @@ double score_of(const std::vector<Ink>& ink, Size size, double degrees) {
 
 }  // namespace
 
-double deskew_angle(const Plane& ink, double range, double step, ThreadPool& pool) {
+double deskew_angle(const Plane& ink, double range, double step) {
   const std::vector<Ink> pixels = ink_of(ink);
   if (pixels.empty()) return 0;
   const auto steps = static_cast<std::int64_t>(std::floor(range / step + 1e-9));
@@ -57,7 +57,7 @@ double deskew_angle(const Plane& ink, double range, double step, ThreadPool& poo
     return static_cast<double>((i + 1) / 2) * (i % 2 == 1 ? 1 : -1);
   };
   std::vector<double> scores(static_cast<std::size_t>(2 * steps + 1));
-  pool.for_each(2 * steps + 1, [&](std::int64_t i) {
+  for_each_shared(2 * steps + 1, [&](std::int64_t i) {
     scores[static_cast<std::size_t>(i)] = score_of(pixels, ink.size(), multiple(i) * step);
   });
   std::size_t best = 0;

@@ -421,20 +421,19 @@ MeasuredPlace PlanBuilder::measured_place(const Call& call, const std::string& v
 MeasuredPlace PlanBuilder::place_in_table(const Call& call, std::size_t table,
                                           const std::string& variable) const {
   const std::vector<std::string> columns = columns_of(*plan_.measurements[table].objects);
-  if (std::find(columns.begin(), columns.end(), "Area") == columns.end()) {
-    call.fail("'" + variable + "': a table without areas has no largest object");
-  }
   MeasuredPlace place{.elements = {}, .table = table};
   const std::size_t dot = variable.find('.');
   const std::string column = dot == variable.npos ? "" : variable.substr(dot + 1);
+  if (column.empty() && columns.size() == 1) place.columns.push_back(0);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     // `BoundingBox` is BoundingBox_x, _y, _w and _h.
     const bool is_part = columns[i].starts_with(column + "_");
     if (columns[i] == column || (is_part && !column.empty())) place.columns.push_back(i);
   }
   if (place.columns.empty()) {
-    const std::string shown = column.empty() ? "; write " + variable + ".Area, for example"
-                                             : did_you_mean(column, columns);
+    const std::string shown = column.empty()
+                                  ? "; write " + variable + "." + columns.front() + ", for example"
+                                  : did_you_mean(column, columns);
     call.fail("'" + variable + "' is no column of the table" + shown);
   }
   return place;

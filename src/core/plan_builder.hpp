@@ -35,7 +35,7 @@ struct Result {
 };
 
 // Where the numbers of a name are that a parameter takes: elements of measurements, or columns of
-// the row that the largest object has in a table.
+// the row that the largest object has in a table, the first one where it has no areas.
 struct MeasuredPlace {
   struct Element {
     ValueId value = 0;

@@ -89,6 +89,7 @@ bool name_numbers(const Script& script, const Names& names, const Operator& op, 
   bool found = false;
   for (Argument& argument : stage.arguments) {
     for (Item& item : argument.items) {
+      found |= std::holds_alternative<Measured>(item.value);
       const std::string text = plain_word(item);
       if (text.empty() || knows(op, item, text)) continue;
       check_ended(script, names, op, text, item.span);
@@ -257,6 +258,29 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
   if (op->reduction != nullptr) names.end_at(stage.name);
 }
 
+// `deskew` without an angle has it measured by a stage of its own, before it.
+void measure_angle(const Script& script, Stage& stage, Names& names, Pipeline& pipeline) {
+  const auto values = match_arguments(script, stage, operator_of(script, stage, true));
+  if (values.contains("angle")) return;
+  const auto argument = [&](std::string key, auto value) {
+    return Argument{stage.span, std::move(key), stage.span, {{stage.span, value}}, stage.span};
+  };
+  Stage measuring{stage.span, "deskewangle", stage.name_span, {}};
+  for (const char* name : {"range", "step"}) {
+    measuring.arguments.push_back(argument(name, Number{values.at(name).numbers.front()}));
+  }
+  measuring.arguments.push_back(argument("ink", Word{values.at("ink").word, {}}));
+  BoundStage bound{.span = stage.span, .text = printable(print(measuring))};
+  bind_operator(script, measuring, names, pipeline, bound);
+  bound.measured_as = "deskewangle";
+  while (names.numbers.contains(bound.measured_as) || names.images.contains(bound.measured_as)) {
+    bound.measured_as += "_";
+  }
+  names.numbers.insert(bound.measured_as);
+  stage.arguments.push_back(argument("angle", Measured{.name = bound.measured_as, .numbers = {}}));
+  pipeline.stages.push_back(std::move(bound));
+}
+
 }  // namespace
 
 Pipeline bind(const Script& script) {
@@ -282,6 +306,8 @@ Pipeline bind(const Script& script) {
                        "save takes one file name, as in `save steps/{stem}.png`");
       }
     } else {
+      const Operator* op = find_operator(stage.name);
+      if (op != nullptr && op->name == "deskew") measure_angle(script, stage, names, pipeline);
       bind_operator(script, stage, names, pipeline, bound);
     }
     if (!bound.measured_as.empty()) {

@@ -13,10 +13,12 @@
 namespace impipe::pipeline {
 namespace {
 
-// The row of the largest object of a table, of several the first.
+// The row of the largest object of a table, of several the first; the first row where there are no
+// areas.
 std::size_t largest_row(const std::vector<std::string>& columns,
                         const std::vector<double>& numbers) {
   const auto area = static_cast<std::size_t>(std::ranges::find(columns, "Area") - columns.begin());
+  if (area == columns.size()) return 0;
   std::size_t largest = 0;
   const auto area_of = [&](std::size_t row) { return numbers[row * columns.size() + area]; };
   for (std::size_t row = 1; row < numbers.size() / columns.size(); ++row) {

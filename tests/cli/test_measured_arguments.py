@@ -158,6 +158,21 @@ class MeasuredArguments(ProgramTest):
         said = self.impipe("bench", "graythresh as t | imbinarize t", code=2)
         self.assertIn("is measured; write a number", said.err)
 
+    def test_deskew_is_imrotate_by_the_measured_angle(self):
+        page = np.full((160, 220), 240, np.uint8)
+        page[20:140:12, 20:200] = 30
+        Image.fromarray(page).rotate(-3.4, Image.Resampling.BICUBIC, fillcolor=240).save(
+            self.path("page.png"))
+        angle, = self.measured("deskewangle", "page.png")
+        self.assertAlmostEqual(angle, 3.4, delta=0.3)
+        for skew, stage in (("deskew", f"imrotate {angle!r} bilinear crop fill=255"),
+                            ("deskewangle as a | imrotate a", f"imrotate {angle!r}"),
+                            ("deskew 8 bbox=loose fill=9 nearest",
+                             f"imrotate {angle!r} nearest loose fill=9"),
+                            ("Deskew angle=2", "imrotate 2 bilinear crop fill=255")):
+            self.assertTrue(np.array_equal(self.made(skew, "page.png"),
+                                           self.made(stage, "page.png")), skew)
+
     def test_words_stay_words(self):
         """A name that is a word of the operator is the word."""
         self.assertTrue(np.array_equal(self.made("max as adaptive | imbinarize adaptive window=9"),
