@@ -207,8 +207,7 @@ class Skew(Pages):
         np.testing.assert_allclose(angles, [-2, 3], atol=0.5)
 
     def test_mistakes(self):
-        self.check_mistakes(("deskewangle range=91", "range"), ("deskewangle step=0", "step"),
-                            ("deskewangle | imcomplement", "deskewangle"))
+        self.check_mistakes(("deskewangle range=91", "range"), ("deskewangle step=0", "step"))
 
 
 class Maps(Pages):

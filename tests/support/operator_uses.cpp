@@ -36,6 +36,8 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
     {"corr2", {":b"}},
     {"dither", {""}},
+    {"deskew", {"", "5 0.5 bright nearest loose fill=3", "angle=-7"}},
+    {"deskewangle", {"", "range=3 step=0.5 ink=bright"}},
     {"edge",
      {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
       "zerocross filter=fspecial:log,9,1.5", "canny", "canny 0.1,0.3 s1"}},
