@@ -57,6 +57,17 @@ Ran ran(engine::Outcome outcome, const engine::Program& program) {
   return out;
 }
 
+// A random pipeline may ask for an image of a million rows and columns, which the program refuses
+// by the memory that there is: on a machine with much of it tests would still be killed.
+void check_sizes(const engine::Program& program, const engine::Material& material) {
+  std::map<std::string, Size> operands;
+  for (const auto& [name, image] : material.operands) operands[name] = image.size();
+  constexpr std::int64_t most = 1 << 28;
+  for (const Size& size : engine::sizes_of(program, material.image.size(), operands)) {
+    if (size.height > 0 && size.width > most / size.height) throw Error("too large for a test");
+  }
+}
+
 // Alone when there is one image, else as a stack; nothing when the program takes no stacks.
 std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostImage>& images,
                      const std::map<std::string, HostImage>& operands, const RunOptions& options) {
@@ -73,6 +84,7 @@ std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostI
       materials.back().operands[name] = operands.at(name);
     }
   }
+  check_sizes(*program, materials.front());
   const auto queue = session.make_queue();
   const auto kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   std::vector<Ran> out;

@@ -9,6 +9,12 @@
 namespace impipe::cuda {
 namespace {
 
+// Whether NVRTC is of those that are known to compile kernels of one program at once.
+bool is_parallel() {
+  int major = 0, minor = 0;
+  return compiler().api.version(&major, &minor) == 0 && major >= 13;
+}
+
 // A program of the compiler, destroyed when it goes.
 class Compilation {
  public:
@@ -27,6 +33,8 @@ class Compilation {
       words.push_back(option.c_str());
       if (option.starts_with("-arch=compute_")) machine_code = false;
     }
+    // The kernels of a program side by side, on all processors.
+    if (is_parallel()) words.push_back("--split-compile=0");
     if (api.compile(program_, static_cast<int>(words.size()), words.data()) != 0) {
       throw Error("cuda: a kernel does not compile\n" + log(), ExitCode::backend);
     }
