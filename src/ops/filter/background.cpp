@@ -90,7 +90,8 @@ const RegisterOperator rollingball_operator{{
 outside the image left out (Sternberg, Biomedical image processing, 1983, as scikit-image has it): how
 high the ball's top comes below the surface of the values. Integer classes are rounded down. For bright
 objects on a dark background; of dark ones: imcomplement before and after. A pixel of the radius is a
-unit of the values: of uint16 and of single in [0,1] scale the values first.)",
+unit of the values: of uint16 and of single in [0,1] scale the values first. An even slope s leaves
+radius (sqrt(1 + s^2) - 1) everywhere, which an opening, as ImageJ's, does not.)",
     .example = "rollingball 30 subtracted",
     .accuracy = "exact for integer classes; single 1e-6 of the radius",
     .not_finite = {NotFinite::Rule::other,
