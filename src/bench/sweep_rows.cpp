@@ -14,8 +14,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/bench_flags.hpp"
 #include "core/operator.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/parser.hpp"
 
 namespace impipe::bench {
 namespace {
@@ -127,7 +128,7 @@ std::vector<SweptValue> values_of(const Parameter& parameter) {
 // What the operator's example gives its parameters, by their names, as written.
 using Given = std::map<std::string, std::string>;
 std::optional<Given> example_of(const Operator& op) {
-  const pipeline::Pipeline example = cli::pipeline_of(std::string(op.example), {});
+  const pipeline::Pipeline example = pipeline::bind(pipeline::parse(op.example));
   for (const pipeline::BoundStage& stage : example.stages) {
     if (!stage.call || stage.call->op().name != op.name) continue;
     Given given;
@@ -135,8 +136,9 @@ std::optional<Given> example_of(const Operator& op) {
       if (!stage.call->has(parameter.name) || !stage.call->given(parameter.name)) continue;
       const ParameterValue& value = stage.call->value(parameter.name);
       given[std::string(parameter.name)] =
-          value.numbers.size() > 1 && value.word.empty()
-              ? fmt::format("{}", fmt::join(value.numbers, ","))  // `1 -1` has no name before it
+          value.word.empty() && (value.numbers.size() > 1 || stage.waiting != nullptr)
+              // `1 -1` has no name before it, and a measured number is not known here.
+              ? fmt::format("{}", fmt::join(value.numbers, ","))
               : example.text.substr(static_cast<std::size_t>(value.span.begin),
                                     static_cast<std::size_t>(value.span.end - value.span.begin));
     }
