@@ -16,9 +16,10 @@ OF_PICTURES = [
     "max each", "stats", "stats each", "imhist 4", "imhist 2", "imhist 40", "imhist", "graythresh",
     "otsuthresh", "multithresh 1", "multithresh 2", "multithresh 18", "stretchlim", "immse :b",
     "psnr :b", "ssim :b", "corr2 :b", "jointhist :b 2", "jointhist :b 5", "reduce 'max(acc, x)'",
-    "histogram 'x / 64' bins=4", "histogram 'x' bins=256"]
+    "histogram 'x / 64' bins=4", "histogram 'x' bins=256", "entropy", "graycomatrix 4",
+    "graycoprops 4", "fitgeotform2d moving=[0,0;9,0;0,9] fixed=[1,2;10,2;1,11]"]
 OF_MASKS = ["bweuler", "regionprops", "mean2", "imhist", "stats", "bwboundaries", "polygonize",
-            "convexhull", "houghpeaks", "houghlines", "imfindcircles 5"]
+            "convexhull", "houghpeaks", "houghlines", "imfindcircles 5", "deskewangle 2 1"]
 
 
 def renumbered(name, operator, number):
