@@ -93,13 +93,13 @@ FUNCTION uint byte_at(const struct Source* source, const uint at) {
 // is, and from the 16th bit on the literal, or the least length or distance.
 #define LITERAL_BITS 10
 #define DISTANCE_BITS 8
-#define IS_LITERAL 0u
-#define IS_COPY 1u
-#define IS_END 2u
-#define NO_CODE 3u
+#define IS_LITERAL 0u  // of the bits 9 and 10
+#define IS_COPY (1u << 9)
+#define IS_END (2u << 9)
+#define NO_CODE (3u << 9)
 #define BITS_OF(entry) ((entry) & 31u)
 #define MORE_OF(entry) ((entry) >> 5 & 15u)
-#define KIND_OF(entry) ((entry) >> 9 & 3u)
+#define KIND_OF(entry) ((entry) & 3u << 9)
 #define VALUE_OF(entry) ((entry) >> 16)
 // A code: the limits of each length, aligned to the left in 15 bits, and what is to be added for
 // the place of a symbol.
@@ -126,25 +126,25 @@ struct Inflater {
 
 FUNCTION uint literal_entry(const uint symbol, const uint bits) {
   if (symbol < 256u) return bits | symbol << 16;
-  if (symbol == 256u) return bits | IS_END << 9;
-  if (symbol > 285u) return bits | NO_CODE << 9;
+  if (symbol == 256u) return bits | IS_END;
+  if (symbol > 285u) return bits | NO_CODE;
   const uint k = symbol - 257u;
-  if (k < 8u) return bits | IS_COPY << 9 | (k + 3u) << 16;
-  if (k == 28u) return bits | IS_COPY << 9 | 258u << 16;
+  if (k < 8u) return bits | IS_COPY | (k + 3u) << 16;
+  if (k == 28u) return bits | IS_COPY | 258u << 16;
   const uint more = (k - 4u) >> 2;
-  return bits | more << 5 | IS_COPY << 9 | (((4u + (k & 3u)) << more) + 3u) << 16;
+  return bits | more << 5 | IS_COPY | (((4u + (k & 3u)) << more) + 3u) << 16;
 }
 FUNCTION uint distance_entry(const uint symbol, const uint bits) {
-  if (symbol > 29u) return bits | NO_CODE << 9;
-  if (symbol < 4u) return bits | IS_COPY << 9 | (symbol + 1u) << 16;
+  if (symbol > 29u) return bits | NO_CODE;
+  if (symbol < 4u) return bits | IS_COPY | (symbol + 1u) << 16;
   const uint more = (symbol - 2u) >> 1;
-  return bits | more << 5 | IS_COPY << 9 | (((2u + (symbol & 1u)) << more) + 1u) << 16;
+  return bits | more << 5 | IS_COPY | (((2u + (symbol & 1u)) << more) + 1u) << 16;
 }
 // The entry of the code at the beginning of `word`, of at least `from` bits.
 FUNCTION uint find_entry(IN_LOCAL const struct Inflater* s, const int which, const uint word,
                          const int from) {
   const uint code = REVERSED_BITS(word) >> 17;
-  uint found = 1u | NO_CODE << 9;
+  uint found = 1u | NO_CODE;
 #pragma unroll 1
   for (int length = from; length < 16; ++length) {
     if (code < s->codes[which].limits[length]) {
@@ -1045,9 +1045,9 @@ KERNEL($items) void add_parts(GLOBAL const uint* data, GLOBAL const uint* state,
   LOCAL uint shared[$items];
   const int stream = (int)GROUP_Y;
   const uint count = data[(long)stream * CHUNK_HEAD + CHUNK_ROOM];
-  const uint from = (uint)GROUP_X * ADLER_PART, left = count > from ? count - from : 0u;
-  const uint sum = adler_of(shared, unpacked + (long)stream * all_parameters.step + from,
-                            left < ADLER_PART ? left : ADLER_PART);
+  const uint from = (uint)GROUP_X * ADLER_PART;
+  const uint part = from < count ? (count - from < ADLER_PART ? count - from : ADLER_PART) : 0u;
+  const uint sum = adler_of(shared, unpacked + (long)stream * all_parameters.step + from, part);
   if (ITEM == 0) parts[stream * GROUPS_X + GROUP_X] = sum;
 }
 KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,

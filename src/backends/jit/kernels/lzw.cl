@@ -34,10 +34,11 @@ struct Lzw {
   uint count, fault;           // codes that make bytes
   int goes_on;                 // the table is cleared behind them
 };
-// Bits before the `which`-th code.
+// Bits before the `which`-th code: nine a code, and one more for each behind 254, 766 and 1790.
 FUNCTION uint bits_before(const uint which) {
-  return 9u * which + (which > 254u ? which - 254u : 0u) + (which > 766u ? which - 766u : 0u) +
-         (which > 1790u ? which - 1790u : 0u);
+  const int count = (int)which;
+  return (uint)(9 * count + larger(count, 254) + larger(count, 766) + larger(count, 1790) -
+                (254 + 766 + 1790));
 }
 // The code of `bits` bits at bit `at`, the uppermost first; an end where the bytes end.
 FUNCTION uint lzw_code(GLOBAL const uchar* from, const uint bytes, const uint at,

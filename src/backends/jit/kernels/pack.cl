@@ -271,7 +271,7 @@ KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uchar* alph
 // PNG's filters: what is left of a byte by those to its left, above it and above that.
 FUNCTION uint left_by_paeth(const uint byte, const uint left, const uint above, const uint corner) {
   const int a = (int)above - (int)corner, b = (int)left - (int)corner, c = a + b;
-  const int from_left = a < 0 ? -a : a, from_above = b < 0 ? -b : b, from_corner = c < 0 ? -c : c;
+  const int from_left = magnitude(a), from_above = magnitude(b), from_corner = magnitude(c);
   return byte - (from_left <= from_above && from_left <= from_corner ? left
                  : from_above <= from_corner                         ? above
                                                                      : corner);

@@ -193,8 +193,7 @@ KERNEL($items) void sum_bytes(GLOBAL const uint* data, GLOBAL uchar* unpacked, P
 FUNCTION uint predicted(const uint kind, const uint left, const uint up, const uint corner) {
   const int to_left = (int)up - (int)corner, to_up = (int)left - (int)corner;
   const int both = to_left + to_up;
-  const int by_left = to_left < 0 ? -to_left : to_left, by_up = to_up < 0 ? -to_up : to_up;
-  const int by_corner = both < 0 ? -both : both;
+  const int by_left = magnitude(to_left), by_up = magnitude(to_up), by_corner = magnitude(both);
   const uint nearest = by_left <= by_up && by_left <= by_corner ? left
                        : by_up <= by_corner                     ? up
                                                                 : corner;
