@@ -5,7 +5,7 @@
 //   manifest check TABLE [BACKEND [EVERY [OFFSET]]]           every EVERY-th row, from OFFSET on
 //
 // tests/data/manifest.tsv was made by the program as it was at 5b0e3c9, on the CPU, but for what is
-// defined in another way since (decisions 0036, 0038 and 0056). A row is
+// defined in another way since (decisions 0029, 0002 and 0056). A row is
 // pipeline, class, channels, size, what is special about the image, seed and hash, with tabs
 // between them. Functions such as pow may differ in their last bits from device to device: rows
 // with `approximate` are checked on the CPU only.

@@ -126,7 +126,7 @@ class CudaDevice final : public jit::GpuDevice {
 
 // The driver makes eight queues to the card, which takes a part of a context's time, and so does
 // their end. What few files there are goes faster with one, any others with four
-// (docs/decisions/0071-queues-for-few-files.md). A user's own number stays.
+// (docs/decisions/0066-choosing-the-device-and-its-start.md). A user's own number stays.
 void prepare_process(std::int64_t max_files) {
   constexpr std::int64_t few = 100;
   const bool are_few = max_files > 0 && max_files <= few;

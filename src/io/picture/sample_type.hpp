@@ -1,5 +1,5 @@
 // Types of samples that are no pixel class: they are computed as single, and a result is written in
-// the type of its input again where that holds it (docs/decisions/0080-types.md).
+// the type of its input again where that holds it (docs/decisions/0024-number-types-in-and-out.md).
 #pragma once
 
 #include <cmath>

@@ -46,7 +46,7 @@ Matrix rotated_half(const Matrix& kernel);
 struct RankOne {
   std::vector<double> column, row;
 };
-// Nothing when the rank is not 1. docs/decisions/0004-rank-1-kernels.md says how it is decided.
+// Nothing when the rank is not 1. docs/decisions/0004-linear-filters.md says how it is decided.
 std::optional<RankOne> rank_one(const Matrix& kernel);
 
 // The kernel that the call's parameter gives: a matrix, a named kernel or a file.

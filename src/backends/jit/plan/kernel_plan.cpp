@@ -176,7 +176,7 @@ class Chooser {
       if (of_.tuning.fast && keeps_plane_for(planes, r)) {
         return node_name(r) + " takes pixels from other places";
       }
-      // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
+      // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0003).
       if (of_.tuning.fast && reader.is_measure &&
           (measures_plane(of_, planes, n, r) || mixes_in_turn(chosen, n))) {
         return node_name(r) + " measures pixel by pixel";

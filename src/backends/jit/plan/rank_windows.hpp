@@ -1,5 +1,5 @@
 // Which windows of rank filters are put in order in registers, and how many pixels a work-item
-// makes then (docs/decisions/0078).
+// makes then (docs/decisions/0068).
 #pragma once
 
 #include <functional>

@@ -39,7 +39,7 @@ struct Tuning {
   bool unroll = true;         // loops over blocks: registers hold them; processors don't mind
   // Groups of 128 of a reduction over the whole image: so many a processor, or of any device.
   int groups_a_processor = 0, groups_of_device = 512;
-  // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
+  // Groups that may wait for what others of the same launch write (decisions/0009); 1: none may.
   int waiting_groups = 1;
   int histogram_items = 256;  // of a group that counts in local memory
   int processors = 1;         // that groups are shared among, where no driver says it

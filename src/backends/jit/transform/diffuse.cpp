@@ -3,7 +3,7 @@
 // groups.
 //
 // One launch. A group takes the next band by a ticket, so it only ever waits for bands that began
-// before its own (docs/decisions/0014). A band leaves the errors of its last row in memory that was
+// before its own (docs/decisions/0009). A band leaves the errors of its last row in memory that was
 // zeros, as bits turned over, so that a word that is not 0 is the message and the signal at once.
 #include <algorithm>
 

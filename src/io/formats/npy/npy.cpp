@@ -84,7 +84,7 @@ void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from, 
 }
 
 // The type of an array's items. Numbers that no class holds become single without a white, as in
-// TIFF (docs/decisions/0024-numbers-without-a-class.md).
+// TIFF (docs/decisions/0024-number-types-in-and-out.md).
 void read_type(NpyHeader& out, const std::string& type) {
   const bool known = type.size() == 5;
   out.kind = known ? type[2] : '?';

@@ -155,7 +155,7 @@ void check_samples(const TiffLayout& l) {
 [[noreturn]] void refuse(const std::string& what) { fail("TIFF ", what, " is not supported"); }
 
 // Class and white of the samples. Numbers that no class holds become single without a white:
-// heights, counts and labels have none (docs/decisions/0024-numbers-without-a-class.md).
+// heights, counts and labels have none (docs/decisions/0024-number-types-in-and-out.md).
 ImageType type_of_numbers(const TiffLayout& l) {
   const std::string bits = std::to_string(l.bits) + "-bit ";
   const auto type = [](PixelClass cls, double white) {
