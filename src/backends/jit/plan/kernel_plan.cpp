@@ -163,7 +163,7 @@ class Chooser {
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
     if (chosen.chain_planes.contains(n)) return "a chain reads its plane";
     if (takes_van_herk(planes, n)) return "its passes store what they make";
-    if (fits_mask_runs(of_, n)) return "its windows slide down the rows";
+    if (fits_mask_runs(of_, n)) return "sliding window over runs of mask rows";
     if (fits_rank_histogram(of_, n)) return "its window slides from pixel to pixel";
     const auto* turned = as<Permute>(of_.node(n));
     if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
@@ -183,7 +183,7 @@ class Chooser {
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
       if (of_.tuning.fast && both_fill_kernels(planes, n, r)) {
-        return node_name(r) + " fills a kernel of its own";
+        return node_name(r) + " is too expensive to fuse";
       }
       // Beside the plane of the others the last one is made where it is read.
       if (of_.tuning.fast && is<Extremum>(n) && mixes_wide_windows(of_, reader) &&
