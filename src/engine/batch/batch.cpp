@@ -129,7 +129,7 @@ class Batch {
   }
 
   bool hangs() const { return hung_ > 0; }
-  Batch* kept_before = nullptr;  // for threads that hang
+  Batch* kept_before = nullptr;  // the previous one with threads that hang; these are not freed
 
  private:
   // What a thread does next.

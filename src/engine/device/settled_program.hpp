@@ -10,7 +10,7 @@
 
 namespace impipe::engine {
 
-// What the image is to the pipeline.
+// Which part of the pipeline the image is the input of, and of which type.
 struct PartInput {
   int part = 0;     // of the pipeline, which it is the input of
   ImageType first;  // what the first part takes

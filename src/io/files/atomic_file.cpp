@@ -306,7 +306,8 @@ bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
   const bool tells = length > 0 || (length < 0 && errno == ERANGE);
   if (tells) {
     const std::string_view note(noted, static_cast<size_t>(std::max<ssize_t>(length, 0)));
-    // The maker alone: results of many files, one after the other. Times tell of those.
+    // A result of many files that were read one by one has a note of the maker without sources;
+    // only the times below are compared for these.
     if (note != note_of(wanted, made.size) && note != note_of(maker, made.size)) return false;
   }
   return std::ranges::none_of(sources, [&](const FileStamp& source) {

@@ -8,8 +8,8 @@
 
 namespace impipe::cpu {
 
-// Medians of 5x5, two rows of results at a time. Of a pair of input rows is kept what windows have
-// of it, n of them side by side: its ten values, sorted, and the five of its second row.
+// Medians of 5x5, two rows of results at a time. For each of n neighbouring windows its ten values
+// of a pair of input rows are stored sorted, and the five of the second row.
 template <class T>
 struct MedianPairs5x5 {
   // kept: kept_of_pair values; the rows at the first value under the first window.

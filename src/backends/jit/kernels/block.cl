@@ -1123,7 +1123,7 @@ FUNCTION uchar rows_of_sums(const int r) {
   }
   {
     // -- part: row_of_packed
-    // One of the two rows.
+    // Unpacks row `two` (0 or 1) of a pair whose pixels share 32-bit words.
     $pixel $name[$px];
     $unroll
     for (int k = 0; k < $px; ++k) $name[k] = ($pixel)(made_$own[k] >> (16 * two));

@@ -358,7 +358,8 @@ KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
 }
 
 // -- part: pair_sums
-// Takes the first eight values of two images into as many windows.
+// Adds a pixel of each image to the sums of eight windows; each window counts its values from its
+// own first ones, `from` and `second_from`.
 FUNCTION void into_pairs(const float* v, const float* w, const float* from,
                          const float* second_from, float* sum, float* second_sum,
                          float* products) {

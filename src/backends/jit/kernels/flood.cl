@@ -1,17 +1,16 @@
-// Meyer's flooding, a height after the other. What waits is an order, which labels follow from: who
-// found a pixel comes before it, and gives it the bit of its direction among the marks. So pixels
-// of one height are taken in their order by counting marks. docs/decisions/0034 says why that is
-// the order of a queue.
-#define $items 256  // of a group
+// Meyer's flooding, one height after the other. The worklist is a queue; its order determines the
+// labels. The finder of a pixel precedes it and sets the bit of the pixel's direction in its marks,
+// so that counting marks yields the order of the pixels of one height: docs/decisions/0034.
+#define $items 256  // work-items of a group
 #define $width 1000
 #define $height 700
-#define $height_key (uint)(x ^ y)  // a whole number in the order of the heights of (x, y)
+#define $height_key (uint)(x ^ y)  // an integer ordered as the heights of (x, y)
 #define $label (float)(x & y)
 #define $corners 1
-#define $patience 1000   // times that the first group looks whether others have begun
+#define $patience 1000   // polls of the first group for other groups to begin
 #define $meet
 #define $scan
-#define $rounds 65536.0f  // that the whole image may take
+#define $rounds 65536.0f  // most rounds for the whole image
 
 // -- part: around
 // The neighbours, down the columns: k from 0 to 7.
@@ -20,19 +19,19 @@ FUNCTION int flood_dy(const int k) { return k < 3 ? k - 1 : k < 5 ? 2 * (k - 3) 
 FUNCTION uint flood_key(const float v) { return key_of_single(v + 0.0f); }
 
 // -- part: functions
-// Pixels that have a label or are lines have their place in the order; others this bit and the
-// place of who found them, or all ones.
+// Pixels that have a label or are lines hold their sequence number; others this bit and the
+// sequence number of their finder, or all ones.
 #define FLOOD_WAITING 0x80000000u
 #define FLOOD_NOT_FOUND 0xffffffffu
-// What a pixel that is taken becomes: not known yet, one with a label, or a line.
+// State of a pixel that was taken from the queue: undecided, labelled, or a line.
 #define FLOOD_OPEN 0u
 #define FLOOD_LABEL 1u
 #define FLOOD_LINE 2u
-// Words of the control: groups that have begun, with FLOOD_WAITING once no more may; how many they
-// are; how often they have met; of the two lists of what waits the length and the lowest height, its
-// bits turned over; and from 16 on eight words for each of four rounds: marks of its height that it
-// leaves; its first mark, as bits turned over, and what is behind its last; the last place that it
-// takes, turned over as well.
+// Words of the control: groups that have begun, with FLOOD_WAITING once no more may; their number;
+// how often they have met at a barrier; length and lowest height (bitwise complement, so that
+// atomic max yields the minimum) of the two worklists; and from 16 on eight words for each of four
+// rounds: marks of its height that it leaves; its first mark, complemented, and the end of its
+// marks; the last sequence number that it takes, complemented as well.
 #define FLOOD_BEGUN 0
 #define FLOOD_GROUPS 1
 #define FLOOD_MET 2
@@ -45,7 +44,7 @@ FUNCTION uint flood_key(const float v) { return key_of_single(v + 0.0f); }
 FUNCTION int flood_direction(const int dx, const int dy) {
   return dx < 0 ? dy + 1 : dx > 0 ? dy + 6 : dy < 0 ? 3 : 4;
 }
-// The pixel at a place: first come those that had labels, down the columns.
+// The pixel of a sequence number: first come those that had labels, down the columns.
 FUNCTION uint flood_pixel(GLOBAL const uint* order, const uint place, const uint width,
                           const uint height) {
   const uint all = width * height;
@@ -65,7 +64,7 @@ KERNEL($items) void begin(GLOBAL float* $labels, GLOBAL uint* $places) {
 }
 
 // -- part: border
-// What waits first: the pixels beside labels, each found by the first of these.
+// The first worklist: neighbours of labelled pixels, each found by its first labelled neighbour.
 KERNEL($items) void border(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL uint* $waiting,
                            GLOBAL uint* $control) {
   LOCAL uint count, first, lowest;

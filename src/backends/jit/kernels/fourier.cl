@@ -152,8 +152,8 @@ FUNCTION void fourier_line(float* re, float* im, IN_LOCAL float* held,
 }
 
 // -- part: tile
-// A work-item's pixels of a column of a tile, from row j on; 0 instead of those that transforms do
-// not take, of which there are `unfit` then.
+// Loads a work-item's eight pixels of a column of a tile, from row j on. NaN, infinities and
+// numbers beyond 2^64 become 0, and `unfit` is set where there are any.
 FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const int j, int* unfit) {
   const int x = (int)((uint)tile % (uint)$tiles) * $valid_x + $first_x + column;
   const int first = (int)((uint)tile / (uint)$tiles) * $valid_y + $first_y + j;

@@ -1,13 +1,13 @@
-// Points of 16-bit codes that are a line between two ends, by two operations in double a pixel: the
-// body itself is left with what lies so close to a half that the line's own errors could decide.
+// Linear stretches of 16-bit pixels with clamping at both ends, two operations in double a pixel.
+// Values so close to a half that the line's rounding could decide are computed by the body itself.
 #define $own a
 #define $pixel ushort
 #define $parameters , const double low, const double high
 #define $arguments , low, high
 #define $line line_of_code    // the body without its limits
 #define $value value_of_code  // the body
-#define $bound bound_of_code  // above the size of all that is added and subtracted
-#define $ordered less_of_limits  // the upper limit less the lower one
+#define $bound bound_of_code  // bound of the magnitudes of all terms
+#define $ordered less_of_limits  // upper limit minus lower limit
 #define $converted(value) (ushort)(value)
 #define $name row_of_line
 #define $count 8
@@ -30,7 +30,7 @@ FUNCTION double less_of_limits(const double code, const double low, const double
 }
 
 // -- part: ramp
-// What the body makes of a code, rounded once; and the line in steps of 2^-bits.
+// The body's result for a pixel, rounded once; and the line in steps of 2^-bits.
 // Each operation of the body is monotone, so the codes at the ends are the least and the largest; a
 // code beyond `from` and `to`, outside which the body has reached an end, is taken for one of them.
 // In steps, the line and the body itself differ by less than one: by the bound, and what is rounded

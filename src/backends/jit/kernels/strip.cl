@@ -36,20 +36,20 @@
 #define $right 1
 #define $reads_left 1     // whether it reads any there,
 #define $reads_right 1
-#define $beside 1         // or on either side
-#define $wide 6           // with them
-#define $last 0           // places in them: of the last to the left,
+#define $beside 1         // whether it reads any on either side
+#define $wide 6           // pixels of a row together with those to its left and right
+#define $last 0           // indices into a wide row: of the last pixel to the left,
 #define $next 2           // of the pixel after the first,
 #define $end 5            // of the first to the right
 #define $after 4
-#define $constant 1       // whether what lies outside the image is one
+#define $constant 1       // whether pixels outside the image are a constant
 #define $outside 0.0f
-#define $outside_rows 1   // whether rows outside are it
+#define $outside_rows 1   // whether rows outside the image are that constant
 #define $outside_row y >= $height
-#define $repeats_below 0  // or those inside again
+#define $repeats_below 0  // whether rows below the image repeat rows inside it
 #define $repeats_above 0
 #define $rows_above 1
-#define $rows_wide a_wide // the rows with what is beside them
+#define $rows_wide a_wide // wide rows: the strip's pixels and those to their left and right
 #define $kept $rows_wide[j * $wide] = wide[0];
 #define $window_wide 6
 #define $window_count 18

@@ -9,9 +9,9 @@
 
 namespace impipe::jit {
 
-inline constexpr int cell_items = 256;  // of a group
-inline constexpr int cell_run = 16;     // cells that a work-item of the end puts together
-inline constexpr int cell_chunk = cell_items * cell_run;  // cells of a group of the end
+inline constexpr int cell_items = 256;  // work-items of a group
+inline constexpr int cell_run = 16;     // cells that a work-item combines at the end
+inline constexpr int cell_chunk = cell_items * cell_run;  // cells that a group combines at the end
 // Rows of a work-item that are under way, and groups of it that a processor then holds.
 // Few groups with many rows: what is read at once then lies close together.
 inline constexpr int cell_rows_ahead = 16, cell_groups = 2;

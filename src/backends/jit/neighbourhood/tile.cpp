@@ -525,7 +525,7 @@ class PassesWriter {
   std::string own_;
   Window window_;                               // of a work-item's pixels of a row
   std::string any_rows_, row_ahead_, columns_;  // parts of both passes
-  std::string points_;  // what fills local memory with those that points make
+  std::string points_;  // text that fills local memory with the pixels that points compute
   const Substitutions words_{{
       {"own", [this] { return own_; }},
       {"pixel", [this] { return type_of(to_.cls(read_)); }},

@@ -30,10 +30,10 @@ struct Reach {
   int blocks_after(int block) const { return (after + block - 1) / block; }
 };
 
-// How the work-items of a group share a line: a block each, side by side.
+// How the work-items of a group share a line: neighbouring blocks, one each.
 struct Line {
-  int block = 8;            // values
-  int items = 256;          // of the group
+  int block = 8;            // values of a block
+  int items = 256;          // work-items of the group
   int stride = 1;           // from the work-item of a block to that of the next
   bool sub_groups = false;  // blocks of a line lie in one sub-group, which needs no local memory
 };
@@ -41,8 +41,8 @@ struct Line {
 // The numbers that a pass works on: several pixels in a register where they are narrow.
 struct Element {
   std::string type, in_local;  // in registers; in local memory
-  std::string better;          // of two
-  std::string nothing;         // no pixel
+  std::string better;          // function: the extremum of two
+  std::string nothing;         // neutral element of `better`
   std::string widen, narrow;   // functions between the two; may be empty
 };
 

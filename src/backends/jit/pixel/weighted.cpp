@@ -12,17 +12,17 @@
 namespace impipe::jit {
 namespace {
 
-// A sum in whole numbers that hold a code times 2^bits.
+// A weighted sum of bytes in fixed point with `bits` fractional bits.
 struct WholeSum {
   std::vector<double> weights;
-  double start = 0;  // with a half, and near_of
-  int bits = 0;      // 0: numbers of 32 bits don't hold it well enough
+  double start = 0;  // the constant term, plus 1/2 to round, plus near_of
+  int bits = 0;      // 0: 32 bits are too few for it
 };
 
 constexpr int max_bits = 22, min_bits = 12, bits_of_sum = 30;
 constexpr double largest_byte = 255;
 
-// Above the error that rounded weights make.
+// A bound of the error that rounded weights cause, in units of the last fractional bit.
 double near_of(std::size_t images) {
   return std::ceil(0.5 * largest_byte * static_cast<double>(images)) + 16;
 }

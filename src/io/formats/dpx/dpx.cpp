@@ -280,7 +280,7 @@ std::shared_ptr<const DpxStorage> dpx_storage(std::span<const std::byte> bytes, 
                  header.packing});
 }
 
-// Names what files of other formats do not say.
+// Names the fields of a DPX header that other formats cannot store.
 void name_storage(const Metadata& metadata, Lost& lost) {
   if (!metadata.dpx) return;
   const DpxStorage& storage = *metadata.dpx;

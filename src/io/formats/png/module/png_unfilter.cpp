@@ -185,7 +185,7 @@ IMPIPE_INLINE std::int64_t undo_columns(const Block& b, const FilterLanes& filte
       tops[static_cast<std::size_t>(j)][r] = r == 0 ? b.above[x] : b.made(r - 1)[x];
     }
   }
-  // Whole pixels are left for the rest.
+  // A multiple of three blocks, so that the bytes after them begin with a whole pixel.
   std::int64_t blocks = (end - begin) / lanes;
   if (lanes % pixel != 0) blocks -= blocks % 3;
   std::int64_t t = begin;
