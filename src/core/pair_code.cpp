@@ -1,4 +1,4 @@
-// One code of two.
+// The bin index of a joint histogram.
 #include "core/pair_code.hpp"
 
 IMPIPE_POINT_BODY(pair_code, (a, b), (bins), { return a * bins + b; })

@@ -125,7 +125,7 @@ class StepRun {
 
   // --- before there are tiles
 
-  // What a point would copy to where it leaves the kernel is made there.
+  // Where a stored point only copies, its producer writes to the output buffer.
   void hand_on_output(std::size_t p) {
     PlaneRun& run = runs_.nodes[p];
     const auto* point = std::get_if<Point>(&run.node->primitive);

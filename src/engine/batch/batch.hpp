@@ -136,7 +136,7 @@ struct BatchOptions {
   bool is_one_file = false;
 };
 
-// Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;
+// Seconds of all threads together. wait: idle, before their start and after their end too;
 // help: tiles of images that another thread computes.
 struct BatchTimes {
   double wall = 0, prepare = 0, decode = 0, compute = 0, encode = 0, help = 0, wait = 0;

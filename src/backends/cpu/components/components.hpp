@@ -36,7 +36,7 @@ class Components {
   std::uint32_t row_begin(std::int64_t y) const { return row_begin_[y]; }
   std::uint32_t row_end(std::int64_t y) const { return row_end_[y]; }
   Run run(std::uint32_t i) const { return {begins_[i], ends_[i]}; }
-  // The run that stands for run i's component: that of the strip's part of it leads there.
+  // Union-find: the root of run i. Its parent is the root of its component within the strip.
   std::uint32_t root(std::uint32_t i) const { return parent_[parent_[i]]; }
   // Of a strip: the runs that touch none in the row above. Every root is among them.
   const std::vector<std::uint32_t>& starts(std::int64_t strip) const { return starts_[strip]; }

@@ -124,7 +124,7 @@ class BucketOf<std::int32_t> {
   float first_ = 0, scale_ = 0;
 };
 
-// Places in buckets; those of one in the order in which they came.
+// A bucket queue of pixel indices, first in first out within a bucket.
 class Waiting {
  public:
   void add(int bucket, std::int64_t place) {

@@ -1,5 +1,4 @@
-// Rows whose pixels are picked from another row, for each instruction set: nearest resizes and
-// flips.
+// Rows made by byte shuffles of another row, for each instruction set: nearest resizes and flips.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,7 @@ namespace {
 template <int n>
 using Count = std::integral_constant<int, n>;
 
-// Pixels that the compiler makes vectors of without a rest; the last of a row lie over those
-// before.
+// A multiple of the vector width in pixels; the last block of a row overlaps the one before.
 constexpr std::int64_t block = 16;
 
 // Pixels [i, i + n) of several rows become words, the first row's lowest.

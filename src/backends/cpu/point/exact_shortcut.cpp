@@ -1,4 +1,4 @@
-// Faster ways to a point body's codes than double: found by trying all codes.
+// Replacements of a point body in fixed point or float32, verified for every pixel value.
 #include "backends/cpu/point/exact_shortcut.hpp"
 
 #include <algorithm>

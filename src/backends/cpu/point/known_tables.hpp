@@ -1,4 +1,4 @@
-// Tables of 65,536 codes that were made before: one takes as long as a large image.
+// A cache of lookup tables of 65,536 entries, of which one takes as long to fill as a large image.
 #pragma once
 
 #include <memory>

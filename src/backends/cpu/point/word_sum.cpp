@@ -1,6 +1,6 @@
-// Weighted sums of two or three planes of 16-bit codes in whole numbers: twice as many at once as
-// in float32, four times as many as in double, and 15 bits behind the point. What comes closer to a
-// half than those can tell is made by the body itself.
+// Weighted sums of two or three uint16 planes in fixed point: twice as many in a vector as in
+// float32, four times as many as in double, with 15 fractional bits. Sums closer to a half than
+// these can decide are computed by the body itself.
 #include "backends/cpu/point/word_sum.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Weighted sums of two or three planes of 16-bit codes in whole numbers.
+// Weighted sums of two or three uint16 planes in fixed point.
 #pragma once
 
 #include <cstddef>

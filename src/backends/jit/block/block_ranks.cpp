@@ -1,4 +1,4 @@
-// Rank filters over the windows of a block: sorting networks without what nobody needs.
+// Rank filters over the windows of a block: pruned sorting networks.
 #include <algorithm>
 
 #include "backends/jit/block/block_rows.hpp"

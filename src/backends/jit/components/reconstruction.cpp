@@ -6,8 +6,8 @@
 // has such a way for every pixel. It grows as Boruvka's does: each component takes the heaviest
 // edge that leaves it, so that there are at most half as many after each round, whatever the
 // picture. A component that took an edge of the source, or of one that has a way to it, is done.
-// Every pixel that ever spoke for a component keeps the weight of its edge and the pixel that
-// speaks for the other end; the result is the least weight on the way up.
+// Every former root stores the weight of its edge and the root at the edge's other end; the result
+// is the least weight on the path up.
 #include <algorithm>
 #include <bit>
 
@@ -154,8 +154,9 @@ class ReconstructionWriter : LabelWriterBase {
     if (raises) write_raising();
   }
 
-  // Tiles that wake each other in turn are at most some more than there are from side to side; what
-  // winds more is left to the tree, which begins with what was raised.
+  // The propagation depth of the worklist of active tiles is bounded by somewhat more than the
+  // tiles from side to side; longer paths are left to the tree, which begins with the raised
+  // values.
   void write_raising() {
     const std::string text = text_of(
         "raise", {{"quarters", all_lines()}, {"max_depth", max_depth()}, {"unroll", to_.unroll()}});

@@ -45,7 +45,7 @@
 FUNCTION void fourier_eighth(float* re, float* im) {
   const float root = 0.70710678118654752f;
   float a[8], b[8];
-  // Sums and differences of numbers that are four apart; the latter are turned.
+  // A radix-2 step: sums, and differences multiplied by the twiddle factors.
   $unroll
   for (int i = 0; i < 4; ++i) {
     a[i] = re[i] + re[i + 4];

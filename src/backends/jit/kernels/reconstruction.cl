@@ -171,7 +171,7 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
 #define $no_tile 0xffffffffu
 #define $waits 1u      // of a tile: in the queue,
 #define $under_way 2u  // or taken from it
-#define $max_depth 96u  // tiles that wake each other in turn; what winds more is left
+#define $max_depth 96u  // propagation depth of the worklist; longer paths are left to the tree
 KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $queue,
                        GLOBAL uint* $woken, GLOBAL uint* $depths) {
   LOCAL $code values[($rows + 2) * $pitch], masks[$rows * $mask_pitch];

@@ -391,8 +391,8 @@ class StripWriter {
                          "(" + sum + ") * " + weight + "[0]");
   }
 
-  // Whether sums go on from one place to the next, by what comes and what goes: rows from pixel to
-  // pixel, columns from row to row. What stands outside the image does not change on the way.
+  // Whether sums are running sums, which add the entering and subtract the leaving pixel: along
+  // rows and down columns. Values outside the image must not change on the way.
   bool goes_on(const StripValue& value) const {
     const Node& node = to_.node(value.node);
     const auto* separable = as<Separable>(node);

@@ -310,7 +310,7 @@ class PassesWriter {
     return text("pass", {{"made", made}, {"stores", stores}});
   }
 
-  // Sums of a row from the one before: what comes and what goes.
+  // Running sums along a row: add the entering, subtract the leaving pixel.
   std::string running_row() const {
     const auto value = [&](int k) {
       return window_.array + "[" + number(window_.first - reach().left + k) + "]";
@@ -435,7 +435,7 @@ class PassesWriter {
     return text;
   }
 
-  // Sums down a column from the one above: what comes and what goes.
+  // Running sums down a column: add the entering, subtract the leaving row.
   std::string running_columns(int rows) {
     const int px = size_.px, height = passes_.column.height;
     const std::string sums = "made_" + own_;
@@ -457,7 +457,7 @@ class PassesWriter {
     return text;
   }
 
-  // Of a box of codes: whether additions one by one cost less than what comes and what goes.
+  // Whether the sums of a box of integer pixels cost less one by one than as running sums.
   bool is_short_box(int length) const {
     constexpr int longest = 12;
     return sums_codes(to_.context(), inner_) && length <= longest;

@@ -1,5 +1,5 @@
-// Which points are curves of 16-bit codes: functions that take long, of a code and what a launch
-// knows before it begins (kernels/code_curve.cl).
+// Which points are expensive functions of a 16-bit pixel and of values known before the launch:
+// they become a lookup table of 65,536 entries (kernels/code_curve.cl).
 #pragma once
 
 #include "backends/jit/program/kernel_context.hpp"

@@ -1,4 +1,4 @@
-// Which points of codes are a line between two ends: what two operations in double make of a code
+// Which points are linear stretches with clamping, two operations in double for an integer pixel
 // (kernels/ramp.cl).
 #pragma once
 

@@ -4,7 +4,7 @@
 //
 // One launch. A group takes the next band by a ticket, so it only ever waits for bands that began
 // before its own (docs/decisions/0009). A band leaves the errors of its last row in memory that was
-// zeros, as bits turned over, so that a word that is not 0 is the message and the signal at once.
+// zeros, bitwise complemented, so that a word that is not 0 is the message and the signal at once.
 #include <algorithm>
 
 #include "backends/jit/text/dialect.hpp"
