@@ -23,8 +23,8 @@ constexpr int shown_after = 100;
 
 bool starts_character(char c) { return (c & 0xC0) != 0x80; }
 
-// What the file itself has no part in: disks, networks, and what others take of the system. A name
-// that is not there, or may not be used, is none of them.
+// Errors that may pass without a change to the file: disks, networks, and exhausted resources of
+// the system. A missing file or permission is none of them.
 constexpr std::array passing_errors = {
     EIO,          EREMOTEIO, ESTALE,     ETIMEDOUT,    ENETDOWN,     ENETUNREACH, EHOSTDOWN,
     EHOSTUNREACH, ENOTCONN,  ECONNRESET, ECONNABORTED, ECONNREFUSED, EAGAIN,      EBUSY,

@@ -91,7 +91,7 @@ CostModel model_now() {
   return model;
 }
 
-// A GPU must be worth the end of its process, too, and what is not known of it.
+// A GPU must be faster by a margin, for the end of its process and for errors of the model.
 bool gpu_pays(const WorkCost& work, int threads) {
   constexpr double by = 1.25;
   const CostModel model = model_now();

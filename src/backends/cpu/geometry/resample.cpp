@@ -291,7 +291,7 @@ class Resize {
   Results stored_;
   ResizeAxes axes_;
   ResizeTaps x_, y_;
-  SpreadTable spread_;  // of rows
+  SpreadTable spread_;  // weights of the taps along rows
 };
 
 }  // namespace

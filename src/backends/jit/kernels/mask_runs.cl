@@ -25,7 +25,7 @@
 #define $to_next_level 272
 #define $keeps 1          // whether the first of two levels is stored
 #define $next 1           // whether there is a second one
-#define $apart 1          // fours that two extrema of the level before are apart
+#define $apart 1          // distance of two extrema of the level before, in units of 4 pixels
 #define $tall 3           // rows of the mask
 #define $above 1          // how far above its pixel they begin
 #define $below 1          // how far below it they end

@@ -21,9 +21,9 @@ constexpr int max_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 // Takes as much local memory.
 constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
-// Of lines, whose rows share nothing.
+// For sparse masks such as lines at an angle, whose rows share nothing.
 constexpr BlockSize packed_line_size{.px = 4, .py = 8, .packed = true, .tile = true, .groups = 5};
-// Of a plane of wide pixels: a window of 36.
+// For a reach of one pixel where 8x8 results would take too many registers: 6x6 pixels are read.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
 // Of a body that goes over its window by itself: pixels it reads for a block, whose text is written
 // out. Longer texts leave a processor's cache of instructions.

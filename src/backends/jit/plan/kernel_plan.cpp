@@ -75,8 +75,8 @@ bool made_as_whole(const Node& node) {
 // What is chosen before the forms, in sets of nodes.
 struct Chosen {
   std::set<int> chains;        // stored by a chain's kernel
-  std::set<int> in_chains;     // made on the way there
-  std::set<int> chain_planes;  // that a chain reads
+  std::set<int> in_chains;     // inner values of chains, in registers
+  std::set<int> chain_planes;  // stored values that a chain reads
   std::set<int> in_groups;     // points in local memory
   std::set<int> in_turn;       // made by a tile one after the other, for a point that mixes them
   std::set<int> on_the_way;    // points of bytes that such tiles make as they read them
@@ -354,8 +354,8 @@ class Chooser {
     }
   }
 
-  // The points before separable node n that row passes make of one plane, and that nothing else
-  // reads: of its bytes, or one of a few steps.
+  // The points that the row pass of separable node n can compute as it loads a plane: nothing else
+  // reads them, and the plane has bytes or the point takes few steps.
   std::vector<int> points_on_the_way(int n) const {
     std::vector<int> points;
     Operand image = of_.node(n).images[0];

@@ -227,7 +227,7 @@ namespace {
 struct Chain {
   struct Page {
     std::int64_t directory = 0;
-    TiffStorage storage;  // of one that claims planes
+    TiffStorage storage;  // of a directory that claims planes
   };
   std::vector<Page> pages;
   std::vector<std::int64_t> begins;     // of directories and their pixels, sorted

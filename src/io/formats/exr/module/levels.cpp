@@ -6,7 +6,7 @@
 namespace impipe::io {
 namespace {
 
-// The pixels that one of fewer covers, and the part of it that each makes up.
+// The input pixels that an output pixel of a smaller level covers, and their share of it.
 struct Cover {
   std::int64_t first = 0;
   std::vector<double> parts;
