@@ -425,9 +425,11 @@ FUNCTION void walk_codes(IN_LOCAL struct Inflater* s, const struct Source* sourc
 FUNCTION void copy_short(GLOBAL uchar* to, const uint count, const uint distance) {
   GLOBAL const uchar* from = to - distance;
   if (distance < 8u) {
+    // Those behind it may be another copy's, which is made meanwhile.
+    const uint read = distance < count ? distance : count;
     ulong bytes = 0ul;
     UNROLLED
-    for (uint k = 0u; k < 7u; ++k) bytes |= k < distance ? (ulong)from[k] << (8u * k) : 0ul;
+    for (uint k = 0u; k < 7u; ++k) bytes |= k < read ? (ulong)from[k] << (8u * k) : 0ul;
     for (uint i = 0u, k = 0u; i < count; ++i) {
       to[i] = (uchar)(bytes >> (8u * k));
       k = k + 1u == distance ? 0u : k + 1u;

@@ -303,7 +303,10 @@ FUNCTION void unfilter_band_$pixel_step(const struct Band* all, const int width_
         unfilter_step_$pixel_step(kind, raw, up, before, above, made);
         UNROLLED
         for (int k = 0; k < $step_words; ++k) {
-          if (own * $step_words + k < words_of_row) to[own * $step_words + k] = made[k];
+          const int word = own * $step_words + k;
+          if (word >= words_of_row) continue;
+          if (ITEM < 31) to[word] = made[k];
+          if (ITEM == 31) STORE_GLOBAL(&to[word], made[k]);  // another group reads this row
         }
       }
     }
