@@ -254,11 +254,11 @@ void write_profile(const RunFlags& f, engine::Profile profile) {
 }
 
 void read_codec(const std::string& text, engine::RunOptions& run) {
-  constexpr std::array codecs = {engine::JpegCodec::automatic, engine::JpegCodec::cpu,
-                                 engine::JpegCodec::device, engine::JpegCodec::automatic,
-                                 engine::JpegCodec::cpu};
+  constexpr std::array codecs = {engine::CodecPlace::automatic, engine::CodecPlace::cpu,
+                                 engine::CodecPlace::device, engine::CodecPlace::automatic,
+                                 engine::CodecPlace::cpu};
   const int choice = parse_choice("--codec", text, {"auto", "cpu", "device", "fast", "opencv"});
-  run.jpeg_codec = codecs.at(static_cast<size_t>(choice));
+  run.codec_place = codecs.at(static_cast<size_t>(choice));
   run.fast_codec = choice == 3;
   run.by_opencv = choice == 4;
 }

@@ -51,10 +51,10 @@ void add_half(WorkCost& cost, io::Format format, bool on_gpu, double seconds, do
 
 }  // namespace
 
-void add_files(WorkCost& cost, const FileKind& kind, JpegCodec codec, double pixels,
+void add_files(WorkCost& cost, const FileKind& kind, CodecPlace codec, double pixels,
                double images) {
   constexpr double nano = 1e-9;
-  const bool on_gpu = codec != JpegCodec::cpu;
+  const bool on_gpu = codec != CodecPlace::cpu;
   const io::ImageInfo& info = kind.info;
   const double in = bytes_of(info.type) * pixels, out = bytes_of(kind.result) * pixels;
   cost.file_seconds += images * a_file;

@@ -16,6 +16,7 @@ struct FileKind {
 };
 
 // Adds `images` files of `pixels` in all.
-void add_files(WorkCost& cost, const FileKind& kind, JpegCodec codec, double pixels, double images);
+void add_files(WorkCost& cost, const FileKind& kind, CodecPlace codec, double pixels,
+               double images);
 
 }  // namespace impipe::engine

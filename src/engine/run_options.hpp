@@ -74,7 +74,7 @@ struct RunOptions {
   io::Compression compression = io::Compression::as_input;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool shrink_on_load = false;                    // see engine/program/shrunk.hpp
-  JpegCodec jpeg_codec = JpegCodec::automatic;
+  CodecPlace codec_place = CodecPlace::automatic;
   bool by_opencv = false;   // see io::DecodeOptions; JPEGs are encoded by the processor then
   bool fast_codec = false;  // one level of difference would do, if anything were faster with it
   bool strip = false;

@@ -166,7 +166,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
   }
   if (settings_.shrink_on_load) tell_shrunk();
   tell_widened();
-  if (decoded_there_ + encoded_there_ > 0 || settings_.jpeg_codec == JpegCodec::device) {
+  if (decoded_there_ + encoded_there_ > 0 || settings_.codec_place == CodecPlace::device) {
     progress_.detail("--codec: pictures decoded on the device " +
                      std::to_string(std::exchange(decoded_there_, 0)) + ", by the processor " +
                      std::to_string(std::exchange(decoded_here_, 0)) + "; encoded on the device " +

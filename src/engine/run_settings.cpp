@@ -185,7 +185,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
   settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;
-  settings.jpeg_codec = options.jpeg_codec;
+  settings.codec_place = options.codec_place;
   settings.pipes = memory;
   settings.memory = memory;
   settings.scratch = options.scratch;

@@ -44,20 +44,20 @@ void settle_codec(const DeviceInfo& first, bool gpu_joins, const std::vector<Pic
         "--codec fast: nothing that is within one level of the exact codec is faster; it is auto");
   }
   if (gpu_joins) {
-    if (has_decodable(pictures) && options.jpeg_codec == JpegCodec::automatic) {
+    if (has_decodable(pictures) && options.codec_place == CodecPlace::automatic) {
       progress.detail("--codec auto: pictures are decoded and encoded where images are computed");
     }
     return;
   }
   const bool is_cpu = first.id == "cpu";
-  if (options.jpeg_codec == JpegCodec::device && is_cpu) {
+  if (options.codec_place == CodecPlace::device && is_cpu) {
     constexpr const char* why =
         "--codec device: the images are computed on the CPU, which decodes and encodes them by "
         "its own codecs";
     if (is_automatic(options.device)) return progress.note(why);
     throw Error(std::string(why) + "; give another device, or --codec cpu", ExitCode::backend);
   }
-  if (!has_decodable(pictures) || options.jpeg_codec != JpegCodec::automatic) return;
+  if (!has_decodable(pictures) || options.codec_place != CodecPlace::automatic) return;
   if (first.is_gpu) {
     progress.detail("--codec auto: pictures of the usual forms are decoded and encoded on " +
                     first.id + ", which is a GPU");
@@ -78,8 +78,8 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   if (devices.empty()) {
     WorkCost cost = cost_of(state.work.pictures, state.pipeline, options);
     if (is_watch) cost = cost_of_watch(cost);
-    gpu_joins =
-        !is_watch && options.jpeg_codec != JpegCodec::device && gpu_may_join(cost, options.threads);
+    gpu_joins = !is_watch && options.codec_place != CodecPlace::device &&
+                gpu_may_join(cost, options.threads);
     if (gpu_joins) wait = seconds_to_wait_for_gpu(cost, options.threads);
     devices.push_back(gpu_joins ? cpu_until_then(cost, options.threads, state.pool)
                                 : choose_device(cost, options.threads, state.pool));
@@ -94,7 +94,8 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   settle_codec(first, gpu_joins, state.work.pictures, options, progress);
   if (gpu_joins) {
     lanes.open_later([pool = &state.pool] { return open_any_gpu(*pool); }, options.session,
-                     options.jpeg_codec != JpegCodec::cpu && has_jpegs(state.work.pictures), wait);
+                     options.codec_place != CodecPlace::cpu && has_jpegs(state.work.pictures),
+                     wait);
   }
   state.settings.lanes = &lanes;
   end.devices = lanes.devices();

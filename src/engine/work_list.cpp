@@ -409,7 +409,7 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
       if (plan.writes_image && target) {
         kind.output = target->format.value_or(kind.info.format);
       }
-      add_files(cost, kind, options.jpeg_codec, group.pixels, group.images);
+      add_files(cost, kind, options.codec_place, group.pixels, group.images);
     } catch (const Error&) {
     }
   }

@@ -53,32 +53,32 @@ TEST(WorkCosts, FilesCostWhatTheirFormatsDo) {
   info.type = {.channels = 3};
   info.format = io::Format::png;
   WorkCost png, jpeg, on_host;
-  add_files(png, {info, info.type, io::Format::png}, JpegCodec::automatic, 1e6, 1);
+  add_files(png, {info, info.type, io::Format::png}, CodecPlace::automatic, 1e6, 1);
   EXPECT_LT(png.file_seconds_beside_gpu, png.file_seconds / 10);
   EXPECT_EQ(png.packed_bytes, 6e6);
   EXPECT_EQ(png.transfer_bytes, -6e6);
   info.type.alpha = true;  // which the host decodes, and encodes
   png = {};
-  add_files(png, {info, info.type, io::Format::png}, JpegCodec::automatic, 1e6, 1);
+  add_files(png, {info, info.type, io::Format::png}, CodecPlace::automatic, 1e6, 1);
   EXPECT_DOUBLE_EQ(png.file_seconds_beside_gpu, png.file_seconds);
   EXPECT_EQ(png.packed_bytes, 0);
   info.type.alpha = false;
   info.format = io::Format::jpeg;
-  add_files(jpeg, {info, info.type, io::Format::jpeg}, JpegCodec::automatic, 1e6, 1);
+  add_files(jpeg, {info, info.type, io::Format::jpeg}, CodecPlace::automatic, 1e6, 1);
   EXPECT_LT(jpeg.file_seconds_beside_gpu, jpeg.file_seconds / 10);
   EXPECT_EQ(jpeg.coded_pixels, 2e6);     // decoded and encoded
   EXPECT_EQ(jpeg.transfer_bytes, -6e6);  // pixels that add() counted stay where they are
-  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 1e6, 1);
+  add_files(on_host, {info, info.type, io::Format::jpeg}, CodecPlace::cpu, 1e6, 1);
   EXPECT_DOUBLE_EQ(on_host.file_seconds_beside_gpu, jpeg.file_seconds);
   // Each file is one thread's.
   const CostModel model;
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16), on_host.file_seconds);
-  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 15e6, 15);
+  add_files(on_host, {info, info.type, io::Format::jpeg}, CodecPlace::cpu, 15e6, 15);
   on_host.images = 16;
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 100), on_host.file_seconds / 16);
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16), on_host.file_seconds / (model.crowd * 16));
   // Four that are left after a round of sixteen take as long as one.
-  add_files(on_host, {info, info.type, io::Format::jpeg}, JpegCodec::cpu, 4e6, 4);
+  add_files(on_host, {info, info.type, io::Format::jpeg}, CodecPlace::cpu, 4e6, 4);
   on_host.images = 20;
   EXPECT_DOUBLE_EQ(on_host.cpu_seconds(model, 16),
                    on_host.file_seconds / 20 * (1 + 1 / model.crowd));
@@ -94,7 +94,7 @@ TEST(WorkCosts, FoldersGoWhereTheyAreFaster) {
     info.format = format;
     WorkCost cost;
     cost.add(plan_of("imgaussfilt 2"), pixels * images, images);
-    add_files(cost, {info, type, format}, JpegCodec::automatic, pixels * images, images);
+    add_files(cost, {info, type, format}, CodecPlace::automatic, pixels * images, images);
     return cost.gpu_seconds(model, 16) < cost.cpu_seconds(model, 16);
   };
   const ImageType gray, colour{.channels = 3}, words{.cls = PixelClass::uint16},

@@ -120,7 +120,7 @@ struct PictureSettings {
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool shrink_on_load = false;
-  JpegCodec jpeg_codec = JpegCodec::automatic;
+  CodecPlace codec_place = CodecPlace::automatic;
   ThreadPool* pool = nullptr;
   std::string scratch;         // a folder for images that wait; empty: the system's
   StackSink* stack = nullptr;  // where the images go that `stack` takes

@@ -193,22 +193,22 @@ double PictureJob::coded_bytes(double pixels) const {
 }
 
 bool PictureJob::encodes_on_device() const {
-  return settings.jpeg_codec != JpegCodec::cpu && !settings.hash && !is_paged() &&
+  return settings.codec_place != CodecPlace::cpu && !settings.hash && !is_paged() &&
          !picture.output.empty() && !has_other_parts();
 }
 
 std::shared_ptr<const Kernel> PictureJob::kernel_of(CodecKernel& codec,
                                                     const Session& session) const {
-  switch (settings.jpeg_codec) {
-    case JpegCodec::cpu: return nullptr;
-    case JpegCodec::device: return codec.kernel(stop());
-    case JpegCodec::automatic: return session.device().is_gpu ? codec.kernel_in_time() : nullptr;
+  switch (settings.codec_place) {
+    case CodecPlace::cpu: return nullptr;
+    case CodecPlace::device: return codec.kernel(stop());
+    case CodecPlace::automatic: return session.device().is_gpu ? codec.kernel_in_time() : nullptr;
   }
   return nullptr;
 }
 
 bool PictureJob::keeps_coded() const {
-  if (settings.jpeg_codec == JpegCodec::cpu || is_paged() || measures_arguments()) return false;
+  if (settings.codec_place == CodecPlace::cpu || is_paged() || measures_arguments()) return false;
   if (shrink_of(*picture.info) != 1) return false;
   Session& first = settings.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
@@ -217,8 +217,8 @@ bool PictureJob::keeps_coded() const {
 
 bool PictureJob::may_keep_packed() const {
   const DeviceInfo& device = settings.lanes->first().device();
-  const bool wanted = settings.jpeg_codec == JpegCodec::device ||
-                      (settings.jpeg_codec == JpegCodec::automatic && device.is_gpu);
+  const bool wanted = settings.codec_place == CodecPlace::device ||
+                      (settings.codec_place == CodecPlace::automatic && device.is_gpu);
   return wanted && device.id != "cpu" && !is_paged() && !measures_arguments() &&
          io::traits(picture.info->format).packed_form != nullptr;
 }

@@ -76,8 +76,9 @@ struct DeviceReport {
 // All devices, each opened, probed and measured.
 std::vector<DeviceReport> report_devices();
 
-// Where JPEGs are decoded and encoded. automatic: on a GPU, once its kernels are there.
-enum class JpegCodec { automatic, cpu, device };
+// Where pictures of the formats that devices know are decoded and encoded. automatic: on a GPU,
+// once its kernels are there.
+enum class CodecPlace { automatic, cpu, device };
 
 struct SessionOptions {
   bool fuse = true;
