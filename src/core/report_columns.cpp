@@ -37,7 +37,7 @@ class Names {
       columns.clear();
       keys.clear();
       for (std::size_t i = 0; i < stage.size(); ++i) {
-        stage[i].name = number == 1 ? plain[i] : plain[i] + "_" + std::to_string(number);
+        stage[i].name = number == 1 ? plain[i] : plain[i] + "." + std::to_string(number);
         for (const std::string& one : columns_of(stage[i], stage[i].name)) columns.push_back(one);
         for (const std::string& one : keys_of(stage[i], stage[i].name)) keys.push_back(one);
       }

@@ -25,7 +25,7 @@ std::string column_name(std::string_view measurement, int channels, int channel,
 // operator's; where it reports several measurements (stats), before theirs: NAME_min. Then the
 // others have their operators' names in the order of the pipeline. Where any column would have a
 // name that is taken, or would have it of pictures of other channels, all of its stage get the
-// first number from 2 on that leaves them unlike: mean2_2.
+// first number from 2 on that leaves them unlike: mean2.2.
 void name_measurements(Plan& plan, const std::map<int, std::string>& stage_names);
 
 }  // namespace impipe

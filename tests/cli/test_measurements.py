@@ -23,11 +23,11 @@ OF_MASKS = ["bweuler", "regionprops", "mean2", "imhist", "stats", "bwboundaries"
 
 
 def renumbered(name, operator, number):
-    """The column's name, had its measurement this number: mean2_r, 2 -> mean2_2_r."""
+    """The column's name, had its measurement this number: mean2_r, 2 -> mean2.2_r."""
     operator = operator.split()[0]
     heads = "min max sum mean2 std2".split() if operator == "stats" else [operator]
     head = next(head for head in heads if name == head or name.startswith(head + "_"))
-    return f"{head}_{number}{name[len(head):]}"
+    return f"{head}.{number}{name[len(head):]}"
 
 
 class MeasurementTest(ProgramTest):
@@ -133,10 +133,10 @@ class Measurements(MeasurementTest):
         mixed = self.told("stats | imgaussfilt 2 | mean2", "gray.png")[0]
         self.impipe("imgaussfilt 2", "gray.png", "-o", "soft.png")
         self.assertEqual(mixed, {**self.told("stats", "gray.png")[0],
-                                 "mean2_2": self.told("mean2", "soft.png")[0]["mean2"]})
+                                 "mean2.2": self.told("mean2", "soft.png")[0]["mean2"]})
         # A stage's numbers are told apart from those of the picture before together.
         mixed = self.told("std2 | imgaussfilt 2 | stats", "gray.png")[0]
-        self.assertEqual(list(mixed), ["std2", "min_2", "max_2", "sum_2", "mean2_2", "std2_2"])
+        self.assertEqual(list(mixed), ["std2", "min.2", "max.2", "sum.2", "mean2.2", "std2.2"])
         soft = self.told("stats", "soft.png")[0]
         self.assertEqual({name[:-2]: value for name, value in mixed.items() if name != "std2"},
                          soft)
@@ -146,7 +146,7 @@ class Measurements(MeasurementTest):
         told = json.loads(self.impipe("immse :b | immse :c", "gray.png", "--with", "b=b.png",
                                       "--with", "c=c.png", "--json").out)
         a = ramp().astype(float)
-        for name, seed in [("immse", 9), ("immse_2", 4)]:
+        for name, seed in [("immse", 9), ("immse.2", 4)]:
             self.assertAlmostEqual(told[name], np.mean((a - ramp(seed=seed)) ** 2), places=9)
 
 
@@ -164,10 +164,10 @@ class Names(MeasurementTest):
             "imhist 2 as h | imhist 2": ["h_1", "h_2", "imhist_1", "imhist_2"],
             "multithresh 2 as t | multithresh 1 as u": ["t_1", "t_2", "u"],
             # A name that the user gave is not another one's, and a report's own nobody's.
-            "std2 | mean2 as std2 | std2": ["std2_2", "std2", "std2_3"],
-            "mean2 as imhist_2 | imhist 2": ["imhist_2", "imhist_2_1", "imhist_2_2"],
+            "std2 | mean2 as std2 | std2": ["std2.2", "std2", "std2.3"],
+            "mean2 as imhist_2 | imhist 2": ["imhist_2", "imhist.2_1", "imhist.2_2"],
             "mean2 as file | std2 as page | sum as hash | min as table":
-                ["file_2", "page_2", "hash_2", "table_2"],
+                ["file.2", "page.2", "hash.2", "table.2"],
             "multithresh 2 | multithresh 1": ["multithresh_1", "multithresh_2", "multithresh"],
         }.items():
             self.assertEqual(self.names(pipeline), names, pipeline)
@@ -192,9 +192,9 @@ class Names(MeasurementTest):
             of_gray = row["file"] == "in/gray.png"
             inverted = 255.0 - (ramp() if of_gray else colour())
             channels = [""] if of_gray else ["_r", "_g", "_b"]
-            expected = {"mean2": 255 - inverted.mean(), "mean2_3": 255 - inverted.mean()}
+            expected = {"mean2": 255 - inverted.mean(), "mean2.3": 255 - inverted.mean()}
             for i, channel in enumerate(channels):
-                expected["mean2_2" + channel] = (
+                expected["mean2.2" + channel] = (
                     inverted if of_gray else inverted[..., i]).mean()
             told = {name: float(value) for name, value in row.items()
                     if name != "file" and value != ""}
@@ -250,7 +250,7 @@ class Tables(MeasurementTest):
         self.assertGreater(len(one), 0)
         self.assertNotEqual(one, other)
         expected = ([{"table": "regionprops", **row} for row in one]
-                    + [{"table": "regionprops_2", **row} for row in other])
+                    + [{"table": "regionprops.2", **row} for row in other])
         for flags in [[], ["--csv"], ["--no-fuse"]]:
             self.assertEqual(
                 self.told("regionprops | imcomplement | regionprops", "mask.png", *flags), expected)
@@ -262,7 +262,7 @@ class Tables(MeasurementTest):
         """With and without intensities; what else is measured stands in each row."""
         rows = self.told("mean2 | regionprops | regionprops image=:b", "mask.png")
         plain = [row for row in rows if row["table"] == "regionprops"]
-        measured = [row for row in rows if row["table"] == "regionprops_2"]
+        measured = [row for row in rows if row["table"] == "regionprops.2"]
         self.assertEqual(len(plain), len(measured))
         for one, other in zip(plain, measured):
             self.assertEqual((one["MeanIntensity"], one["Area"]), ("", other["Area"]))
@@ -278,7 +278,7 @@ class Tables(MeasurementTest):
             self.assertEqual([(row["mean2"], row["Area"]) for row in rows], [("0", "")])
             self.assertEqual(self.told(f"mean2 | {tables}", "none.png", "--json"), [{"mean2": 0}])
         rows = self.told("regionprops | imcomplement | regionprops", "none.png")
-        self.assertEqual([(row["table"], row["Area"]) for row in rows], [("regionprops_2", "81")])
+        self.assertEqual([(row["table"], row["Area"]) for row in rows], [("regionprops.2", "81")])
 
     def test_a_histogram_beside_objects(self):
         rows = self.told("imhist 20 | regionprops", "mask.png", "--json")

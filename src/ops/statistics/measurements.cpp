@@ -134,7 +134,7 @@ const RegisterOperator mean2_operator{{
     .details =
         "The sum over the number of values, in double, on the image's own scale. The image goes\n"
         "on unchanged; the number becomes a column of the report: mean2, the second one of a\n"
-        "pipeline mean2_2, NAME with `mean2 as NAME`.",
+        "pipeline mean2.2, NAME with `mean2 as NAME`.",
     .example = "mean2 | std2",
     .accuracy = "exact sum for integer classes; 1e-15 relative to the sum of |x| for single",
     .not_finite = {NotFinite::Rule::other, "NaN makes NaN of the result; Inf by the formula"},

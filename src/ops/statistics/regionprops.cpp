@@ -101,7 +101,7 @@ const RegisterOperator regionprops_operator{{
         R"(Objects of a logical image are numbered as bwlabel does, with conn; the values of others are labels
 (whole numbers, 0 is background). Rows go to stdout in the order of the labels, behind the file's name;
 -o '{stem}.csv', '.tsv', '.json' or '.npy' writes them to a file. Of several tables a column `table`
-names each row's: regionprops, regionprops_2, or NAME with `regionprops as NAME`.
+names each row's: regionprops, regionprops.2, or NAME with `regionprops as NAME`.
 Without properties= the columns are Label Area Centroid_x Centroid_y BoundingBox_x BoundingBox_y
 BoundingBox_w BoundingBox_h EquivDiameter MajorAxisLength MinorAxisLength Eccentricity Orientation
 Perimeter Extent Solidity EulerNumber; with image= MeanIntensity MinIntensity MaxIntensity
