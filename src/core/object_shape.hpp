@@ -1,5 +1,5 @@
 // The columns that a table of objects may have beside those of object_table.hpp: of hulls, of
-// filled holes and of Feret's diameters.
+// filled holes, of Feret's diameters and percentiles.
 #pragma once
 
 #include <span>
@@ -7,19 +7,28 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "core/plan.hpp"
 
 namespace impipe {
 
 // ConvexArea FilledArea Circularity MaxFeretDiameter MaxFeretAngle MinFeretDiameter MinFeretAngle
 std::vector<std::string> shape_columns();
 
-// Whether any of these columns is measured on the image of labels.
-bool needs_labels(std::span<const std::string> columns);
+// The column of a percentile of an object's intensities: Percentile50.
+std::string percentile_column(double percent);
 
-// [objects][wanted] of rows of `columns`, those of object_columns, by semantics-3.md 2.5. labels:
-// the image, or null where it is not needed.
-std::vector<double> chosen_columns(std::span<const double> rows,
-                                   const std::vector<std::string>& columns,
-                                   const std::vector<std::string>& wanted, const Plane* labels);
+// Whether any of these columns is measured on the image of labels, or with it on that of
+// intensities.
+bool needs_labels(std::span<const std::string> columns);
+bool needs_intensities(std::span<const std::string> columns);
+
+// The images of a table, each null where it is not needed.
+struct ObjectImages {
+  const Plane* labels = nullptr;
+  const Plane* intensities = nullptr;
+};
+// [objects][table.columns] of rows of object_columns, by semantics-3.md 2.5.
+std::vector<double> chosen_columns(std::span<const double> rows, const ObjectTable& table,
+                                   const ObjectImages& images);
 
 }  // namespace impipe

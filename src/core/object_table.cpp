@@ -308,13 +308,15 @@ double orientation(double uxx, double uyy, double uxy, double k) {
 }
 
 void add_row(std::vector<double>& out, double label, const Object& o, bool intensities,
-             double origin) {
+             const ObjectScale& scale) {
   const auto n = static_cast<double>(o.pixels);
+  const double sx = scale.across, sy = scale.down, origin = scale.origin;
   const auto moment = [&](std::int64_t squares, std::int64_t a, std::int64_t b) {
     return static_cast<double>(Wide{o.pixels} * squares - Wide{a} * b) / (n * n);
   };
-  const double uxx = moment(o.xx, o.x, o.x) + 1.0 / 12, uyy = moment(o.yy, o.y, o.y) + 1.0 / 12;
-  const double uxy = 0.0 - moment(o.xy, o.x, o.y);  // not -0
+  const double uxx = (moment(o.xx, o.x, o.x) + 1.0 / 12) * sx * sx;
+  const double uyy = (moment(o.yy, o.y, o.y) + 1.0 / 12) * sy * sy;
+  const double uxy = 0.0 - moment(o.xy, o.x, o.y) * sx * sy;  // not -0
   const double k = std::sqrt((uxx - uyy) * (uxx - uyy) + 4 * uxy * uxy);
   const double major = 2 * std::numbers::sqrt2 * std::sqrt(uxx + uyy + k);
   const double minor = 2 * std::numbers::sqrt2 * std::sqrt(uxx + uyy - k);
@@ -324,14 +326,15 @@ void add_row(std::vector<double>& out, double label, const Object& o, bool inten
   const double ratio = minor / major;
   out.insert(
       out.end(),
-      {label, n, static_cast<double>(o.x) / n + origin, static_cast<double>(o.y) / n + origin,
-       static_cast<double>(o.left) + corner, static_cast<double>(o.top) + corner, width, height,
-       std::sqrt(4 * n / std::numbers::pi), major, minor, std::sqrt(1 - ratio * ratio),
-       orientation(uxx, uyy, uxy, k), 0.980 * o.even + 1.406 * o.odd - 0.091 * o.corners,
+      {label, n * sx * sy, (static_cast<double>(o.x) / n + origin) * sx,
+       (static_cast<double>(o.y) / n + origin) * sy, static_cast<double>(o.left) + corner,
+       static_cast<double>(o.top) + corner, width, height,
+       std::sqrt(4 * n * sx * sy / std::numbers::pi), major, minor, std::sqrt(1 - ratio * ratio),
+       orientation(uxx, uyy, uxy, k), (0.980 * o.even + 1.406 * o.odd - 0.091 * o.corners) * sx,
        n / (width * height), n / static_cast<double>(o.hull), static_cast<double>(o.quarters) / 4});
   if (!intensities) return;
-  out.insert(out.end(),
-             {o.sum / n, o.least, o.largest, o.sum_x / o.sum + origin, o.sum_y / o.sum + origin});
+  out.insert(out.end(), {o.sum / n, o.least, o.largest, (o.sum_x / o.sum + origin) * sx,
+                         (o.sum_y / o.sum + origin) * sy});
 }
 
 std::vector<Object> objects_of(const Labels& labels, const Plane* intensities) {
@@ -455,22 +458,24 @@ std::vector<double> object_records(const Plane& labels, const Plane* intensities
   return out;
 }
 
-std::vector<double> object_rows(std::span<const double> records, bool intensities, double origin) {
+std::vector<double> object_rows(std::span<const double> records, bool intensities,
+                                const ObjectScale& scale) {
   const auto each = static_cast<std::size_t>(object_record::length(intensities));
   std::vector<double> out;
   for (std::size_t id = 1; id < records.size() / each; ++id) {
     const Object object = object_of(records.data() + id * each, intensities);
-    if (object.pixels > 0) add_row(out, static_cast<double>(id), object, intensities, origin);
+    if (object.pixels > 0) add_row(out, static_cast<double>(id), object, intensities, scale);
   }
   return out;
 }
 
-std::vector<double> measure_objects(const Plane& labels, const Plane* intensities, double origin) {
+std::vector<double> measure_objects(const Plane& labels, const Plane* intensities,
+                                    const ObjectScale& scale) {
   const Labels of(labels);
   const std::vector<Object> objects = objects_of(of, intensities);
   std::vector<double> out;
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    add_row(out, of.label(i), objects[i], intensities != nullptr, origin);
+    add_row(out, of.label(i), objects[i], intensities != nullptr, scale);
   }
   return out;
 }

@@ -63,11 +63,13 @@ std::vector<double> object_records(const Plane& labels, const Plane* intensities
 
 bool has_faults(std::span<const double> records);
 // The rows of measure_objects from records without faults.
-std::vector<double> object_rows(std::span<const double> records, bool intensities, double origin);
+std::vector<double> object_rows(std::span<const double> records, bool intensities,
+                                const ObjectScale& scale);
 
 // [objects][columns], in the order of the labels, by semantics-2.md 1.1. labels: whole numbers, of
-// any class; those that are not above 0 are background. intensities: of that size, or null. origin:
-// what is added to the places of pixels, which count from 0 (boxes begin half a pixel before).
-std::vector<double> measure_objects(const Plane& labels, const Plane* intensities, double origin);
+// any class; those that are not above 0 are background. intensities: of that size, or null. Boxes
+// are in pixels whatever their sides are, and begin half a pixel before their first one's number.
+std::vector<double> measure_objects(const Plane& labels, const Plane* intensities,
+                                    const ObjectScale& scale);
 
 }  // namespace impipe

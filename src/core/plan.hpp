@@ -66,11 +66,19 @@ struct PlanSave {
 };
 
 // A row for each label of an image; see object_table.hpp.
+// What the numbers of objects are in.
+struct ObjectScale {
+  double origin = 1;            // the number of the first pixel: MATLAB's 1, or 0
+  double across = 1, down = 1;  // the sides of a pixel
+  bool is_square() const { return across == down; }
+  bool operator==(const ObjectScale&) const = default;
+};
+
 struct ObjectTable {
   ValueId labels = 0;
   std::optional<ValueId> records;  // a measurement; without one the host measures
   std::optional<ValueId> intensities;
-  double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
+  ObjectScale scale = {};
   // The names of its columns where they are not all of object_columns.
   std::vector<std::string> columns = {};
   // Instead of what is measured of objects: the rows of `columns` that the host makes of the image

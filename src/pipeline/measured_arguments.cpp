@@ -42,7 +42,7 @@ MeasuredNumbers numbers_in_table(const PlanMeasurement& measurement, const Measu
     // before its centre.
     const std::string& name = columns[column];
     if (name == "BoundingBox_x" || name == "BoundingBox_y") {
-      number += 0.5 - measurement.objects->origin;
+      number += 0.5 - measurement.objects->scale.origin;
     }
     out.numbers.push_back(number);
   }

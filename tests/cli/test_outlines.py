@@ -127,6 +127,57 @@ class Definition(Outlines):
             np.testing.assert_allclose(
                 table, [[1, math.sqrt(longest) / 2, farthest, min(widths), narrowest]], atol=1e-9)
 
+    def test_percentiles_are_numpys(self):
+        labels = np.random.default_rng(2).integers(0, 4, (17, 23)).astype(np.uint8)
+        percents = [0, 5, 33.25, 50, 97.5, 100]
+        for dtype, offset in ((np.uint8, 0), (np.uint16, 0), (np.float32, 10), (np.float32, 1e5)):
+            values = (np.random.default_rng(3).uniform(0, 200, labels.shape) + offset).astype(dtype)
+            np.save(self.path("v.npy"), values)
+            got = self.run_on("regionprops Area image=:v percentiles=" + ",".join(map(str, percents)), labels,
+                              "out.npy", "--with", "v=v.npy")
+            wanted = [[k, (labels == k).sum(), *np.percentile(values[labels == k].astype(float), percents)]
+                      for k in (1, 2, 3)]
+            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+        values[labels == 2] = np.nan
+        values[3, np.flatnonzero(labels[3] == 1)[0]] = np.nan  # behind all numbers
+        np.save(self.path("v.npy"), values)
+        got = self.run_on("regionprops Area image=:v percentiles=0,100", labels, "out.npy", "--with", "v=v.npy")
+        np.testing.assert_array_equal(got[:, 2:], [[np.nanmin(values[labels == 1]), np.nan], [np.nan] * 2,
+                                                   [values[labels == 3].min(), values[labels == 3].max()]])
+
+    def test_spacing_is_that_of_scaled_moments(self):
+        labels = np.random.default_rng(4).integers(0, 3, (13, 19)).astype(np.uint8)
+        down, across = 2.5, 0.75
+        got = self.run_on("regionprops Area,Centroid,BoundingBox,EquivDiameter,MajorAxisLength,MinorAxisLength,"
+                          f"FilledArea,MaxFeretDiameter spacing={down},{across} origin=0", labels, "out.npy")
+        for row in got:
+            y, x = np.nonzero(labels == row[0])
+            area = len(x) * down * across
+            moments = np.cov(np.stack([x * across, y * down]), bias=True)
+            moments += np.diag([across ** 2, down ** 2]) / 12  # a pixel has an extent
+            axes = 4 * np.sqrt(np.linalg.eigvalsh(moments)[::-1])
+            corners = np.array([((a + i) * across, (b + j) * down) for a, b in zip(x, y)
+                                for i in (-0.5, 0.5) for j in (-0.5, 0.5)])
+            longest = np.sqrt(((corners[:, None] - corners[None]) ** 2).sum(-1)).max()
+            np.testing.assert_allclose(
+                [*row[1:4], *row[8:11], row[12]],
+                [area, x.mean() * across, y.mean() * down, math.sqrt(4 * area / math.pi), *axes, longest], rtol=1e-9)
+            np.testing.assert_array_equal(row[4:8], [x.min(), y.min(), np.ptp(x) + 1, np.ptp(y) + 1])
+        doubled = self.run_on("regionprops Perimeter,Circularity,MinFeretDiameter,Orientation,ConvexArea spacing=2",
+                              labels, "out.npy")
+        plain = self.run_on("regionprops Perimeter,Circularity,MinFeretDiameter,Orientation,ConvexArea", labels,
+                            "out.npy")
+        np.testing.assert_allclose(doubled, plain * [1, 2, 1, 2, 1, 4], rtol=1e-12)
+        for text, message in (("spacing=1,2", "Perimeter is not defined for unequal sides"),
+                              ("Area,Circularity spacing=1,2", "Circularity is not defined"),
+                              ("Area spacing=0", "spacing: a side must be above 0"),
+                              ("percentiles=50", "they are those of a second image: give image=:name"),
+                              ("image=:v percentiles=50,50", "50 is given twice")):
+            run = self.impipe("regionprops " + text, "in.npy", *(("--with", "v=in.npy") if ":v" in text else ()),
+                              code=None)
+            self.assertIn(run.code, (1, 2))
+            self.assertIn(message.removeprefix("spacing: "), run.err)
+
     def test_circles_are_voted_for_by_their_pixels(self):
         edges = mask_of(5, (17, 21), 0.2)
         got = self.run_on("imfindcircles 2,4 n=7 threshold=0.3 distance=3 origin=0", edges,

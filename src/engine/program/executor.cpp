@@ -359,25 +359,28 @@ class Execution {
     std::vector<Measurement> tables(count_);
     const auto take = [&](size_t i, std::vector<double> rows) {
       if (!table.columns.empty()) {
-        rows = chosen_columns(rows, object_columns(with), table.columns,
-                              labels.empty() ? nullptr : &labels[i].front());
+        const auto plane = [&](const std::vector<Planes>& of) {
+          return of.empty() ? nullptr : &of[i].front();
+        };
+        rows = chosen_columns(rows, table, {plane(labels), plane(intensities)});
       }
       tables[i].values = std::ssize(rows);
       tables[i].numbers = std::move(rows);
       tables[i].columns = static_cast<int>(columns_of(table).size());
     };
+    if (needs_intensities(table.columns)) intensities = planes_of(*table.intensities);
     if (table.records) {
       const std::vector<double>& records = numbers_of(*table.records);
       if (!has_faults(records)) {
-        take(0, object_rows(records, with, table.origin));
+        take(0, object_rows(records, with, table.scale));
         return tables;
       }
     }
     if (labels.empty()) labels = planes_of(table.labels);
-    if (with) intensities = planes_of(*table.intensities);
+    if (with && intensities.empty()) intensities = planes_of(*table.intensities);
     for (size_t i = 0; i < count_; ++i) {
       const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
-      take(i, measure_objects(labels[i].front(), beside, table.origin));
+      take(i, measure_objects(labels[i].front(), beside, table.scale));
     }
     return tables;
   }

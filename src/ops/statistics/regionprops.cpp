@@ -26,8 +26,9 @@ std::vector<std::string_view> property_words() {
   return words;
 }
 
-// The columns of the properties, behind Label.
-std::vector<std::string> chosen(const Call& call, bool intensities) {
+// The columns of the properties, behind Label: all that devices measure where none is named.
+std::vector<std::string> chosen_properties(const Call& call, bool intensities) {
+  if (!call.has("properties")) return object_columns(intensities);
   const std::vector<std::string>& properties = call.value("properties").list;
   std::vector<std::string> all = object_columns(intensities), out{"Label"};
   std::ranges::copy(shape_columns(), std::back_inserter(all));
@@ -46,6 +47,35 @@ std::vector<std::string> chosen(const Call& call, bool intensities) {
   return out;
 }
 
+// The columns of the properties, behind Label, and those of the percentiles.
+std::vector<std::string> chosen(const Call& call, bool intensities) {
+  std::vector<std::string> out = chosen_properties(call, intensities);
+  for (const double percent : call.numbers("percentiles")) {
+    const std::string column = percentile_column(percent);
+    if (!intensities) {
+      call.fail("percentiles", "they are those of a second image: give image=:name");
+    }
+    if (std::ranges::count(out, column) > 0) {
+      call.fail("percentiles", number_text(percent) + " is given twice");
+    }
+    out.push_back(column);
+  }
+  return out;
+}
+
+// The sides of a pixel, which outlines of several directions have no one length for.
+ObjectScale scale_of(const Call& call, const std::vector<std::string>& columns) {
+  const std::vector<double>& spacing = call.numbers("spacing");
+  ObjectScale scale{call.number("origin"), spacing.back(), spacing.front()};
+  if (scale.across <= 0 || scale.down <= 0) call.fail("spacing", "a side must be above 0");
+  for (const std::string_view outline : {"Perimeter", "Circularity"}) {
+    if (scale.is_square() || std::ranges::count(columns, outline) == 0) continue;
+    call.fail("spacing", std::string(outline) +
+                             " is not defined for unequal sides; choose others by properties=");
+  }
+  return scale;
+}
+
 ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
   if (const std::string& word = call.value("conn").word; !word.empty()) {
     std::vector<std::string> known;
@@ -58,14 +88,15 @@ ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
                                 ? plan.whole(Label{Label::Kind::components, connectivity(call)},
                                              {image}, {}, {.cls = PixelClass::single, .white = 0})
                                 : image;
-  ObjectTable table{
-      .labels = labels.id, .records = {}, .intensities = {}, .origin = call.number("origin")};
+  ObjectTable table{.labels = labels.id, .records = {}, .intensities = {}};
   std::optional<ImageValue> beside;
   if (call.has("image")) {
     beside = gray_operand(call, plan, call.value("image").operands.front());
     table.intensities = beside->id;
   }
-  if (call.has("properties")) table.columns = chosen(call, call.has("image"));
+  const std::vector<std::string> columns = chosen(call, call.has("image"));
+  table.scale = scale_of(call, columns);
+  if (call.has("properties") || call.has("percentiles")) table.columns = columns;
   // Sums of floats depend on their order: the host has one.
   if (!beside || is_integer(beside->type.cls)) {
     table.records = plan.objects(labels, beside ? &*beside : nullptr).id;
@@ -95,6 +126,17 @@ const RegisterOperator regionprops_operator{{
                     .integer = true,
                     .low = 0,
                     .high = 1,
+                    .fallback = "1"},
+                   {.name = "percentiles",
+                    .help = "of the intensities, from 0 to 100: a column Percentile50 for 50",
+                    .max_numbers = 20,
+                    .low = 0,
+                    .high = 100},
+                   {.name = "spacing",
+                    .help = "height,width of a pixel in some unit of length; one number: both",
+                    .max_numbers = 2,
+                    .low = 0,
+                    .high = 1e12,
                     .fallback = "1"}},
     .one_channel = true,
     .details =
@@ -116,8 +158,12 @@ the object's holes, 4-connected), Circularity (4 pi Area / Perimeter^2; Inf for 
 hull of the pixels' corners, MaxFeretDiameter (largest distance of two vertices), MinFeretDiameter
 (smallest width at right angles to a side), MaxFeretAngle and MinFeretAngle: of the line that is measured
 in degrees, above -90 to 90, counter-clockwise; the smallest of equal lines.
-Measured on the device; on the host are filled holes, Feret's diameters, intensities of floats, whose sums
-have an order, and labels that are no whole numbers up to 4 million.)",
+percentiles=5,50,95 adds Percentile5 and so on, of the values of image=, with linear interpolation
+between the two that are nearest (NumPy's percentile). spacing= is scikit-image's, height before width:
+lengths, areas and centroids are in its unit, moments and angles those of the scaled pixels; BoundingBox
+stays in pixels, and Perimeter and Circularity are an error for unequal sides.
+Measured on the device; on the host are percentiles, filled holes, Feret's diameters, intensities of
+floats, whose sums have an order, and labels that are no whole numbers up to 4 million.)",
     .example = "imbinarize | regionprops",
     .accuracy =
         "Label, Area, BoundingBox, EulerNumber, ConvexArea and FilledArea exact; others 1e-9",
