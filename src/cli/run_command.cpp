@@ -144,9 +144,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Outputs");
   flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says")
       ->group("Outputs");
-  option(app, "--compression", f.compression, "fast|default|small",
+  option(app, "--compression", f.compression, "fast|default|small|g4",
          "Smaller files or less time, of what is written without loss, and of AVIF and HEIF "
-         "(default: TIFF and EXR as in the input; with this always compressed)")
+         "(default: TIFF and EXR as in the input; with this always compressed); g4: logical images "
+         "as TIFFs by fax codes of group 4")
       ->group("Outputs");
   option(
       app, "--subsampling", f.subsampling, "444|422|420",
@@ -303,7 +304,7 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   if (!f.compression.empty()) {
     run.compression = static_cast<io::Compression>(
-        1 + parse_choice("--compression", f.compression, {"fast", "default", "small"}));
+        1 + parse_choice("--compression", f.compression, {"fast", "default", "small", "g4"}));
   }
   if (!f.fps.empty()) run.frame_rate = parse_frame_rate("--fps", f.fps);
   if (!f.matrix.empty()) {

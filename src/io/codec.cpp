@@ -237,6 +237,13 @@ void check_encodable(const ImageType& type, Size size, bool named, Format format
   if (options.lossless && traits(format).lossy) {
     fail(name, " is always written with loss; --lossless needs another");
   }
+  if (options.compression == Compression::g4 &&
+      (format != Format::tiff || cls != PixelClass::logical || type.channels != 1 || type.alpha)) {
+    fail("--compression g4 writes logical images of one channel as .tif, and this is ",
+         name_of(cls),
+         type.channels == 1 ? "" : " of " + std::to_string(type.channels) + " channels",
+         type.alpha ? " with alpha" : "", " as ", name);
+  }
   if (type.channels != 1 && type.channels != 3 && !traits(format).can[Can::any_channels] &&
       !named) {
     fail(name, " cannot hold ", type.channels, " channels; write .tif or .npy");

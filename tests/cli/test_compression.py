@@ -2,6 +2,7 @@
 """Results are compressed as their inputs were: tags read by tifffile, pixels by Pillow."""
 import itertools
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -81,6 +82,42 @@ class Compression(ProgramTest):
             with self.subTest(pipeline, name=name):
                 self.impipe(pipeline, name, "-o", "b.tif", "-d", cls)
                 self.assertEqual(self.packing("b.tif"), [expected])
+
+    def test_fax_codes_where_they_are_asked_for(self):
+        """Read by Pillow, by libtiff's tools where they are installed, and again by impipe."""
+        for name, pixels in (("gray.png", GRAY), ("one.png", GRAY[:1, :1]), ("odd.png", ramp(33, 2049))):
+            self.picture(name, pixels)
+            self.impipe("imbinarize 0.4", name, "-o", "fax.tif", "--compression", "g4")
+            self.assertEqual(self.packing("fax.tif"), [(GROUP4, 1)])
+            np.testing.assert_array_equal(self.pixels("fax.tif"), pixels > 0.4 * 255)
+            self.impipe("imcomplement", "fax.tif", "-o", "again.tif")
+            self.assertEqual(self.packing("again.tif"), [(GROUP4, 1)])
+            np.testing.assert_array_equal(self.pixels("again.tif"), pixels <= 0.4 * 255)
+            if shutil.which("tiffcp"):
+                subprocess.run(["tiffcp", "-c", "none", self.path("fax.tif"), self.path("plain.tif")], check=True)
+                np.testing.assert_array_equal(self.pixels("plain.tif"), pixels > 0.4 * 255)
+        Image.fromarray(BITS).save(self.path("p.tif"), save_all=True, append_images=[Image.fromarray(~BITS)])
+        self.impipe("fliplr", "p.tif", "-o", "fax.tif", "--compression", "g4")
+        self.assertEqual(self.packing("fax.tif"), [(GROUP4, 1)] * 2)
+
+    def test_fax_codes_hold_one_channel_of_one_bit(self):
+        self.picture("a.png", RGB)
+        Image.fromarray(np.dstack([RGB, GRAY])).save(self.path("alpha.png"))
+        for pipeline, name, out, kind in (
+                ("imcomplement", "a.png", "b.tif", "uint8 of 3 channels as TIFF"),
+                ("imcomplement", "alpha.png", "b.tif", "uint8 of 3 channels with alpha as TIFF"),
+                ("map 'x > 100' class=logical", "a.png", "b.tif", "logical of 3 channels as TIFF"),
+                ("imbinarize 0.5", "a.png", "b.png", "logical as PNG")):
+            with self.subTest(pipeline, out=out):
+                run = self.impipe(pipeline, name, "-o", out, "--compression", "g4", code=1)
+                self.assertIn("--compression g4 writes logical images of one channel as .tif, and this is " + kind,
+                              run.err)
+                self.assertFalse(os.path.exists(self.path(out)))
+        self.save("fax.tif", BITS, GROUP4)
+        self.impipe("gray2rgb", "fax.tif", "-o", "b.tif")
+        self.assertEqual(self.packing("b.tif")[0][0], DEFLATE)
+        got = tifffile.imread(self.path("b.tif"))
+        np.testing.assert_array_equal(got != 0, np.repeat(BITS[..., None], 3, axis=2))
 
     def test_what_was_lossy_or_no_tiff(self):
         self.picture("a.tif", RGB, compression="jpeg")

@@ -19,7 +19,8 @@ enum class ExrFloats { as_input, half, full };
 // How much time a file's size is worth where that changes no pixel: PNG, TIFF, EXR, lossless WebP
 // and JPEG XL, AVIF, HEIF, and JPEG's codes. as_input: the usual, and a TIFF or EXR is compressed
 // as the one that the image was made from.
-enum class Compression { as_input, fast, standard, small };
+// g4: of TIFFs of one bit, by fax codes of group 4.
+enum class Compression { as_input, fast, standard, small, g4 };
 
 struct EncodeOptions {
   Compression compression = Compression::as_input;

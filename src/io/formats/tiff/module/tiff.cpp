@@ -748,8 +748,8 @@ const char* write_mode(const ImageType& type, Size size, const EncodeOptions& op
   return big ? "wl8m" : "wlm";
 }
 
-// Whether libtiff writes samples of so many bits in it, and without loss.
-bool is_written(int compression, int bits) {
+// Whether libtiff writes so many samples of so many bits in it, and without loss.
+bool is_written(int compression, int bits, int samples) {
   switch (compression) {
     case COMPRESSION_NONE:
     case COMPRESSION_LZW:
@@ -761,7 +761,7 @@ bool is_written(int compression, int bits) {
     case COMPRESSION_CCITTRLE:
     case COMPRESSION_CCITTFAX3:
     case COMPRESSION_CCITTFAX4:
-      if (bits > 1) return false;
+      if (bits > 1 || samples > 1) return false;
       break;
     default: return false;
   }
@@ -769,12 +769,14 @@ bool is_written(int compression, int bits) {
 }
 
 // As the input was, where samples of this kind can be.
-void set_packing(TIFF* tiff, bool is_float, int bits, const EncodeOptions& options) {
-  const bool as_input = options.tiff && is_written(options.tiff->compression, bits);
+void set_packing(TIFF* tiff, bool is_float, int bits, int samples, const EncodeOptions& options) {
+  const bool as_input = options.tiff && is_written(options.tiff->compression, bits, samples);
   // Of 64 bits not every reader takes differences back.
   const bool predicts =
       as_input ? options.tiff->predictor > PREDICTOR_NONE : !is_float && bits < 64;
-  const int compression = as_input ? options.tiff->compression : COMPRESSION_ADOBE_DEFLATE;
+  const int compression = options.compression == Compression::g4 ? COMPRESSION_CCITTFAX4
+                          : as_input                             ? options.tiff->compression
+                                                                 : COMPRESSION_ADOBE_DEFLATE;
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, compression);
   if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE) {
     TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(options.compression, 1, 1, 9));
@@ -815,7 +817,7 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile,
   if (!extra.empty()) {
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
-  set_packing(tiff, kind == 'f', bits, options);
+  set_packing(tiff, kind == 'f', bits, stored_channels(type), options);
   if (tile.pixels() > 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(tile.width));
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(tile.height));
