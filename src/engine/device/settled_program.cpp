@@ -1,5 +1,6 @@
 #include "engine/device/settled_program.hpp"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 std::pair<std::size_t, std::size_t> stages_of(const pipeline::Pipeline& pipeline, int part) {
   const auto reduces = [&](std::size_t stage) {
     const auto& call = pipeline.stages[stage].call;
-    return call && call->op().reduction != nullptr;
+    return call && pipeline::takes_several(*call);
   };
   const std::size_t count = pipeline.stages.size();
   std::size_t begin = 0, end = 0;
@@ -21,6 +22,23 @@ std::pair<std::size_t, std::size_t> stages_of(const pipeline::Pipeline& pipeline
     while (end < count && !reduces(end)) ++end;
     if (part-- == 0) return {begin, end};
   }
+}
+
+// By their stages, tables that the host has made of the image.
+using Tables = std::map<int, std::vector<double>>;
+
+// The program does not make them again: the search for a page's angle is most of `deskew`.
+std::shared_ptr<const Program> with_tables(std::shared_ptr<const Program> program, Tables tables) {
+  if (tables.empty()) return program;
+  auto known = std::make_shared<Program>(*program);
+  for (PlanMeasurement& one : known->plan.measurements) {
+    const auto table = tables.find(one.stage);
+    if (table == tables.end() || !one.objects || !one.objects->rows) continue;
+    one.objects->rows = [rows = std::move(table->second)](const Plane&, const Plane*) {
+      return rows;
+    };
+  }
+  return known;
 }
 
 }  // namespace
@@ -34,6 +52,7 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
   ExecuteOptions measuring = options;
   measuring.timed = false;
   measuring.coded_output = {};
+  Tables tables;
   for (std::size_t stage = begin;;) {
     stage = pipeline::first_waiting(settled, stage, end);
     if (stage == end) break;
@@ -44,7 +63,11 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
         *program, material, queue, [&](const KernelSpec& spec) { return session.kernel(spec); },
         measuring);
     std::vector<std::vector<double>> measured;
-    for (const Measurement& one : outcome.measurements) measured.push_back(one.numbers);
+    for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
+      measured.push_back(outcome.measurements[i].numbers);
+      const PlanMeasurement& one = plan.plan.measurements[i];
+      if (input.part == 0 && one.objects && one.objects->rows) tables[one.stage] = measured.back();
+    }
     std::map<std::string, pipeline::MeasuredNumbers> numbers;
     for (const auto& [name, place] : plan.places) {
       numbers.emplace(name, pipeline::numbers_at(plan.plan, place, measured));
@@ -55,7 +78,8 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
       throw Error(error.what(), ExitCode::file_failed);
     }
   }
-  return session.program_of(settled, input.first, input.operands, material.display);
+  return with_tables(session.program_of(settled, input.first, input.operands, material.display),
+                     std::move(tables));
 }
 
 }  // namespace impipe::engine
