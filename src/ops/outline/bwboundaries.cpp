@@ -116,9 +116,7 @@ class Tracer {
 
 class Boundaries {
  public:
-  Boundaries(double origin, std::vector<double>& rows) : origin_(origin), rows_(rows) {}
-
-  // objects: the labels, where `labels` are those of holes.
+  // Outlines of all labels. objects: the labels, where `labels` are those of holes.
   void add(const Plane& labels, int conn, const Plane* objects) {
     std::vector<Pixel> first = first_pixels(labels);
     if (objects != nullptr) drop_at_border(labels, first);
@@ -131,11 +129,32 @@ class Boundaries {
           objects == nullptr ? static_cast<double>(label) : objects->row_as<float>(at.y)[at.x - 1];
       starts.push_back({at, object});
     }
-    const std::vector<Traced> parts = traced(labels, conn, starts);
+    for (Traced& part : traced(labels, conn, starts)) {
+      part.kind = kind;
+      parts_.push_back(std::move(part));
+    }
+  }
+
+  // The rows of all outlines, in memory that is reserved once: there are often millions.
+  std::vector<double> rows(double origin) const {
     std::size_t points = 0;
-    for (const Traced& part : parts) points += part.points.size();
-    rows_.reserve(rows_.size() + 6 * points);
-    for (const Traced& part : parts) add_rows(part, kind);
+    for (const Traced& part : parts_) points += part.points.size();
+    std::vector<double> rows;
+    rows.reserve(6 * points);
+    double boundary = 0;
+    for (const Traced& part : parts_) {
+      std::size_t begin = 0;
+      for (const auto& [object, end] : part.objects) {
+        ++boundary;
+        double index = 0;
+        for (; begin < end; ++begin) {
+          const Point& point = part.points[begin];
+          rows.insert(rows.end(),
+                      {boundary, object, part.kind, ++index, point.x + origin, point.y + origin});
+        }
+      }
+    }
+    return rows;
   }
 
  private:
@@ -150,6 +169,7 @@ class Boundaries {
   struct Traced {
     std::vector<std::pair<double, std::size_t>> objects;  // and where their outlines end
     std::vector<Point> points;
+    double kind = 0;
   };
 
   static std::vector<Traced> traced(const Plane& labels, int conn,
@@ -171,21 +191,7 @@ class Boundaries {
     return parts;
   }
 
-  void add_rows(const Traced& part, double kind) {
-    std::size_t begin = 0;
-    for (const auto& [object, end] : part.objects) {
-      ++boundary_;
-      double index = 0;
-      for (; begin < end; ++begin) {
-        rows_.insert(rows_.end(), {boundary_, object, kind, ++index, part.points[begin].x + origin_,
-                                   part.points[begin].y + origin_});
-      }
-    }
-  }
-
-  const double origin_;
-  std::vector<double>& rows_;
-  double boundary_ = 0;
+  std::vector<Traced> parts_;
 };
 
 ImageValue lower_bwboundaries(const Call& call, PlanBuilder& plan) {
@@ -203,11 +209,10 @@ ImageValue lower_bwboundaries(const Call& call, PlanBuilder& plan) {
     table.intensities = numbered(background, conn_of_holes).id;
   }
   table.rows = [=](const Plane& objects, const Plane* holes) {
-    std::vector<double> rows;
-    Boundaries boundaries(origin, rows);
+    Boundaries boundaries;
     boundaries.add(objects, conn, nullptr);
     if (holes != nullptr) boundaries.add(*holes, conn_of_holes, &objects);
-    return rows;
+    return boundaries.rows(origin);
   };
   plan.report_objects("bwboundaries", table);
   return image;
