@@ -10,12 +10,13 @@
 namespace impipe {
 
 struct HostWork {
-  std::string name;  // for `plan`
-  std::string text;  // the stage: works of equal texts do the same
-  // Of the result, given the first image's.
-  std::function<Size(Size)> size = [](Size of) { return of; };
+  std::string name = {};  // for `plan`
+  std::string text = {};  // the stage: works of equal texts do the same
+  // The result's size, given the images'. Null: all of them have one size.
+  std::function<Size(std::span<const Size>)> size = {};
+  std::size_t unread = 0;  // of the first images only the sizes matter; `make` gets no planes
   // images: one an operand. result: of that size, not initialised.
-  std::function<void(std::span<const Planes> images, Planes& result)> make;
+  std::function<void(std::span<const Planes> images, Planes& result)> make = {};
 };
 
 }  // namespace impipe

@@ -24,7 +24,8 @@ struct ImageReduction {
   int iterations = 5;             // clip: rounds at most
   bool mean_is_centre = false;    // clip: instead of the median
   int window = 1;                 // pages of a window
-  // Instead of all of the above: the pages are the planes of a volume.
+  // Instead of all of the above but `across`: the pages are the planes of a volume, which becomes
+  // others, or one image.
   std::shared_ptr<const VolumeOperation> volume;
 
   // Whether each pixel needs its values of all images at once.

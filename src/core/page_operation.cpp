@@ -44,11 +44,13 @@ class EachPage : public VolumeOperation {
  public:
   explicit EachPage(PageOperation operation) : operation_(std::move(operation)) {}
   ImageType type(const ImageType& of) const override { return operation_.type(of); }
-  Size size(Size of) const override { return operation_.size ? operation_.size(of) : of; }
+  Size size(Size of, std::int64_t) const override {
+    return operation_.size ? operation_.size(of) : of;
+  }
   double bytes(const ImageType& type, Size size, std::int64_t) const override {
     const ImageType made = operation_.type(type);
     return operation_.bytes_a_pixel * static_cast<double>(size.pixels()) +
-           static_cast<double>(this->size(size).pixels()) * made.channels * bytes_of(made.cls);
+           static_cast<double>(this->size(size, 1).pixels()) * made.channels * bytes_of(made.cls);
   }
   std::string held() const override { return ""; }
   std::unique_ptr<VolumeWork> begin(const ImageType&, Size, std::int64_t) const override {

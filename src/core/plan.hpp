@@ -39,6 +39,7 @@ struct Step {
 struct PlanOperand {
   std::string name;
   ValueId value = 0;
+  std::optional<ValueId> alpha = {};  // as Plan::input_alpha
 };
 
 // A column of the report on stdout: a number of a measurement.
@@ -65,7 +66,6 @@ struct PlanSave {
   int stage = 0;
 };
 
-// A row for each label of an image; see object_table.hpp.
 // What the numbers of objects are in.
 struct ObjectScale {
   double origin = 1;            // the number of the first pixel: MATLAB's 1, or 0
@@ -74,6 +74,7 @@ struct ObjectScale {
   bool operator==(const ObjectScale&) const = default;
 };
 
+// A row for each label of an image; see object_table.hpp.
 struct ObjectTable {
   ValueId labels = 0;
   std::optional<ValueId> records;  // a measurement; without one the host measures

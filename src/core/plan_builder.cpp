@@ -70,12 +70,19 @@ PlanBuilder::PlanBuilder(const ImageType& input, const std::map<std::string, Ima
     const ValueId id = static_cast<ValueId>(plan_.values.size());
     plan_.values.push_back({.type = type, .channels = type.channels});
     plan_.operands.push_back({name, id});
-    named_[name] = {id, type};
+    named_[name] = ImageValue{id, type}.without_alpha();
+    if (!type.alpha) continue;
+    plan_.operands.back().alpha = add_alpha(type.cls);
+    named_[name] = named_[name].with_alpha(*plan_.operands.back().alpha);
   }
   if (!input.alpha) return;
-  plan_.input_alpha = static_cast<ValueId>(plan_.values.size());
-  plan_.values.push_back({.type = {.cls = input.cls, .white = class_max(input.cls)}});
+  plan_.input_alpha = add_alpha(input.cls);
   current_.alpha = *plan_.input_alpha;
+}
+
+ValueId PlanBuilder::add_alpha(PixelClass cls) {
+  plan_.values.push_back({.type = {.cls = cls, .white = class_max(cls)}});
+  return static_cast<ValueId>(plan_.values.size()) - 1;
 }
 
 void PlanBuilder::begin_stage(int stage) {
@@ -92,12 +99,16 @@ void PlanBuilder::set_current(ImageValue image) {
 }
 
 ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
+  return operand_with_alpha(call, name).without_alpha();
+}
+
+ImageValue PlanBuilder::operand_with_alpha(const Call& call, std::string_view name) const {
   const auto it = named_.find(name);
   if (it == named_.end()) {
     call.fail("there is no image ':" + std::string(name) + "'; keep one with `as " +
               std::string(name) + "`, or give --with " + std::string(name) + "=PATH");
   }
-  return it->second.without_alpha();  // an operand lends its pixels only
+  return it->second;
 }
 
 Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& images,

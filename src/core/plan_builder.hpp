@@ -61,6 +61,8 @@ class PlanBuilder {
   void set_current(ImageValue image);
   // An image kept with `as NAME` or bound by --with; throws through `call` when there is none.
   ImageValue operand(const Call& call, std::string_view name) const;
+  // The same with its alpha: operands lend their pixels only.
+  ImageValue operand_with_alpha(const Call& call, std::string_view name) const;
   void keep(std::string name, ImageValue image) { named_[std::move(name)] = image; }
   // In pixels of the input; those of the current image may lie elsewhere once one was moved.
   const std::optional<DisplayWindow>& display() const { return display_; }
@@ -151,6 +153,8 @@ class PlanBuilder {
                            std::int64_t values, int channels);
   Step& add_step(Primitive primitive, const std::vector<ImageValue>& images,
                  const std::vector<MeasureValue>& measures, const std::vector<Arg>& args);
+  // Adds the alpha of an input of this class.
+  ValueId add_alpha(PixelClass cls);
   // The image's alpha after the primitive; -1 where it has none.
   ValueId moved_alpha(Primitive primitive, const ImageValue& image,
                       const std::vector<Arg>& args = {});

@@ -56,7 +56,9 @@ struct Facts {
   }
   PrimitiveFacts operator()(const Fourier&) const { return whole("fourier"); }
   PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
-  PrimitiveFacts operator()(const OnHost&) const { return whole("on_host"); }
+  PrimitiveFacts operator()(const OnHost& h) const {
+    return whole("on_host", h.work->size != nullptr);
+  }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -127,7 +129,9 @@ struct ResultSize {
     return {input.width + f.grow_x, input.height + f.grow_y};
   }
   Size operator()(const Moments&) const { return input; }
-  Size operator()(const OnHost& h) const { return h.work->size(input); }
+  Size operator()(const OnHost& h) const {
+    return h.work->size ? h.work->size({&input, 1}) : input;
+  }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "core/image_reduction.hpp"
 
 namespace impipe {
 
@@ -39,8 +40,12 @@ class VolumeOperation {
   virtual ~VolumeOperation() = default;
   virtual ImageType type(const ImageType& of) const { return of; }
   // Of a plane of the result, and how many there are.
-  virtual Size size(Size of) const { return of; }
+  virtual Size size(Size of, std::int64_t /*planes*/) const { return of; }
   virtual std::int64_t planes(std::int64_t of) const { return of; }
+  // Whether a plane of another size is one of the volume's, stretched.
+  virtual bool stretches() const { return true; }
+  // A warning where the result leaves planes out; empty: it has all of them.
+  virtual std::string left_out(std::int64_t /*planes*/) const { return ""; }
   // The names of the columns of a table, where the operation makes one instead of planes.
   virtual std::vector<std::string> columns() const { return {}; }
   // Bytes of memory between the planes that come and those that are made.
@@ -52,6 +57,13 @@ class VolumeOperation {
                                             std::int64_t planes) const = 0;
 };
 using Volume = std::shared_ptr<const VolumeOperation>;
+
+// How many images a reduction of pages makes of so many.
+inline std::int64_t images_made(const ImageReduction& reduction, std::int64_t of) {
+  const bool is_one = reduction.across == ImageReduction::Across::pages ||
+                      (reduction.volume && !reduction.volume->columns().empty());
+  return is_one ? 1 : reduction.volume ? reduction.volume->planes(of) : of;
+}
 
 // Weighted means; voxels outside the volume are those at its border.
 Volume gaussian_volume(PerAxis<double> sigma);

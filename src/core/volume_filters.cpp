@@ -259,10 +259,12 @@ class ResizeVolume : public VolumeOperation {
  public:
   ResizeVolume(PerAxis<std::int64_t> sizes, PerAxis<double> scales, Resample how)
       : sizes_(sizes), scales_(scales), how_(how) {}
-  Size size(Size of) const override { return {axis(1, of.width).to, axis(0, of.height).to}; }
+  Size size(Size of, std::int64_t) const override {
+    return {axis(1, of.width).to, axis(0, of.height).to};
+  }
   std::int64_t planes(std::int64_t of) const override { return axis(2, of).to; }
   double bytes(const ImageType& type, Size of, std::int64_t planes) const override {
-    const Size made = size(of);
+    const Size made = size(of, planes);
     const auto held = std::min<std::int64_t>(planes, axis(2, planes).taps) + 1;
     const auto pixels = static_cast<double>(held * made.pixels() + made.width * of.height);
     return pixels * (type.channels + (type.alpha ? 1 : 0)) * sizeof(float);

@@ -91,10 +91,7 @@ std::vector<int> pages_before(const Picture& picture, size_t part) {
   std::vector<int> pages = picture.pages ? picture.pages->numbers : std::vector<int>{0};
   const std::vector<const Program*> parts = picture.parts();
   for (size_t i = 0; i < part; ++i) {
-    const ImageReduction& reduction = parts[i]->then->reduction;
-    std::int64_t made = std::ssize(pages);
-    if (reduction.volume) made = reduction.volume->planes(made);
-    if (picture.is_one_image(i + 1)) made = 1;
+    const std::int64_t made = images_made(parts[i]->then->reduction, std::ssize(pages));
     if (made == std::ssize(pages)) continue;
     pages.resize(static_cast<size_t>(made));
     std::iota(pages.begin(), pages.end(), 0);

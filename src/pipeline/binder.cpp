@@ -174,10 +174,16 @@ bool Pipeline::has_source() const {
 
 namespace {
 
-bool reduces(const BoundStage& stage) {
-  return stage.call && stage.call->op().reduction != nullptr;
-}
+bool reduces(const BoundStage& stage) { return stage.call && takes_several(*stage.call); }
+
 }  // namespace
+
+bool takes_several(const Call& call) {
+  return call.op().reduction != nullptr &&
+         std::ranges::none_of(call.op().parameters, [&](const Parameter& p) {
+           return p.takes == Takes::operands && call.given(p.name);
+         });
+}
 
 bool Pipeline::has_reduction() const { return std::any_of(stages.begin(), stages.end(), reduces); }
 
@@ -245,7 +251,8 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
     }
   }
   bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
-  if (op->reduction != nullptr) check_reduction(script, pipeline, stage, *bound.call);
+  const bool several = takes_several(*bound.call);
+  if (several) check_reduction(script, pipeline, stage, *bound.call);
   for (const Parameter& p : op->parameters) {
     for (const std::string& name : bound.call->value(p.name).operands) {
       const auto& needed = pipeline.operands;
@@ -255,7 +262,7 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
       }
     }
   }
-  if (op->reduction != nullptr) names.end_at(stage.name);
+  if (several) names.end_at(stage.name);
 }
 
 // `deskew` without an angle has it measured by a stage of its own, before it.

@@ -119,6 +119,7 @@ std::string value_name(const Plan& plan, ValueId value) {
   if (value == plan.input_alpha) return "the input's alpha";
   for (const PlanOperand& operand : plan.operands) {
     if (operand.value == value) return ":" + operand.name;
+    if (operand.alpha == value) return ":" + operand.name + "'s alpha";
   }
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     for (const ValueId output : plan.steps[s].outputs) {

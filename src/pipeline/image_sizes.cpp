@@ -2,6 +2,7 @@
 #include "pipeline/image_sizes.hpp"
 
 #include "core/error.hpp"
+#include "core/host_work.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::pipeline {
@@ -9,6 +10,8 @@ namespace {
 
 // As of pictures that are read: 32 bits count the bytes of any row.
 constexpr std::int64_t largest_side = (std::int64_t{1} << 24) - 1;
+
+}  // namespace
 
 void check_size(const Pipeline& pipeline, int stage, Size size, std::int64_t max_pixels) {
   std::string limit;
@@ -26,13 +29,19 @@ void check_size(const Pipeline& pipeline, int stage, Size size, std::int64_t max
                  pipeline.origin);
 }
 
-}  // namespace
-
 Size size_made(const Plan& lowered, const Step& step, const std::vector<Size>& sizes) {
   const Node& node = step.kernel.nodes.front();
   if (node.images.empty()) return sizes[lowered.values[step.outputs.front()].measured_image];
   const Size first = sizes[step.inputs[node.images.front().index]];
-  return node.is_measure ? first : result_size(node, first);
+  if (node.is_measure) return first;
+  const auto* on_host = std::get_if<OnHost>(&node.primitive);
+  if (on_host == nullptr || !on_host->work->size) return result_size(node, first);
+  std::vector<Size> of;
+  for (const Operand& image : node.images) {
+    of.push_back(
+        sizes[static_cast<std::size_t>(step.inputs[static_cast<std::size_t>(image.index)])]);
+  }
+  return on_host->work->size(of);
 }
 
 std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, Size input,
@@ -44,6 +53,7 @@ std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, S
   for (const PlanOperand& operand : lowered.operands) {
     if (const auto size = operands.find(operand.name); size != operands.end()) {
       sizes[operand.value] = size->second;
+      if (operand.alpha) sizes[*operand.alpha] = size->second;
     }
   }
   if (input.pixels() > max_pixels) return sizes;  // refused where it is read

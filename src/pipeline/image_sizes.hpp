@@ -17,6 +17,10 @@ inline constexpr std::int64_t default_max_pixels = std::int64_t{1} << 30;
 // sizes of the values it reads.
 Size size_made(const Plan& lowered, const Step& step, const std::vector<Size>& sizes);
 
+// Throws Error with the stage's place in the text for an image that it makes of more than
+// `max_pixels`, or of a side that no picture has.
+void check_size(const Pipeline& pipeline, int stage, Size size, std::int64_t max_pixels);
+
 // The sizes of all values of a lowered plan. Where operands do not fit or nothing is left, which is
 // told when the image is computed, or the input has too many pixels, which is told when it is read,
 // the rest stays 0x0. Throws Error with the stage's place in the text for an image that is made of

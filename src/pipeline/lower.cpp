@@ -180,7 +180,7 @@ std::vector<PlanPart> lower_parts(const Pipeline& pipeline, const ImageType& inp
   for (size_t begin = 0;;) {
     const auto from = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto found = std::find_if(from, pipeline.stages.end(), [](const BoundStage& stage) {
-      return stage.call && stage.call->op().reduction != nullptr;
+      return stage.call && takes_several(*stage.call);
     });
     const auto end = static_cast<size_t>(found - pipeline.stages.begin());
     PlanPart& part = parts.emplace_back();

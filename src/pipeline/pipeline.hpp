@@ -25,6 +25,9 @@ struct BoundStage {
   std::shared_ptr<const Stage> waiting = nullptr;
 };
 
+// Whether it takes the pages of a file, or files: not where it names images instead of them.
+bool takes_several(const Call& call);
+
 struct Pipeline {
   std::string text;    // as written
   std::string origin;  // where the text came from

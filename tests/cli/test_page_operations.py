@@ -411,6 +411,172 @@ class Palettes(Pages):
         self.check_mistakes(("rgb2ind 9", "rgb2ind: "), ("rgb2ind n=0", "n"))
 
 
+def sheet(images, grid=None, gap=0, background=0):
+    """Cells of the largest image's size, row by row."""
+    columns = int(np.ceil(np.sqrt(len(images))))
+    rows, columns = grid or (-(-len(images) // columns), columns)
+    height, width = (max(image.shape[axis] for image in images) for axis in (0, 1))
+    colours = max(image.ndim for image in images) > 2
+    out = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap) + (3,) * colours, background,
+                  images[0].dtype)
+    for k, image in enumerate(images[:rows * columns]):
+        top, left = k // columns * (height + gap), k % columns * (width + gap)
+        cell = image[..., None] if colours and image.ndim == 2 else image
+        out[top:top + image.shape[0], left:left + image.shape[1]] = cell
+    return out
+
+
+class Sheets(Pages):
+    def of_operands(self, pipeline, images, *options):
+        names = "bcdefg"[:len(images) - 1]
+        for name, image in zip(names, images[1:]):
+            np.save(self.path(name + ".npy"), image)
+        return self.through(pipeline, images[0], *[x for n in names for x in ("--with", f"{n}={n}.npy")],
+                            *options)
+
+    def test_images_of_every_class_and_size(self):
+        for dtype, background in zip(CLASSES, (1, 128, 40000, -0.5)):
+            images = [noise(shape, dtype, seed) for seed, shape in enumerate(SHAPES)]
+            for device in ("cpu", "opencl"):
+                got = self.of_operands(f"imtile :b :c :d :e gap=3 background={background}", images,
+                                       "--backend", device)
+                self.assertEqual(got.dtype, np.dtype(dtype))
+                np.testing.assert_array_equal(got, sheet(images, None, 3, background))
+        images = [np.full((2, 3), 1e5, np.float32), np.full((4, 1), np.nan, np.float32)]
+        np.testing.assert_array_equal(self.of_operands("montage :b grid=1,3", images), sheet(images, (1, 3)))
+        images = [noise((7, 5)), noise((4, 9, 3))]
+        np.testing.assert_array_equal(self.of_operands("imtile :b grid=2,1", images), sheet(images, (2, 1)))
+
+    def test_what_has_no_cell_is_told(self):
+        images = [noise((5, 4), seed=seed) for seed in range(3)]
+        np.testing.assert_array_equal(self.of_operands("imtile :b :c grid=1,2", images), sheet(images, (1, 2)))
+        run = self.impipe("imtile :b :c grid=1,2", "in.npy", "--with", "b=b.npy", "--with", "c=c.npy", "-o", "o.png")
+        self.assertIn("imtile: the grid has 2 cells for 3 images; the rest is left out", run.err)
+        Image.fromarray(images[0]).save(self.path("p.tif"), save_all=True,
+                                        append_images=[Image.fromarray(i) for i in images[1:]])
+        run = self.impipe("montage grid=1,2", "p.tif", "-o", "o.png")
+        self.assertIn("montage: the grid has 2 cells for 3 images; the rest is left out", run.err)
+        np.testing.assert_array_equal(self.pixels("o.png"), sheet(images, (1, 2)))
+
+    def test_pages_of_a_file(self):
+        for count in (1, 2, 5):
+            pages = [noise((6, 7, 3), seed=seed) for seed in range(count)]
+            Image.fromarray(pages[0]).save(self.path("in.tif"), save_all=True,
+                                           append_images=[Image.fromarray(page) for page in pages[1:]])
+            self.impipe("imcomplement | imtile gap=2 background=9 | fliplr", "in.tif", "-o", "out.png")
+            np.testing.assert_array_equal(self.pixels("out.png"),
+                                          sheet([255 - page for page in pages], None, 2, 9)[:, ::-1])
+        self.impipe("imtile", "in.tif", "-o", "out.tif", "--pages", "2-4")
+        np.testing.assert_array_equal(self.pixels("out.tif"), sheet(pages[1:4]))
+        run = self.impipe("imtile grid=10000,10000", "in.tif", "-o", "out.png", code=1)
+        self.assertIn("imtile: the image would have 70000x60000 pixels; --max-pixels allows", run.err)
+
+    def test_alpha_goes_along(self):
+        seen, opaque = noise((5, 6, 4)), noise((8, 3, 3))
+        Image.fromarray(seen, "RGBA").save(self.path("seen.png"))
+        Image.fromarray(opaque).save(self.path("opaque.png"))
+        alphas = [seen[..., 3], np.full((8, 3), 255, np.uint8)]
+        for names, order in ((("seen", "opaque"), 1), (("opaque", "seen"), -1)):
+            self.impipe("imtile :b", names[0] + ".png", "--with", f"b={names[1]}.png", "-o", "out.png")
+            out = self.pixels("out.png")
+            np.testing.assert_array_equal(out[..., 3], sheet(alphas[::order], None, 0, 255))
+            np.testing.assert_array_equal(out[..., :3], sheet([seen[..., :3], opaque][::order]))
+
+    def test_mistakes(self):
+        np.save(self.path("b.npy"), noise((9, 9), np.uint16))
+        np.save(self.path("in.npy"), noise((9, 9)))
+        run = self.impipe("imtile :b", "in.npy", "--with", "b=b.npy", "-o", "out.npy", code=2)
+        self.assertIn("imtile: the current image is uint8 with white 255, :b is uint16 with white 65535", run.err)
+        self.check_mistakes(("imtile grid=0,1", "grid takes 2 whole numbers from 1 to 10000"),
+                            ("imtile :b", "give --with b=PATH"))
+
+
+class Watermarks(Pages):
+    def laid(self, image, mark, x, y, opacity=1.0):
+        """Porter and Duff's over, where the image is opaque."""
+        out = image.astype(float)
+        for row in range(max(y, 0), min(y + mark.shape[0], image.shape[0])):
+            for column in range(max(x, 0), min(x + mark.shape[1], image.shape[1])):
+                *colour, alpha = mark[row - y, column - x].astype(float)
+                weight = opacity * alpha / 255
+                out[row, column] += weight * (np.array(colour) - out[row, column])
+        return np.floor(out + 0.5).astype(np.uint8)
+
+    def test_a_picture_goes_to_its_place_by_its_alpha(self):
+        image, mark = noise((20, 31, 3), seed=4), noise((6, 9, 4), seed=5)
+        mark[2:4] = 0
+        Image.fromarray(image).save(self.path("in.png"))
+        Image.fromarray(mark, "RGBA").save(self.path("mark.png"))
+        for text, x, y, opacity in (
+                ("at=3,5", 3, 5, 1), ("at=-4,-2", -4, -2, 1), ("at=27,18 alpha=0.25", 27, 18, 0.25),
+                ("place=southeast,2,3", 31 - 9 - 2, 20 - 6 - 3, 1), ("place=northwest", 0, 0, 1),
+                ("place=center", 11, 7, 1), ("place=center,-3,1", 8, 8, 1), ("place=north,0,4", 11, 4, 1),
+                ("place=west,5,0", 5, 7, 1), ("place=southwest,0,-3", 0, 17, 1), ("place=east", 22, 7, 1),
+                ("place=south", 11, 14, 1), ("place=northeast", 22, 0, 1)):
+            for device in ("cpu", "opencl"):
+                with self.subTest(text, device=device):
+                    self.impipe("imblend :m " + text, "in.png", "--with", "m=mark.png", "-o", "out.png",
+                                "--backend", device)
+                    np.testing.assert_array_equal(self.pixels("out.png"), self.laid(image, mark, x, y, opacity))
+
+    def test_without_alpha_and_of_other_classes(self):
+        for dtype in (np.uint8, np.uint16, np.float32):
+            for offset in (0, 1e3, 1e5) if dtype == np.float32 else (0,):
+                image = (noise((9, 8), dtype, 1) + offset).astype(dtype)
+                mark = (noise((3, 4), dtype, 2) + offset).astype(dtype)
+                np.save(self.path("m.npy"), mark)
+                wanted = image.copy()
+                wanted[6:9, 1:5] = mark
+                np.testing.assert_array_equal(
+                    self.through("imblend :m place=southwest,1,0", image, "--with", "m=m.npy"), wanted)
+        image = np.full((4, 5), np.inf, np.float32)
+        image[3] = np.nan
+        np.save(self.path("m.npy"), np.float32([[1, 2], [np.nan, -np.inf]]))
+        wanted = image.copy()
+        wanted[1:3, 2:4] = [[1, 2], [np.nan, -np.inf]]
+        for device in ("cpu", "opencl"):
+            np.testing.assert_array_equal(
+                self.through("imblend :m at=2,1", image, "--with", "m=m.npy", "--backend", device), wanted)
+        gray, colour = noise((9, 8)), noise((2, 2, 3))
+        np.save(self.path("m.npy"), colour)
+        wanted = np.repeat(gray[..., None], 3, axis=2)
+        wanted[:2, :2] = colour
+        np.testing.assert_array_equal(self.through("imblend :m at=0,0", gray, "--with", "m=m.npy"), wanted)
+        bits = np.zeros((4, 5), bool)
+        np.save(self.path("m.npy"), np.ones((1, 2), bool))
+        np.testing.assert_array_equal(np.argwhere(self.through("imblend :m at=4,3", bits, "--with", "m=m.npy")),
+                                      [[3, 4]])
+
+    def test_an_image_with_alpha(self):
+        """Beside Pillow's alpha_composite, which rounds twice."""
+        image, mark = noise((20, 31, 4), seed=4), noise((6, 9, 4), seed=5)
+        for name, pixels in (("in", image), ("mark", mark)):
+            Image.fromarray(pixels, "RGBA").save(self.path(name + ".png"))
+        self.impipe("imblend :m at=4,2", "in.png", "--with", "m=mark.png", "-o", "out.png")
+        wanted = Image.fromarray(image, "RGBA")
+        wanted.alpha_composite(Image.fromarray(mark, "RGBA"), (4, 2))
+        wanted, got = np.asarray(wanted).astype(int), self.pixels("out.png").astype(int)
+        self.assertLessEqual(abs(got[..., 3] - wanted[..., 3]).max(), 1)
+        seen = wanted[..., 3] > 30
+        self.assertLessEqual(abs(got - wanted)[seen].max(), 2)
+        outside = np.ones((20, 31), bool)
+        outside[2:8, 4:13] = False
+        np.testing.assert_array_equal(got[outside & (image[..., 3] > 0)], image[outside & (image[..., 3] > 0)])
+
+    def test_mistakes(self):
+        np.save(self.path("m.npy"), noise((3, 4)))
+        np.save(self.path("in.npy"), noise((9, 8)))
+        for text, message, code in (
+                ("at=8,0", "imblend: the picture of 4x3 pixels lies at 8,0, outside the image of 8x9", 1),
+                ("at=1,1 place=north", "imblend: at=X,Y says where, too; give one of them", 2),
+                ("place=20,20", "imblend: it takes a side or corner and two numbers, as in southeast,20,20", 2),
+                ("at=1,1 mask=:m", "imblend: a picture that is placed is weighed by its own alpha", 2),
+                ("place=souteast", "did you mean 'southeast'?", 2)):
+            with self.subTest(text):
+                run = self.impipe("imblend :m " + text, "in.npy", "--with", "m=m.npy", "-o", "out.npy", code=code)
+                self.assertIn(message, run.err)
+
+
 class Spectra(Pages):
     def near(self, got, wanted):
         self.assertEqual(got.shape, wanted.shape)

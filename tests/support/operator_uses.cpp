@@ -62,7 +62,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imbilatfilt", {"", "0.02 s2", "650 k3", "k13"}},
     {"imbinarize", {"", "0.3"}},
     {"imbothat", {"disk,2"}},
-    {"imblend", {":b", ":gray alpha=0.25 mask=:b"}},
+    {"imblend", {":b", ":gray alpha=0.25 mask=:b", ":b at=-3,4", ":gray place=south,2,5"}},
     {"imboxfilt", {"", "4,5"}},
     {"imclearborder", {"", "4"}},
     {"imclose", {"line,7,20"}},

@@ -59,9 +59,9 @@ std::optional<PixelChange> change_of_some(const pipeline::Pipeline& pipeline) {
 
 TEST(PixelPlaces, OfEveryOperator) {
   const std::set<std::string_view> moving = {
-      "circshift", "deskew", "fftshift", "fliplr",   "flipud",   "hough",
-      "ifftshift", "imcrop", "impad",    "imresize", "imrotate", "imtranslate",
-      "imwarp",    "iradon", "padarray", "radon",    "rot90",    "transpose"};
+      "circshift", "deskew",  "fftshift", "fliplr",   "flipud",      "hough",    "ifftshift",
+      "imcrop",    "impad",   "imresize", "imrotate", "imtranslate", "imwarp",   "iradon",
+      "imtile",    "montage", "padarray", "radon",    "rot90",       "transpose"};
   for (const Operator& op : catalogue()) {
     if (op.make != nullptr || op.example.find('@') != op.example.npos) continue;
     const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(std::string(op.example)));
@@ -135,7 +135,7 @@ TEST_F(PlacesOfRamps, AreThoseOfPixels) {
 
 TEST(PixelPlaces, AreNoneWhereNoAffineMapTellsThem) {
   for (const char* text : {"circshift 1,0", "imwarp [1 0 0; 0 1 0; 0.001 0 1]", "radon",
-                           "imtranslate 0.5,0", "as a | fliplr | imadd :a"}) {
+                           "imtranslate 0.5,0", "as a | imtile :a", "as a | fliplr | imadd :a"}) {
     EXPECT_FALSE(change_of(text).place) << text;
   }
 }

@@ -73,7 +73,10 @@ void PageReducer::emit_planes(const Emit& emit) {
     options_.check();
     const Page& of = window_.front();
     Page out{volume_->next(*options_.pool), of.source, of.which, of.number};
-    if (reduction_.volume->planes(options_.pages) != options_.pages) {
+    if (reduction_.across == ImageReduction::Across::pages) {
+      out.number = 0;
+      out.which = 0;
+    } else if (reduction_.volume->planes(options_.pages) != options_.pages) {
       out.number = static_cast<int>(emitted_) + 1;
       out.which = static_cast<std::size_t>(emitted_);
     }

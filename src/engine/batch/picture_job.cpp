@@ -61,6 +61,7 @@ bool PictureJob::is_wanted() const {
 std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
   std::vector<SizedPart> out;
   Size size = picture.info->size();
+  std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
   const int last = picture.first_part + static_cast<int>(picture.parts().size()) - 1;
   for (int at = 0; at <= last; ++at) {
     const Program& program = part_of(*picture.program, at);
@@ -69,8 +70,11 @@ std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
                                            picture.partner_sizes(), settings.decode.max_pixels)};
     size = part.sizes[static_cast<size_t>(program.plan.result)];
     if (program.then && program.then->reduction.volume) {
-      size = program.then->reduction.volume->size(size);
+      size = program.then->reduction.volume->size(size, pages);
+      pipeline::check_size(settings.lanes->pipeline(), program.then->stage, size,
+                           settings.decode.max_pixels);
     }
+    if (program.then) pages = images_made(program.then->reduction, pages);
     if (at >= picture.first_part) out.push_back(std::move(part));
   }
   return out;

@@ -62,8 +62,11 @@ void PagedPicture::begin_parts() {
                                        settings_.pool, [this] { check_is_wanted(); }};
     const ImageReduction& reduction = part->then->reduction;
     reducers_.push_back(std::make_unique<PageReducer>(reduction, options));
-    if (reduction.across == ImageReduction::Across::pages) pages = 1;
-    if (reduction.volume) pages = reduction.volume->planes(pages);
+    if (reduction.volume) {
+      std::string left_out = reduction.volume->left_out(pages);
+      if (!left_out.empty()) result_.notes.push_back(std::move(left_out));
+    }
+    pages = images_made(reduction, pages);
   }
 }
 

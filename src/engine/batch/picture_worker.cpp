@@ -311,6 +311,7 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
   PixelChange change{.before = input.stored, .type_before = input.type, .after = size};
   change.place = AffinePlace{};
   Size before = input.size();
+  std::int64_t pages = picture_.pages ? std::ssize(picture_.pages->numbers) : 1;
   for (int index = 0; index <= part_; ++index) {
     const Plan& lowered = part_of(*picture_.program, index).lowered;
     const std::vector<Size> sizes = pipeline::planned_sizes(
@@ -321,12 +322,16 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
         change.place && place ? std::optional(composed(*change.place, *place)) : std::nullopt;
     before = sizes[static_cast<size_t>(lowered.result)];
     const auto& then = part_of(*picture_.program, index).then;
-    if (index == part_ || !then || !then->reduction.volume) continue;
-    const Size after = then->reduction.volume->size(before);
-    if (change.place && after != before) {
-      change.place = composed(*change.place, resized_place(before, after));
+    if (index == part_ || !then) continue;
+    if (const VolumeOperation* volume = then->reduction.volume.get()) {
+      const Size after = volume->size(before, pages);
+      if (!volume->stretches()) change.place.reset();
+      if (change.place && after != before) {
+        change.place = composed(*change.place, resized_place(before, after));
+      }
+      before = after;
     }
-    before = after;
+    pages = images_made(then->reduction, pages);
   }
   if (change.place) {
     change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);

@@ -216,6 +216,16 @@ class Execution {
           materials,
           [&](const Material& m) -> const HostImage& { return m.operands.at(operand.name); });
     }
+    for (const PlanOperand& operand : plan_.operands) {
+      if (!operand.alpha || !read[*operand.alpha]) continue;
+      std::vector<Planes> alphas;
+      for (const Material& m : materials) alphas.push_back({m.operands.at(operand.name).alpha});
+      if (alphas.front().front().cls() != plan_.values[*operand.alpha].type.cls) {
+        throw Error(":" + operand.name + " has an alpha of another class than its pixels",
+                    ExitCode::file_failed);
+      }
+      values_[*operand.alpha].plane = upload_one(alphas);
+    }
   }
 
   // A value's planes for each of the stack. An alpha that no step changed never left the host.
@@ -356,6 +366,7 @@ class Execution {
     const bool with = table.intensities.has_value();
     std::vector<Planes> labels, intensities;
     if (needs_labels(table.columns)) labels = planes_of(table.labels);
+    if (needs_intensities(table.columns)) intensities = planes_of(*table.intensities);
     std::vector<Measurement> tables(count_);
     const auto take = [&](size_t i, std::vector<double> rows) {
       if (!table.columns.empty()) {
@@ -368,7 +379,6 @@ class Execution {
       tables[i].numbers = std::move(rows);
       tables[i].columns = static_cast<int>(columns_of(table).size());
     };
-    if (needs_intensities(table.columns)) intensities = planes_of(*table.intensities);
     if (table.records) {
       const std::vector<double>& records = numbers_of(*table.records);
       if (!has_faults(records)) {
@@ -482,7 +492,8 @@ void make_on_host(const OnHost& what, const Plan& plan, const Step& step,
   std::vector<Planes> images;
   for (const Operand& image : step.kernel.nodes.front().images) {
     const ValueId id = step.inputs[static_cast<size_t>(image.index)];
-    images.push_back(queue.download(*values[id].plane));
+    const bool is_read = images.size() >= what.work->unread;
+    images.push_back(is_read ? queue.download(*values[id].plane) : Planes{});
   }
   const ValueId made = step.outputs.front();
   const ImageType& type = plan.values[made].type;

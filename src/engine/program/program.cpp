@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/host_work.hpp"
 #include "core/placement.hpp"
 #include "core/plane_bytes.hpp"
 #include "core/primitive_facts.hpp"
@@ -73,7 +74,10 @@ std::vector<std::vector<ValueId>> lifetimes(const Plan& plan) {
 double max_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
                    const std::function<double(ValueId)>& count) {
   std::set<ValueId> live = {0};
-  for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
+  for (const PlanOperand& operand : plan.operands) {
+    live.insert(operand.value);
+    if (operand.alpha) live.insert(*operand.alpha);
+  }
   if (plan.input_alpha) live.insert(*plan.input_alpha);
   const auto sum_of_live = [&] {
     double sum = 0;
@@ -229,7 +233,10 @@ std::vector<Size> sizes_of(const Program& program, Size input,
   std::vector<Size> sizes(plan.values.size());
   sizes[0] = input;
   if (plan.input_alpha) sizes[*plan.input_alpha] = input;
-  for (const PlanOperand& operand : plan.operands) sizes[operand.value] = operands.at(operand.name);
+  for (const PlanOperand& operand : plan.operands) {
+    sizes[operand.value] = operands.at(operand.name);
+    if (operand.alpha) sizes[*operand.alpha] = sizes[operand.value];
+  }
   for (const Step& step : plan.steps) {
     const Node& node = step.kernel.nodes.front();
     const ValueId made = step.outputs.front();
@@ -238,7 +245,10 @@ std::vector<Size> sizes_of(const Program& program, Size input,
       continue;
     }
     const auto* point = std::get_if<Point>(&node.primitive);
-    const size_t compared = point != nullptr && point->lookup ? 1 : node.images.size();
+    const auto* on_host = std::get_if<OnHost>(&node.primitive);
+    const bool first_alone =
+        (point != nullptr && point->lookup) || (on_host != nullptr && on_host->work->size);
+    const size_t compared = first_alone ? 1 : node.images.size();
     const ValueId first = step.inputs[node.images.front().index];
     for (size_t i = 1; i < compared; ++i) {
       const ValueId other = step.inputs[node.images[i].index];

@@ -40,12 +40,12 @@ ImageValue lower_regionfill(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const ImageValue mask = gray_operand(call, plan, call.value("mask").operands.front());
   return on_host(call, plan, {image, mask}, like(image),
-                 [](std::span<const Planes> images, Planes& result) {
+                 {.make = [](std::span<const Planes> images, Planes& result) {
                    const std::vector<Hole> holes = holes_of(images[1].front());
                    for (std::size_t c = 0; c < result.size(); ++c) {
                      fill_plane(images[0][c], holes, result[c]);
                    }
-                 });
+                 }});
 }
 
 Operator described(std::string_view name, std::string_view help, std::string_view example,

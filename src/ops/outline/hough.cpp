@@ -279,10 +279,11 @@ single and has no white. On the host.)",
               }
             }
           };
+          const auto size = [lines](std::span<const Size> of) {
+            return Size{lines.columns(), 2 * lines.middle(of.front()) + 1};
+          };
           return on_host(call, plan, {plan.current()}, {.cls = PixelClass::single, .white = 0},
-                         make, [lines](Size of) {
-                           return Size{lines.columns(), 2 * lines.middle(of) + 1};
-                         });
+                         {.size = size, .make = make});
         },
 }};
 

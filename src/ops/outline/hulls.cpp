@@ -102,9 +102,10 @@ and below are background). The result is logical. Components on the device, hull
           const bool together = call.word("method") == "union";
           const ImageValue image = plan.current();
           return on_host(call, plan, {together ? image : labelled(call, plan, image)},
-                         logical_result, [together](std::span<const Planes> images, Planes& mask) {
+                         logical_result,
+                         {.make = [together](std::span<const Planes> images, Planes& mask) {
                            fill_hulls(images.front().front(), together, mask.front());
-                         });
+                         }});
         },
 }};
 

@@ -28,18 +28,15 @@ inline ImageValue labelled(const Call& call, PlanBuilder& plan, const ImageValue
                     {.cls = PixelClass::single, .white = 0});
 }
 
-// The image that the host makes of these, whatever the device.
-inline ImageValue on_host(
-    const Call& call, PlanBuilder& plan, const std::vector<ImageValue>& images, Result result,
-    std::function<void(std::span<const Planes>, Planes&)> make,
-    std::function<Size(Size)> size = [](Size of) { return of; }) {
+// The image that the host makes of these, whatever the device. work: named where the stage has
+// several.
+inline ImageValue on_host(const Call& call, PlanBuilder& plan,
+                          const std::vector<ImageValue>& images, Result result, HostWork work) {
   const Span span = call.span();
-  auto work = std::make_shared<const HostWork>(
-      HostWork{.name = std::string(call.op().name),
-               .text = call.text().substr(span.begin, span.end - span.begin),
-               .size = std::move(size),
-               .make = std::move(make)});
-  return plan.whole(OnHost{std::move(work)}, images, {}, result);
+  const std::string part = work.name.empty() ? "" : " " + work.name;
+  work.name = std::string(call.op().name) + part;
+  work.text = call.text().substr(span.begin, span.end - span.begin) + part;
+  return plan.whole(OnHost{std::make_shared<const HostWork>(std::move(work))}, images, {}, result);
 }
 
 }  // namespace impipe::ops

@@ -186,7 +186,7 @@ const RegisterOperator roipoly_operator{{
             make_mask(polygons, origin, mask.front());
           };
           return on_host(call, plan, {plan.current()},
-                         {.cls = PixelClass::logical, .white = 1, .channels = 1}, make);
+                         {.cls = PixelClass::logical, .white = 1, .channels = 1}, {.make = make});
         },
 }};
 
