@@ -99,7 +99,7 @@ def hint(program, name):
     """What impipe says does the function's work; nothing where it says that nothing does."""
     done = subprocess.run([program, "plan", name], capture_output=True, text=True)
     match = re.search(r"impipe has no \S+; (.*)", done.stderr)
-    says_none = match and re.search(r"\bnone on volumes\b|\bthere is no\b", match[1])
+    says_none = match and re.search(r"\bnone (like it works )?on volumes\b|\b(there is no|the nearest)\b", match[1])
     return match[1] if match and not says_none else None
 
 
