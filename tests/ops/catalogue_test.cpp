@@ -258,6 +258,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"imfindcircles distance", "3"},
                                                 {"imfindcircles origin", "3"},
                                                 {"imblend alpha", ":b"},
+                                                {"regionprops spacing", "Area"},
                                                 {"imoverlay alpha", ":b"},
                                                 {"imoverlay color", ":b"},
                                                 {"adapthisteq bins", "tiles=2,3"},
@@ -266,13 +267,19 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"temporal n", "mean"},
                                                 {"block size", "mean"}};
   // Images of terabytes, a window without the image, or another image is needed.
-  const std::set<std::string> left_out{
-      "imcrop rect",      "imcrop size",   "impad by",     "imresize scale",
-      "imresize fit",     "imresize size", "imwarp size",  "iradon size",
-      "jointhist bins",   "padarray by",   "channel k",    "adapthisteq tiles",
-      "bwselect columns", "bwselect rows", "imnoise mean", "imnoise variance",
-      "imnoise density",  "imadjust in",   "imadjust out", "imcrop origin",
-      "edge thresh",      "medfilt3 size", "rgb2ind n"};
+  const std::set<std::string> left_out{"imcrop rect",      "imcrop size",
+                                       "impad by",         "imresize scale",
+                                       "imresize fit",     "imresize size",
+                                       "imwarp size",      "iradon size",
+                                       "jointhist bins",   "padarray by",
+                                       "channel k",        "adapthisteq tiles",
+                                       "bwselect columns", "bwselect rows",
+                                       "imnoise mean",     "imnoise variance",
+                                       "imnoise density",  "imadjust in",
+                                       "imadjust out",     "imcrop origin",
+                                       "edge thresh",      "medfilt3 size",
+                                       "rgb2ind n",        "imblend at",
+                                       "imblend place",    "regionprops percentiles"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",

@@ -67,7 +67,6 @@ std::vector<std::string> chosen(const Call& call, bool intensities) {
 ObjectScale scale_of(const Call& call, const std::vector<std::string>& columns) {
   const std::vector<double>& spacing = call.numbers("spacing");
   ObjectScale scale{call.number("origin"), spacing.back(), spacing.front()};
-  if (scale.across <= 0 || scale.down <= 0) call.fail("spacing", "a side must be above 0");
   for (const std::string_view outline : {"Perimeter", "Circularity"}) {
     if (scale.is_square() || std::ranges::count(columns, outline) == 0) continue;
     call.fail("spacing", std::string(outline) +
@@ -135,7 +134,7 @@ const RegisterOperator regionprops_operator{{
                    {.name = "spacing",
                     .help = "height,width of a pixel in some unit of length; one number: both",
                     .max_numbers = 2,
-                    .low = 0,
+                    .low = 1e-12,
                     .high = 1e12,
                     .fallback = "1"}},
     .one_channel = true,
