@@ -16,6 +16,7 @@
 #include "core/frame_list.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "core/volume.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/file_cost.hpp"
 #include "engine/run_settings.hpp"
@@ -448,6 +449,29 @@ void note_axes(const WorkList& work, const RunOptions& options, Progress& progre
                 (others.files == 1 ? " is" : " and others are") + " not");
 }
 
+namespace {
+
+// Throws Error for an image that a stage of any part of the pipeline would make too large.
+void check_sizes(const Picture& picture, const Program& program, const pipeline::Pipeline& pipeline,
+                 std::int64_t max_pixels) {
+  Size size = picture.info->size();
+  std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
+  for (const Program* part = &program;; part = part->then->program.get()) {
+    const std::vector<Size> sizes =
+        pipeline::planned_sizes(pipeline, part->lowered, size, picture.partner_sizes(), max_pixels);
+    size = sizes[static_cast<size_t>(part->lowered.result)];
+    if (!part->then || size.width < 1 || size.height < 1) return;
+    const ImageReduction& reduction = part->then->reduction;
+    if (reduction.volume) {
+      size = reduction.volume->size(size, pages);
+      pipeline::check_size(pipeline, part->then->stage, size, max_pixels);
+    }
+    pages = images_made(reduction, pages);
+  }
+}
+
+}  // namespace
+
 void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress& progress) {
   std::set<std::string> notes;
   std::string reason;
@@ -461,8 +485,7 @@ void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress&
       }
       auto program =
           lanes.program(picture.info->type, picture.partner_types(), picture.info->display);
-      pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
-                              picture.partner_sizes(), options.max_pixels);
+      check_sizes(picture, *program, lanes.pipeline(), options.max_pixels);
       picture.program = std::move(program);
       all_failed = false;
       for (const Program* part = picture.program.get(); part != nullptr;

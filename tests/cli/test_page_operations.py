@@ -468,7 +468,7 @@ class Sheets(Pages):
                                           sheet([255 - page for page in pages], None, 2, 9)[:, ::-1])
         self.impipe("imtile", "in.tif", "-o", "out.tif", "--pages", "2-4")
         np.testing.assert_array_equal(self.pixels("out.tif"), sheet(pages[1:4]))
-        run = self.impipe("imtile grid=10000,10000", "in.tif", "-o", "out.png", code=1)
+        run = self.impipe("imtile grid=10000,10000", "in.tif", "-o", "out.png", code=2)
         self.assertIn("imtile: the image would have 70000x60000 pixels; --max-pixels allows", run.err)
 
     def test_alpha_goes_along(self):

@@ -71,8 +71,6 @@ std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
     size = part.sizes[static_cast<size_t>(program.plan.result)];
     if (program.then && program.then->reduction.volume) {
       size = program.then->reduction.volume->size(size, pages);
-      pipeline::check_size(settings.lanes->pipeline(), program.then->stage, size,
-                           settings.decode.max_pixels);
     }
     if (program.then) pages = images_made(program.then->reduction, pages);
     if (at >= picture.first_part) out.push_back(std::move(part));

@@ -217,7 +217,8 @@ const RegisterOperator imblend_operator{{
         "the host.",
     .example = "as a | imgaussfilt 8 | imblend :a alpha=0.3",
     .accuracy = "exact for integer classes; single 1e-7 of white",
-    .not_finite = {NotFinite::Rule::propagated},
+    .not_finite = {NotFinite::Rule::propagated,
+                   "an opaque picture at a place replaces what it covers"},
     .matlab = "imfuse(A,B,'blend') is alpha=0.5 (there scaled)",
     .lower = lower_imblend,
 }};
