@@ -17,6 +17,7 @@ struct HostWork {
   std::size_t unread = 0;  // of the first images only the sizes matter; `make` gets no planes
   // images: one an operand. result: of that size, not initialised.
   std::function<void(std::span<const Planes> images, Planes& result)> make = {};
+  double bytes_a_pixel = 0;  // of scratch memory, for each pixel of the first image
 };
 
 }  // namespace impipe

@@ -178,6 +178,7 @@ TEST(Catalogue, EveryOperatorOnEveryClassAndSize) {
       const std::string stage = std::string(op.name) + (arguments.empty() ? "" : " " + arguments);
       for (const PixelClass cls : classes) {
         for (const int channels : {1, 3}) {
+          if (op.name == "ifft2" && channels == 3) continue;  // it takes pairs of channels
           for (const Size size : sizes) {
             const HostImage image = with_alpha(test::test_image(cls, channels, size, ++seed));
             if (op.colour && channels == 1) {

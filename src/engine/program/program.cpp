@@ -187,6 +187,10 @@ ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
   out.result = plan.writes_image ? bytes(plan.result, 0) : 0;
   for (const Step& step : plan.steps) {
     const Node& node = step.kernel.nodes.front();
+    if (const auto* on_host = std::get_if<OnHost>(&node.primitive)) {
+      const Size of = sizes[step.inputs[node.images.front().index]];
+      out.tables += on_host->work->bytes_a_pixel * static_cast<double>(of.pixels());
+    }
     const auto* resample = std::get_if<Resample>(&node.primitive);
     if (resample == nullptr || resample->kind != Resample::Kind::resize) continue;
     const ResizeAxes axes = resize_axes(node, sizes[step.inputs[node.images.front().index]]);

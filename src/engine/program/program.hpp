@@ -74,7 +74,7 @@ int bytes_per_pixel(const PlanValue& value);
 struct ImageBytes {
   double on_device = 0;
   double input = 0, result = 0;  // in host memory
-  double tables = 0;             // of the sides of resized images: where and what each place reads
+  double tables = 0;  // of resized sides, where and what each place reads; of works on the host
 };
 ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
                        std::int64_t row_alignment);

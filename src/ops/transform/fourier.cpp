@@ -1,9 +1,11 @@
-// fft2, ifft2, dct2, idct2, fftshift and ifftshift: images as sums of waves.
+// fft2, ifft2, fftshift and ifftshift: images as sums of waves.
+#include <algorithm>
 #include <string>
 
-#include "core/page_fourier.hpp"
+#include "core/page_operation.hpp"
 #include "ops/images.hpp"
-#include "ops/volume/volume.hpp"
+#include "ops/outline/outline.hpp"
+#include "ops/transform/spectra.hpp"
 
 namespace impipe::ops {
 namespace {
@@ -40,124 +42,109 @@ const RegisterOperator ifftshift_operator{{
     .lower = [](const Call&, PlanBuilder& plan) { return seen_from(plan, 0.0, 0.5); },
 }};
 
-ComplexPart part_named(std::string_view name) {
-  if (name == "real") return ComplexPart::real;
-  if (name == "magnitude") return ComplexPart::magnitude;
-  if (name == "power") return ComplexPart::power;
-  if (name == "log") return ComplexPart::log;
-  if (name == "phase") return ComplexPart::phase;
-  return ComplexPart::complex;
-}
-
-Parameter shift_parameter(std::string_view help) {
-  return {.name = "shift", .help = help, .words = {"on", "off"}, .fallback = "off"};
-}
-
-constexpr NotFinite fills{NotFinite::Rule::other, "NaN and Inf make NaN of the whole channel"};
-
-// Of results that have no place for it.
-ImageValue without_alpha(const Call&, PlanBuilder& plan) {
+// Spectra have no alpha.
+ImageValue lower_fft2(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
-  return plan.current();
+  const ImageValue image = plan.current();
+  const ComplexPart part = part_argument(call);
+  const bool shifted = call.word("shift") == "on";
+  const auto make = [=](std::span<const Planes> images, Planes& result) {
+    const Planes& planes = images.front();
+    const PlaneFft fft(planes.front().size());
+    const auto each = static_cast<std::size_t>(channels_of(part));
+    for (std::size_t c = 0; c < planes.size(); ++c) {
+      if (is_finite(planes[c])) {
+        store_spectrum(fft.forward(rows_of(planes[c])), part, shifted, result, each * c);
+      } else {
+        for (std::size_t i = 0; i < each; ++i) fill_with_nan(result[each * c + i]);
+      }
+    }
+  };
+  return on_host(call, plan, {image}, numbers(channels_of(part) * image.type.channels),
+                 {.make = make, .bytes_a_pixel = bytes_of_spectrum});
+}
+
+// Reads one part of a spectrum whose frequency 0 is in the corner, or, shifted, in the middle.
+ReadRow rows_from(const Plane& plane, bool shifted) {
+  return [&plane, shifted](std::int64_t y, double* row) {
+    const Size size = plane.size();
+    load_row(plane, shifted ? (y + size.height / 2) % size.height : y, row);
+    if (shifted) std::rotate(row, row + size.width / 2, row + size.width);
+  };
+}
+
+// The inverse transform is the transform with real and imaginary parts exchanged, scaled.
+ImageValue lower_ifft2(const Call& call, PlanBuilder& plan) {
+  plan.drop_alpha();
+  const ImageValue image = plan.current();
+  const int channels = image.type.channels;
+  if (channels > 1 && channels % 2 != 0) {
+    call.fail("the image has " + std::to_string(channels) +
+              " channels; it takes pairs of real and imaginary parts, or one channel");
+  }
+  const ComplexPart part = part_argument(call);
+  const bool shifted = call.word("shift") == "on";
+  const auto make = [=](std::span<const Planes> images, Planes& result) {
+    const Planes& planes = images.front();
+    const Size size = planes.front().size();
+    const PlaneFft fft(size);
+    const auto zeros = [&](std::int64_t, double* row) { std::fill_n(row, size.width, 0.0); };
+    const double scale = 1 / static_cast<double>(size.pixels());
+    const auto each = static_cast<std::size_t>(channels_of(part));
+    for (std::size_t c = 0; c < result.size() / each; ++c) {
+      const Plane& re = planes[channels == 1 ? c : 2 * c];
+      const Plane& im = planes[channels == 1 ? c : 2 * c + 1];
+      if (!is_finite(re) || !is_finite(im)) {
+        for (std::size_t i = 0; i < each; ++i) fill_with_nan(result[each * c + i]);
+        continue;
+      }
+      const Spectrum swapped = fft.forward(channels == 1 ? ReadRow(zeros) : rows_from(im, shifted),
+                                           rows_from(re, shifted));
+      const auto copy_row = [&](std::int64_t y, double* to_re, double* to_im) {
+        swapped.copy_row(y, to_im, to_re);
+        for (std::int64_t x = 0; x < size.width; ++x) to_re[x] *= scale, to_im[x] *= scale;
+      };
+      store_part(copy_row, part, false, result, each * c);
+    }
+  };
+  return on_host(call, plan, {image}, numbers(channels_of(part) * std::max(1, channels / 2)),
+                 {.make = make, .bytes_a_pixel = 2 * bytes_of_spectrum});
 }
 
 const RegisterOperator fft2_operator{{
     .name = "fft2",
     .help = "two-dimensional Fourier transform: its complex numbers, magnitudes or phases",
     .category = "transform",
-    .parameters = {{.name = "parts",
-                    .help =
-                        "complex: real and imaginary part as two channels; or one of magnitude, "
-                        "power, log (ln(1 + magnitude)) and phase (radians)",
-                    .words = {"complex", "magnitude", "power", "log", "phase"},
-                    .fallback = "complex"},
+    .parameters = {parts_parameter("complex"),
                    shift_parameter("whether frequency 0 lies in the middle: fftshift afterwards")},
     .details =
         R"(F(k,l) = sum a(r,c) exp(-2 pi i (k r / H + l c / W)) of the raw values, each channel by itself, of any
 size. The result is single and has no white; complex has two channels for each of the image's: re1 im1
 re2 im2 ... (.npy and TIFF hold any number). The imaginary part is 0 where it is by symmetry, so that a
-phase there is 0 or pi. Alpha is dropped. In double, on the host, page by page; pages of a file must be
-equal in size, class and channels. An image kept with `as` ends here.)",
+phase there is 0 or pi. Alpha is dropped. In double, on the host.)",
     .example = "fft2 log shift=on | mat2gray",
     .accuracy = "6e-8 of the largest value (power 2e-6, log 1e-4, phase 1e-3)",
-    .not_finite = fills,
+    .not_finite = nan_fills,
     .matlab = "fft2(A) (same), abs(fft2(A)), log(1 + abs(fft2(A))), angle(fft2(A))",
-    .lower = without_alpha,
-    .reduction =
-        [](const Call& call) {
-          return of_volume(
-              fourier_pages(part_named(call.word("parts")), call.word("shift") == "on"));
-        },
+    .lower = lower_fft2,
 }};
 
 const RegisterOperator ifft2_operator{{
     .name = "ifft2",
     .help = "inverse of fft2: the image of a spectrum of complex numbers",
     .category = "transform",
-    .parameters = {{.name = "parts",
-                    .help = "of the result's complex numbers; complex: two channels",
-                    .words = {"real", "complex", "magnitude", "power", "log", "phase"},
-                    .fallback = "real"},
+    .parameters = {parts_parameter("real"),
                    shift_parameter("whether frequency 0 lies in the middle: ifftshift before")},
     .details =
         R"(a(r,c) = 1 / (H W) sum F(k,l) exp(2 pi i (k r / H + l c / W)). Channels are pairs of real and imaginary
 part, as fft2 writes them; one channel is of real numbers. real drops the imaginary part. The result is
 single and has no white, in the raw units of the image that fft2 had. Alpha is dropped. In double, on the
-host, page by page; pages of a file must be equal in size, class and channels. An image kept with `as`
-ends here.)",
+host.)",
     .example = "fft2 | ifft2",
     .accuracy = "6e-8 of the largest value (power 2e-6, log 1e-4, phase 1e-3)",
-    .not_finite = fills,
+    .not_finite = nan_fills,
     .matlab = "real(ifft2(F)) (same)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          const int channels = plan.current().type.channels;
-          if (channels > 1 && channels % 2 != 0) {
-            call.fail("the image has " + std::to_string(channels) +
-                      " channels; it takes pairs of real and imaginary parts, or one channel");
-          }
-          return without_alpha(call, plan);
-        },
-    .reduction =
-        [](const Call& call) {
-          return of_volume(
-              inverse_fourier_pages(part_named(call.word("parts")), call.word("shift") == "on"));
-        },
-}};
-
-constexpr std::string_view cosine_details =
-    R"(D = M_H A M_W', M_n(k,j) = sqrt(2 / n) cos(pi k (2 j + 1) / (2 n)), row 0 divided by sqrt 2: orthonormal,
-of the raw values, each channel by itself, of any size. The result is single and has no white. Alpha is
-dropped. In double, on the host, page by page; pages of a file must be equal in size, class and channels.
-An image kept with `as` ends here.)";
-
-const RegisterOperator dct2_operator{{
-    .name = "dct2",
-    .help = "two-dimensional cosine transform",
-    .category = "transform",
-    .details = cosine_details,
-    .example = "dct2",
-    .accuracy = "6e-8 of the largest value",
-    .not_finite = fills,
-    .matlab = "dct2(A) (same)",
-    .lower = without_alpha,
-    .reduction = [](const Call&) { return of_volume(cosine_pages(false)); },
-}};
-
-const RegisterOperator idct2_operator{{
-    .name = "idct2",
-    .help = "inverse of dct2",
-    .category = "transform",
-    .details =
-        R"(A = M_H' D M_W with the matrices of dct2, each channel by itself, of any size. The result is single and
-has no white, in the raw units of the image that dct2 had. Alpha is dropped. In double, on the host, page
-by page; pages of a file must be equal in size, class and channels. An image kept with `as` ends here.)",
-    .example = "dct2 | idct2",
-    .accuracy = "6e-8 of the largest value",
-    .not_finite = fills,
-    .matlab = "idct2(A) (same)",
-    .lower = without_alpha,
-    .reduction = [](const Call&) { return of_volume(cosine_pages(true)); },
+    .lower = lower_ifft2,
 }};
 
 }  // namespace
