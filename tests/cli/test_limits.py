@@ -43,7 +43,8 @@ WITH = {
     "imhmin": {"h": "3"}, "imimposemin": {"marker": ":b"}, "immse": {"reference": ":b"},
     "imquantize": {"levels": "3"}, "imtranslate": {"translate": "1,1"},
     "ind2rgb": {"map": "[0 0 0; 1 1 1]"}, "padarray": {"by": "1"}, "psnr": {"reference": ":b"},
-    "ssim": {"reference": ":b"},
+    "ssim": {"reference": ":b"}, "deconvlucy": {"psf": "[1 2 1]"}, "deconvwnr": {"psf": "[1 2 1]"},
+    "edgetaper": {"psf": "[1 2 1]"}, "freqfilt": {"cutoff": "0.1"}, "psf2otf": {"kernel": "[1 2 1]", "size": "9,9"},
 }
 ELEMENT = {"se": "square,3"}
 # A parameter that takes the place of another one.
@@ -60,7 +61,7 @@ KERNELS = ["average,1", "average,255", "average,255,1", "gaussian,1,1,0.01", "ga
            "disk,0", "disk,127", "motion,1,0", "motion,127,45", "motion,127,1e6", "sobel", "prewitt"]
 # What a file's error may say; an error that shows a place in the pipeline is the user's anyway.
 REFUSALS = ["out of memory", "nothing is left of it", "is not defined for", "too large", " at most ",
-            "image needs", "as large as", "has no white", "singular"]
+            "image needs", "as large as", "has no white", "singular", "the psf is "]
 
 
 # Whose elements and kernels are walked by default: others are made of the same primitives.

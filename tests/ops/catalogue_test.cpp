@@ -266,7 +266,11 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"stack kappa", "clip"},
                                                 {"stack iterations", "clip"},
                                                 {"temporal n", "mean"},
-                                                {"block size", "mean"}};
+                                                {"block size", "mean"},
+                                                {"freqfilt order", "cutoff=0.1"},
+                                                {"deconvwnr nsr", "[1]"},
+                                                {"deconvlucy n", "[1]"},
+                                                {"deconvlucy damping", "[1]"}};
   // Images of terabytes, a window without the image, or another image is needed.
   const std::set<std::string> left_out{"imcrop rect",      "imcrop size",
                                        "impad by",         "imresize scale",
@@ -280,7 +284,8 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                        "imadjust out",     "imcrop origin",
                                        "edge thresh",      "medfilt3 size",
                                        "rgb2ind n",        "imblend at",
-                                       "imblend place",    "regionprops percentiles"};
+                                       "imblend place",    "regionprops percentiles",
+                                       "freqfilt cutoff"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",
