@@ -228,7 +228,8 @@ ELSEWHERE |= {"bwdist3", "bwlabeln", "imboxfilt3", "imclose3", "imdilate3", "ime
 ELSEWHERE |= {"bwboundaries", "bwconvhull", "bwskel", "convexhull", "hough", "houghlines", "houghpeaks",
               "imfindcircles", "poly2mask", "polygonize", "regionfill", "roifill",
               "roipoly"}  # test_outlines.py
-ELSEWHERE |= {"deconvlucy", "deconvwnr", "edgetaper", "freqfilt", "psf2otf"}  # test_frequency.py
+ELSEWHERE |= {"deconvlucy", "deconvwnr", "edgetaper", "freqfilt", "imregcorr", "normxcorr2",
+              "psf2otf"}  # test_frequency.py
 ELSEWHERE |= {"block", "dct2", "deskewangle", "entropy", "fft2", "fftshift", "fitgeotform2d",
               "graycomatrix", "graycoprops", "idct2", "ifft2", "ifftshift", "imflatfield", "niblack",
               "rgb2ind", "rollingball", "sauvola", "wolf"}  # test_page_operations.py

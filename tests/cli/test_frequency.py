@@ -1,4 +1,5 @@
-"""Filters of frequencies and deconvolution, as their definitions in NumPy say."""
+"""Filters of frequencies, deconvolution, correlation and windows, as their definitions in NumPy
+say."""
 import unittest
 
 import numpy as np
@@ -243,6 +244,165 @@ class Deconvolution(Frequencies):
     def saved(self, image):
         np.save(self.path("in.npy"), image)
         return "in.npy"
+
+
+class Normxcorr2(Frequencies):
+    def correlation(self, image, template):
+        a, t = image.astype(float), template.astype(float)
+        h, w = t.shape
+        padded = np.pad(a, ((h - 1, h - 1), (w - 1, w - 1)))
+        view = np.lib.stride_tricks.sliding_window_view(padded, (h, w))
+        t = t - t.mean()
+        deviations = view - view.mean(axis=(2, 3), keepdims=True)
+        squares = (deviations ** 2).sum(axis=(2, 3))
+        flat = 1e-10 * t.size * np.abs(a).max() ** 2 if image.dtype == np.float32 else 1e-9
+        length = np.sqrt(squares * (t ** 2).sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            c = (deviations * t).sum(axis=(2, 3)) / length
+        return np.clip(np.where((squares <= flat) | (template.min() == template.max()), 0, c), -1, 1)
+
+    def test_definition_for_every_class_and_size(self):
+        nearly_flat = np.full((40, 50), 65535, np.uint16)
+        nearly_flat[20, 30] = 65534
+        for image in IMAGES + FAR + ENDS + [nearly_flat]:
+            for shape in ((1, 1), (2, 2), (5, 8), (21, 3), (45, 60)):
+                template = noise(shape, image.dtype, 9)
+                with self.subTest(image=image.shape, dtype=image.dtype.name, template=shape):
+                    got = self.with_b("normxcorr2 :b", image, template)
+                    self.assertEqual(got.dtype, np.float32)
+                    np.testing.assert_allclose(got, self.correlation(image, template), rtol=0,
+                                               atol=2e-5)
+
+    def test_tiles(self):
+        image, template = noise((700, 1100), np.uint8), noise((40, 33), np.uint8, 3)
+        got = self.with_b("normxcorr2 :b", image, template)
+        spectra = fft2(image.astype(float), got.shape), fft2(template - template.mean(), got.shape)
+        dot = ifft2(spectra[0] * np.conj(spectra[1])).real
+        dot = np.roll(dot, (39, 32), (0, 1))[39:700, 32:1100]
+        whole = np.cumsum(np.cumsum(np.pad(np.stack([image * 1.0, image * 1.0 * image]),
+                                           ((0, 0), (1, 0), (1, 0))), axis=1), axis=2)
+        sums = whole[:, 40:, 33:] - whole[:, :-40, 33:] - whole[:, 40:, :-33] + whole[:, :-40, :-33]
+        length = np.sqrt((sums[1] - sums[0] ** 2 / template.size) * template.size) * template.std()
+        np.testing.assert_allclose(got[39:700, 32:1100], dot / length, rtol=0, atol=2e-6)
+
+    def test_peak(self):
+        image = noise((60, 81, 3))
+        gray = self.through("rgb2gray", image)
+        for x, y in ((0, 0), (31, 17), (70, 50)):
+            got = self.with_b("normxcorr2 :b peak", image, gray[y:y + 10, x:x + 11])
+            self.assertEqual(got[0, :2].tolist(), [x, y])
+            self.assertAlmostEqual(got[0, 2], 1, delta=1e-6)
+        corner = self.with_b("normxcorr2 :b peak", gray, np.pad(gray[:8, :9], ((3, 0), (5, 0))))
+        self.assertEqual(corner[0, :2].tolist(), [-5, -3])
+        twice = np.tile(noise((6, 7)), (3, 3))
+        self.assertEqual(self.with_b("normxcorr2 :b peak", twice, twice[6:12, 7:14])[0, :2].tolist(),
+                         [0, 0])
+
+    def test_the_place_is_an_argument(self):
+        image = noise((40, 50))
+        self.with_b("normxcorr2 :b out=peak as p | immultiply p.x", image.astype(np.float32),
+                    image[7:15, 3:11])
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), image * 3.0)
+
+    def test_nan_fills_all(self):
+        image = noise((9, 8), np.float32)
+        image[2, 2] = np.nan
+        self.assertTrue(np.isnan(self.with_b("normxcorr2 :b", image, noise((3, 3)))).all())
+        self.assertTrue(np.isnan(self.with_b("normxcorr2 :b peak", image, noise((3, 3)))).all())
+
+
+class Imregcorr(Frequencies):
+    def phases(self, a, b):
+        c = np.conj(fft2(a)) * fft2(b)
+        return c / np.maximum(np.abs(c), 1e-10 * np.abs(c).max())
+
+    def test_cyclic_shifts(self):
+        for image in (noise((40, 33)), noise((13, 37), np.uint16), noise((1, 17)),
+                      noise((24, 24), np.float32) + 10, noise((20, 21), np.bool_)):
+            for dy, dx in ((0, 0), (3, -5), (-6, 8)):
+                moved = np.roll(image, (dy, dx), (0, 1))
+                got = self.with_b("imregcorr :b", image, moved)
+                h, w = image.shape
+                wanted = [dx, dy if h > 1 else 0]
+                self.assertEqual(got[0, :2].tolist(), wanted)
+                self.assertAlmostEqual(got[0, 2], 1, delta=1e-4)
+
+    def test_definition_with_windows_and_parts_of_pixels(self):
+        rng = np.random.default_rng(6)
+        a = rng.random((54, 61))
+        turns = 2.3 * fftfreq(61) - 1.6 * fftfreq(54)[:, None]
+        b = ifft2(fft2(a) * np.exp(-2j * np.pi * turns)).real.astype(np.float32)
+        a = a.astype(np.float32)
+        hann = np.outer(*[0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(n) + 0.5) / n)
+                          for n in a.shape])
+        c = self.phases(a * hann, b * hann)
+        p = ifft2(c).real
+        row, column = np.unravel_index(p.argmax(), p.shape)
+        whole = [column if column <= 30 else column - 61, row if row <= 27 else row - 54]
+        got = self.with_b("imregcorr :b hann", a, b)
+        np.testing.assert_allclose(got, [[*whole, p.max()]], atol=1e-4)
+        for u in (2, 10, 33):
+            r = -(-3 * u // 2)
+            steps = np.arange(-(r // 2), r - r // 2) / u
+            left = np.exp(2j * np.pi * np.outer(whole[1] + steps, fftfreq(54)))
+            right = np.exp(2j * np.pi * np.outer(fftfreq(61), whole[0] + steps))
+            q = np.abs(left @ c @ right) / c.size
+            j, i = np.unravel_index(q.argmax(), q.shape)
+            got = self.with_b(f"imregcorr :b hann subpixel={u}", a, b)
+            np.testing.assert_allclose(got, [[whole[0] + steps[i], whole[1] + steps[j], q.max()]],
+                                       atol=1e-4)
+        self.assertLess(np.abs(got[0, :2] - (2.3, -1.6)).max(), 0.1)
+
+    def test_constants_and_nan(self):
+        for value in (0, 7, 65535):
+            flat = np.full((15, 14), value, np.uint16)
+            self.assertEqual(self.with_b("imregcorr :b", flat, flat)[0, :2].tolist(), [0, 0])
+        image = noise((9, 8), np.float32)
+        image[2, 2] = np.nan
+        self.assertTrue(np.isnan(self.with_b("imregcorr :b", noise((9, 8)), image)).all())
+
+    def test_mistakes(self):
+        self.check_mistakes(("as a | imregcorr :a subpixel=0", "subpixel"),
+                            ("as a | imregcorr :a subpixel=1.5", "subpixel"))
+        self.check_failure("imregcorr :b", noise((9, 8)), noise((8, 8)),
+                           "imregcorr: the current image is 8x9, the other is 8x8")
+
+
+class Windows(Frequencies):
+    JOINS = {"acc + x": np.add, "max(acc, x)": np.maximum, "acc + (x > 100)": None}
+
+    def test_definition_for_every_class_size_and_border(self):
+        for expression, fold in self.JOINS.items():
+            for (rows, columns), border, mode in (((3, 5), "0", {"constant_values": 0}),
+                                                  ((4, 2), "7", {"constant_values": 7}),
+                                                  ((1, 60), "replicate", {"mode": "edge"}),
+                                                  ((4, 4), "symmetric", {"mode": "symmetric"}),
+                                                  ((41, 3), "circular", {"mode": "wrap"})):
+                stage = f"reduce '{expression}' window={rows},{columns} boundary={border}"
+                for image, got in self.each(stage):
+                    self.assertEqual(got.dtype, np.float32)
+                    before = [((k - 1) // 2, k - 1 - (k - 1) // 2) for k in (rows, columns)]
+                    values = image.astype(float)
+                    padded = np.pad(values, before, **mode)
+                    if border == "7" and image.dtype == np.bool_:  # 7 is 1 there
+                        padded = np.minimum(padded, 1)
+                    view = np.lib.stride_tricks.sliding_window_view(padded, (rows, columns))
+                    if fold is None:
+                        wanted = (view > 100).sum(axis=(2, 3))
+                    else:
+                        wanted = np.maximum(fold.reduce(view.reshape(*image.shape, -1), axis=-1),
+                                            0 if fold is np.maximum else -np.inf)
+                    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+    def test_colour_and_mistakes(self):
+        image = noise((9, 14, 3))
+        got = self.through("reduce 'acc + x' window=3", image)
+        for channel in range(3):
+            np.testing.assert_array_equal(
+                got[..., channel], self.through("reduce 'acc + x' window=3", image[..., channel]))
+        self.check_mistakes(("reduce 'acc + x' boundary=symmetric", "boundary goes with window"),
+                            ("reduce 'acc + x' window=0", "window"),
+                            ("mean2 as m | reduce 'acc + m' window=3", "m"))
 
 
 if __name__ == "__main__":

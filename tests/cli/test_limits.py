@@ -44,7 +44,8 @@ WITH = {
     "imquantize": {"levels": "3"}, "imtranslate": {"translate": "1,1"},
     "ind2rgb": {"map": "[0 0 0; 1 1 1]"}, "padarray": {"by": "1"}, "psnr": {"reference": ":b"},
     "ssim": {"reference": ":b"}, "deconvlucy": {"psf": "[1 2 1]"}, "deconvwnr": {"psf": "[1 2 1]"},
-    "edgetaper": {"psf": "[1 2 1]"}, "freqfilt": {"cutoff": "0.1"}, "psf2otf": {"kernel": "[1 2 1]", "size": "9,9"},
+    "edgetaper": {"psf": "[1 2 1]"}, "freqfilt": {"cutoff": "0.1"}, "imregcorr": {"fixed": ":b"},
+    "normxcorr2": {"template": ":b"}, "psf2otf": {"kernel": "[1 2 1]", "size": "9,9"},
 }
 ELEMENT = {"se": "square,3"}
 # A parameter that takes the place of another one.
@@ -146,6 +147,8 @@ class Limits(ProgramTest):
         arguments = [PROGRAM, pipeline, *pictures, "--device", device]
         arguments += ["-j", "1"] if UNDER_OCLGRIND else []
         ends_in_image = self.ends_in_image[pipeline.split("|")[-1].split()[0]]
+        ends_in_image |= "reduce " in pipeline and " window=" in pipeline
+        ends_in_image &= "out=peak" not in pipeline
         arguments += ["--hash", "-n", "-o", "out"] if ends_in_image else []
         try:
             done = subprocess.run(arguments, cwd=self.folder, timeout=SECONDS, text=True,

@@ -19,7 +19,8 @@ OF_PICTURES = [
     "histogram 'x / 64' bins=4", "histogram 'x' bins=256", "entropy", "graycomatrix 4",
     "graycoprops 4", "fitgeotform2d moving=[0,0;9,0;0,9] fixed=[1,2;10,2;1,11]"]
 OF_MASKS = ["bweuler", "regionprops", "mean2", "imhist", "stats", "bwboundaries", "polygonize",
-            "convexhull", "houghpeaks", "houghlines", "imfindcircles 5", "deskewangle 2 1"]
+            "convexhull", "houghpeaks", "houghlines", "imfindcircles 5", "deskewangle 2 1",
+            "imregcorr :b", "normxcorr2 :b peak"]
 
 
 def renumbered(name, operator, number):

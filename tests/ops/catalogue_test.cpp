@@ -270,7 +270,9 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"freqfilt order", "cutoff=0.1"},
                                                 {"deconvwnr nsr", "[1]"},
                                                 {"deconvlucy n", "[1]"},
-                                                {"deconvlucy damping", "[1]"}};
+                                                {"deconvlucy damping", "[1]"},
+                                                {"imregcorr subpixel", ":gray"},
+                                                {"reduce boundary", "'acc + x' window=3"}};
   // Images of terabytes, a window without the image, or another image is needed.
   const std::set<std::string> left_out{"imcrop rect",      "imcrop size",
                                        "impad by",         "imresize scale",
@@ -285,7 +287,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                        "edge thresh",      "medfilt3 size",
                                        "rgb2ind n",        "imblend at",
                                        "imblend place",    "regionprops percentiles",
-                                       "freqfilt cutoff"};
+                                       "freqfilt cutoff",  "reduce window"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",

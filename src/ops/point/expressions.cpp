@@ -3,8 +3,13 @@
 #include <cmath>
 
 #include "core/expression.hpp"
+#include "core/has_v3.hpp"
+#include "core/page_operation.hpp"
+#include "core/row_evaluator.hpp"
+#include "core/shared_pool.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
+#include "ops/outline/outline.hpp"
 
 namespace impipe::ops {
 namespace {
@@ -157,8 +162,71 @@ ImageValue lower_stencil(const Call& call, PlanBuilder& plan) {
                       image, args, result_of(call, image));
 }
 
+// The index of the pixel that the border rule puts at index i of a row of n; -1: a constant.
+std::int64_t place_at(std::int64_t i, std::int64_t n, Border border) {
+  const auto modulo = [](std::int64_t a, std::int64_t b) { return (a % b + b) % b; };
+  if (i >= 0 && i < n) return i;
+  if (border == Border::replicate) return std::clamp<std::int64_t>(i, 0, n - 1);
+  if (border == Border::circular) return modulo(i, n);
+  if (border != Border::symmetric) return -1;
+  const std::int64_t mirrored = modulo(i, 2 * n);
+  return std::min(mirrored, 2 * n - 1 - mirrored);
+}
+
+// Joins the pixels of each window by the user's expression of acc and x.
+struct WindowFold {
+  std::shared_ptr<const Expression> expression;
+  double init = 0;
+  Size window;
+  BorderArgument outside;
+
+  void run(const Plane& from, Plane& to) const {
+    const Size size = from.size();
+    const std::int64_t left = (window.width - 1) / 2, up = (window.height - 1) / 2;
+    std::vector<std::int64_t> columns;
+    for (std::int64_t i = 0; i < size.width + window.width - 1; ++i) {
+      columns.push_back(place_at(i - left, size.width, outside.border));
+    }
+    for_each_shared(size.height, [&](std::int64_t y) {
+      RowEvaluator<double> evaluator(*expression, has_v3() ? CpuLevel::v3 : CpuLevel::baseline);
+      std::vector<double> row(static_cast<std::size_t>(size.width)), framed(columns.size());
+      std::vector<double> acc(row.size(), init), joined(acc);
+      for (std::int64_t dy = 0; dy < window.height; ++dy) {
+        const std::int64_t line = place_at(y + dy - up, size.height, outside.border);
+        if (line >= 0) load_row(from, line, row.data());
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          const bool inside = line >= 0 && columns[i] >= 0;
+          framed[i] = inside ? row[static_cast<std::size_t>(columns[i])] : outside.value;
+        }
+        for (std::int64_t dx = 0; dx < window.width; ++dx) {
+          const double* inputs[] = {acc.data(), framed.data() + dx};
+          evaluator.run(joined.data(), inputs, size.width);
+          acc.swap(joined);
+        }
+      }
+      store_row(acc.data(), to, y);
+    });
+  }
+};
+
+ImageValue reduce_windows(const Call& call, PlanBuilder& plan, const ImageValue& image) {
+  const std::vector<double>& sides = call.numbers("window");
+  const WindowFold fold{
+      .expression =
+          shared(expression_of(call, {"acc", "x"}, false, false).with_variables({"acc", "x"})),
+      .init = call.number("init"),
+      .window = {static_cast<std::int64_t>(sides.back()), static_cast<std::int64_t>(sides.front())},
+      .outside = border_argument(call, "boundary", image.type.cls)};
+  const auto make = [fold](std::span<const Planes> images, Planes& result) {
+    for (std::size_t c = 0; c < result.size(); ++c) fold.run(images.front()[c], result[c]);
+  };
+  return on_host(call, plan, {image}, {.cls = PixelClass::single, .white = 0}, {.make = make});
+}
+
 ImageValue lower_reduce(const Call& call, PlanBuilder& plan) {
   const ImageValue image = measured_image(call, plan);
+  if (call.has("window")) return reduce_windows(call, plan, image);
+  if (call.given("boundary")) call.fail("boundary", "boundary goes with window");
   const Expression expression =
       expression_of(call, with_measured({"acc", "x"}, plan), false, false);
   const Measured measured = measured_in(call, plan, expression, 1, image.type.channels);
@@ -264,7 +332,7 @@ const RegisterOperator stencil_operator{{
 
 const RegisterOperator reduce_operator{{
     .name = "reduce",
-    .help = "your own measurement: an expression that joins acc and x",
+    .help = "your own measurement, of the image or of windows: an expression that joins acc and x",
     .category = "statistics",
     .parameters = {expr,
                    {.name = "init",
@@ -272,15 +340,30 @@ const RegisterOperator reduce_operator{{
                         "acc at the start; must not change a result (0 for a sum, 1 for a product)",
                     .max_numbers = 1,
                     .fallback = "0"},
-                   measured_image_parameter()},
+                   measured_image_parameter(),
+                   {.name = "window",
+                    .letter = 'w',
+                    .help = "rows,columns: an image instead, of what is joined around each pixel; "
+                            "one number: a square",
+                    .max_numbers = 2,
+                    .integer = true,
+                    .low = 1,
+                    .high = largest_matrix_side},
+                   {.name = "boundary",
+                    .help = "of windows, outside the image: a number, replicate, symmetric or "
+                            "circular",
+                    .max_numbers = 1,
+                    .words = {"replicate", "symmetric", "circular"},
+                    .fallback = "0"}},
     .details =
-        "acc is what was joined so far, x the next value; the order in which pixels are joined is\n"
-        "not defined, and parts are joined with each other by the same expression. One number a\n"
-        "channel, in double.",
+        R"(acc is what was joined so far, x the next value; the order in which pixels are joined is not defined, and
+parts are joined with each other by the same expression. One number a channel, in double.
+With window the result is an image, single without a white: acc is init, joined with every pixel of the
+window alone, whose middle is pixel floor((side - 1) / 2), in raw units and double, on the host.)",
     .example = "reduce 'max(acc, x)' init=0",
     .accuracy = "exact for min and max; else rounding depends on the order",
     .not_finite = {NotFinite::Rule::other, "by its formula"},
-    .matlab = "a loop over A(:)",
+    .matlab = "a loop over A(:); with window colfilt(A,[m n],'sliding',fun)",
     .lower = lower_reduce,
 }};
 
