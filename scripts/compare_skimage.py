@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times impipe's CPU beside scikit-image, SciPy and OpenCV over what MATLAB scripts call: objects,
-colour, local statistics, comparisons.
+colour, local statistics, frequencies, comparisons.
 
     compare_skimage.py [--impipe PATH] [--match TEXT]... [--threads N] [--size N]
 
@@ -20,6 +20,7 @@ import time
 
 import cv2
 import numpy as np
+import scipy.fft
 import scipy.ndimage
 import scipy.signal
 import skimage
@@ -31,6 +32,7 @@ import skimage.filters.rank
 import skimage.measure
 import skimage.metrics
 import skimage.morphology
+import skimage.registration
 import skimage.restoration
 import skimage.segmentation
 import skimage.util
@@ -132,6 +134,18 @@ def rows(images):
         "SciPy": lambda: scipy.signal.wiener(floats, (5, 5))}
     yield "imnoise gaussian", "imnoise gaussian", "gray", {
         "skimage": lambda: skimage.util.random_noise(gray)}
+    gaussian = np.exp(-np.add.outer(*2 * [np.arange(-4, 5) ** 2]) / 8)
+    yield "fft2 magnitude", "fft2 magnitude", "relief", {
+        "SciPy": lambda: np.abs(scipy.fft.fft2(relief.astype(float)))}
+    yield "dct2", "dct2", "relief", {
+        "SciPy": lambda: scipy.fft.dctn(relief.astype(float), norm="ortho")}
+    yield "freqfilt", "freqfilt butterworth cutoff=0.1", "gray", {
+        "skimage": lambda: skimage.filters.butterworth(gray, 0.1, high_pass=False)}
+    yield "deconvlucy 9x9", "deconvlucy fspecial:gaussian,9,2 accelerate=off", "gray", {
+        "skimage": lambda: skimage.restoration.richardson_lucy(floats, gaussian / gaussian.sum(), 10)}
+    yield "imregcorr", "imregcorr :other subpixel=10", "gray", {
+        "skimage": lambda: skimage.registration.phase_cross_correlation(
+            gray, other, upsample_factor=10)}
     yield "immse", "immse :other", "gray", {
         "skimage": lambda: skimage.metrics.mean_squared_error(gray, other)}
     yield "psnr", "psnr :other", "gray", {
