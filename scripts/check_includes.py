@@ -19,6 +19,7 @@ PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\s*<<|\b(?:fmt|std)::print(?:ln)?
 # What the words of the table's second column allow, as prefixes of quoted includes.
 PHRASES = {
     "core": ["core/"], "pipeline": ["pipeline/"], "io": ["io/"], "engine": ["engine/"], "cli": ["cli/"],
+    "api": ["api/"],
     "backends/jit": ["backends/jit/"],
     "the ops catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],
     "the catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],
@@ -230,6 +231,9 @@ def self_test(root):
         ("engine/a.cpp", "#include <OpenEXR/ImfIO.h>", "includes <OpenEXR/ImfIO.h>"),
         ("engine/a.cpp", '#include "cli/run.hpp"', 'includes "cli/run.hpp"'),
         ("engine/a.cpp", '#include "backends/cpu/device.hpp"', "backends/cpu/device.hpp"),
+        ("engine/a.cpp", '#include "api/arrays.hpp"', 'includes "api/arrays.hpp"'),
+        ("api/a.cpp", '#include "backends/registry.hpp"', "backends/registry.hpp"),
+        ("api/a.cpp", '#include "engine/device/lanes.hpp"', None),
         ("cli/a.cpp", "#include <CL/cl.h>", "includes <CL/cl.h>"),
         ("backends/cpu/a.inc", '#include "io/codec.hpp"', 'includes "io/codec.hpp"'),
         ("backends/jit/kernels/a.cl", '#include "backends/cpu/a.inc"', "backends/cpu/a.inc"),

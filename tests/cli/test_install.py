@@ -1,10 +1,11 @@
 """`cmake --install` makes a tree that works from any place, with its man page and completions."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
-from program import ProgramTest, ramp
+from program import ROOT, ProgramTest, ramp
 
 BUILD = os.environ.get("IMPIPE_BUILD", "")
 
@@ -26,7 +27,43 @@ class Install(ProgramTest):
             "lib/impipe/impipe_codec_jp2.so", "lib/impipe/impipe_codec_opencv.so",
             "lib/impipe/impipe_codec_jxl.so", "share/man/man1/impipe.1",
             "share/bash-completion/completions/impipe", "share/zsh/site-functions/_impipe",
-            "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE"]))
+            "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE",
+            "include/impipe.h", "lib/libimpipe.so", "lib/libimpipe.so.0",
+            "lib/libimpipe.so.0.1.0", "lib/pkgconfig/impipe.pc",
+            *(f"lib/cmake/impipe/impipeConfig{end}.cmake" for end in self.ends_of_config())]))
+
+    def ends_of_config(self):
+        """One part of the CMake package has the name of the build's configuration."""
+        with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+            kind = re.search(r"(?m)^CMAKE_BUILD_TYPE:STRING=(.*)$", cache.read()).group(1)
+        return ["", "Version", "-" + (kind or "noconfig").lower()]
+
+    def test_a_c_program_builds_against_the_moved_tree(self):
+        example = os.path.join(ROOT, "tests/api/example.c")
+        library = self.path("moved/lib")
+        if shutil.which("pkg-config"):
+            flags = subprocess.run(["pkg-config", "--cflags", "--libs", "impipe"],
+                                   env={**os.environ, "PKG_CONFIG_PATH": library + "/pkgconfig"},
+                                   check=True, capture_output=True, text=True).stdout.split()
+            subprocess.run(["cc", example, *flags, "-o", self.path("by_pc")], check=True)
+            self.runs_with(library, "by_pc")
+        self.write("c/CMakeLists.txt", f"""
+            cmake_minimum_required(VERSION 3.25)
+            project(c LANGUAGES C)
+            find_package(impipe 0.1 REQUIRED)
+            add_executable(by_cmake {example})
+            target_link_libraries(by_cmake PRIVATE impipe::impipe)
+        """)
+        for step in [["-S", self.path("c"), "-B", self.path("c/build"),
+                      "-DCMAKE_PREFIX_PATH=" + self.path("moved")],
+                     ["--build", self.path("c/build")]]:
+            subprocess.run(["cmake", *step], check=True, stdout=subprocess.DEVNULL)
+        self.runs_with(library, "c/build/by_cmake")
+
+    def runs_with(self, library, program):
+        done = subprocess.run([self.path(program)], env={"LD_LIBRARY_PATH": library},
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_it_works_from_another_place(self):
         self.picture("in/a.jpg", ramp())

@@ -116,11 +116,8 @@ void PictureWorker::compute_on(Session& session, Queue& queue, Material material
   // What was decoded decides, should a file have changed since its header was read.
   const ImageType first =
       part_ == 0 ? material.image.type : part_of(*picture_.program, 0).plan.values[0].type;
-  picture_.program = job_.measures_arguments()
-                         ? settled_program(session, queue, {part_, first, picture_.partner_types()},
-                                           material, options)
-                         : session.program(first, picture_.partner_types(), material.display,
-                                           material.read.by > 1);
+  picture_.program =
+      program_for(session, queue, {part_, first, picture_.partner_types()}, material, options);
   outcome_ = execute_in_parts(
       part(), std::move(material), queue,
       [&](const KernelSpec& spec) { return session.kernel(spec); }, options);

@@ -82,4 +82,13 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
                      std::move(tables));
 }
 
+std::shared_ptr<const Program> program_for(Session& session, Queue& queue, const PartInput& input,
+                                           const Material& material,
+                                           const ExecuteOptions& options) {
+  if (session.pipeline().has_measured_arguments()) {
+    return settled_program(session, queue, input, material, options);
+  }
+  return session.program(input.first, input.operands, material.display, material.read.by > 1);
+}
+
 }  // namespace impipe::engine

@@ -24,4 +24,8 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
                                                const PartInput& input, const Material& material,
                                                const ExecuteOptions& options);
 
+// The program of an image: the one of its type, or a settled one where arguments are measured.
+std::shared_ptr<const Program> program_for(Session& session, Queue& queue, const PartInput& input,
+                                           const Material& material, const ExecuteOptions& options);
+
 }  // namespace impipe::engine

@@ -1,0 +1,23 @@
+// Pixels in the caller's memory, of any strides, as images, and images as such pixels.
+#pragma once
+
+#include "api/include/impipe.h"
+#include "core/image.hpp"
+#include "io/picture/numbers.hpp"
+
+namespace impipe::api {
+
+// The type of the image that such pixels make, as an NPY of the same type makes it. Throws Error
+// (usage) for an array that is no image.
+ImageType type_of(const impipe_image& array);
+
+// A copy of one page. inexact: of values that single does not hold. type_of has accepted `array`.
+HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact);
+
+// The image as an array without gaps, a pixel's channels adjacent.
+impipe_image described(const HostImage& image);
+
+// Throws Error (usage) where `to` has another type or shape than the image.
+void copy_to(const HostImage& image, const impipe_image& to);
+
+}  // namespace impipe::api

@@ -1,0 +1,171 @@
+#include "api/image_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/object_table.hpp"
+#include "core/volume.hpp"
+#include "engine/device/settled_program.hpp"
+#include "engine/program/picture_parts.hpp"
+#include "io/picture/convert.hpp"
+#include "pipeline/image_sizes.hpp"
+
+namespace impipe::api {
+namespace {
+
+// An alpha that no step has changed still has the class of the input.
+HostImage with_like_alpha(HostImage image) {
+  const bool is_alike = image.alpha.empty() || image.alpha.cls() == image.type.cls;
+  return is_alike ? std::move(image) : io::convert(image, image.type.cls);
+}
+
+}  // namespace
+
+ImageRun::ImageRun(BoundPipeline& pipeline, RunInput input, std::function<bool()> stop)
+    : pipeline_(pipeline), input_(std::move(input)), stop_(std::move(stop)) {
+  for (const auto& [name, image] : input_.operands) operand_types_[name] = image.type;
+}
+
+RunResult ImageRun::run() {
+  program_ = pipeline_.lanes().program(input_.type, operand_types_);
+  check_sizes();
+  begin_parts();
+  for (std::int64_t i = 0; i < input_.pages; ++i) {
+    try {
+      const bool has_pages = input_.pages > 1;
+      pass_on(0, {.image = input_.page(i),
+                  .source = nullptr,
+                  .which = static_cast<std::size_t>(i),
+                  .number = has_pages ? static_cast<int>(i) + 1 : 0});
+    } catch (const Error& error) {
+      if (input_.pages == 1 || stop_()) throw;
+      throw Error(fmt::format("page {}: ", i + 1), error, error.code());
+    }
+  }
+  for (std::size_t index = 0; index < reducers_.size(); ++index) {
+    reducers_[index]->finish([&](engine::Page page) { pass_on(index + 1, std::move(page)); });
+  }
+  for (RunResult::Image& save : saves_) result_.images.push_back(std::move(save));
+  for (const engine::OpenDevice& open : pipeline_.session().devices()) note(open.warning);
+  for (const std::string& warning : pipeline_.lanes().take_warnings()) note(warning);
+  return std::move(result_);
+}
+
+void ImageRun::begin_parts() {
+  std::int64_t pages = input_.pages;
+  for (const engine::Program* part = program_.get(); part->then; part = part->then->program.get()) {
+    const ImageReduction& reduction = part->then->reduction;
+    engine::PageReducer::Options options{.pages = pages,
+                                         .memory = pipeline_.session().memory() / 2,
+                                         .scratch = {},
+                                         .pool = &pipeline_.session().pool(),
+                                         .check = [this] {
+                                           if (stop_()) {
+                                             throw Error("stopped", ExitCode::file_failed);
+                                           }
+                                         }};
+    reducers_.push_back(std::make_unique<engine::PageReducer>(reduction, std::move(options)));
+    if (reduction.across == ImageReduction::Across::pages) pages = 1;
+    if (reduction.volume) pages = reduction.volume->planes(pages);
+  }
+}
+
+void ImageRun::check_sizes() const {
+  std::map<std::string, Size> operand_sizes;
+  for (const auto& [name, image] : input_.operands) operand_sizes[name] = image.size();
+  Size size = input_.size;
+  for (const engine::Program* part = program_.get();; part = part->then->program.get()) {
+    const std::vector<Size> sizes = pipeline::planned_sizes(
+        pipeline_.pipeline(), part->lowered, size, operand_sizes, pipeline::default_max_pixels);
+    const engine::ImageBytes bytes = engine::image_bytes(*part, sizes, 0);
+    const double most = std::max(bytes.input, bytes.on_device + bytes.tables);
+    const auto memory = static_cast<double>(pipeline_.session().memory());
+    if (most > memory) {
+      constexpr double mebi = 1 << 20;
+      throw Error(fmt::format("out of memory: the image takes at least {:.0f} MiB, and the session "
+                              "may take {:.0f}",
+                              most / mebi, memory / mebi),
+                  ExitCode::file_failed);
+    }
+    if (!part->then) return;
+    size = sizes[static_cast<std::size_t>(part->plan.result)];
+    const auto& volume = part->then->reduction.volume;
+    if (volume) size = volume->size(size);
+  }
+}
+
+void ImageRun::pass_on(std::size_t index, engine::Page page) {
+  engine::Outcome outcome;
+  if (!page.table) {
+    outcome = compute(index, std::exchange(page.image, {}));
+  }
+  const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
+  if (page.table) {
+    const auto columns = std::ssize(columns_of(*part.plan.measurements.front().objects));
+    const auto numbers = std::ssize(*page.table);
+    outcome.measurements.push_back({.values = numbers,
+                                    .numbers = std::move(*page.table),
+                                    .columns = static_cast<int>(columns)});
+  }
+  keep(part.plan, page, outcome);
+  if (!part.then) return;
+  page.image = std::move(outcome.image);
+  reducers_[index]->add(std::move(page),
+                        [&](engine::Page made) { pass_on(index + 1, std::move(made)); });
+}
+
+engine::Outcome ImageRun::compute(std::size_t index, HostImage image) {
+  const engine::Lanes::Turn turn = pipeline_.lanes().take();
+  engine::Material material{.image = std::move(image), .operands = input_.operands};
+  material.read = {material.image.size(), 1};
+  if (turn.session.device().id == "cpu") {
+    return compute_on(turn.session, turn.queue, index, std::move(material));
+  }
+  try {
+    return compute_on(turn.session, turn.queue, index, material);
+  } catch (const OutOfDeviceMemory& error) {
+    engine::Session& cpu = turn.session.on_cpu(error);
+    return compute_on(cpu, *cpu.make_queue(), index, std::move(material));
+  }
+}
+
+engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std::size_t index,
+                                     engine::Material material) {
+  engine::ExecuteOptions options{.kernels_first = !session.device().is_gpu, .stop = stop_};
+  const int part = static_cast<int>(index);
+  program_ =
+      engine::program_for(session, queue, {part, input_.type, operand_types_}, material, options);
+  const engine::Program& program = engine::part_of(*program_, part);
+  options.one_nan = session.one_nan(program);
+  return engine::execute_in_parts(
+      program, std::move(material), queue,
+      [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
+}
+
+void ImageRun::keep(const Plan& plan, const engine::Page& page, engine::Outcome& outcome) {
+  for (const std::string& text : plan.notes) note(text);
+  for (std::size_t i = 0; i < outcome.saves.size(); ++i) {
+    saves_.push_back({plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i]))});
+  }
+  const bool is_of_all = input_.pages > 1 && page.number == 0;
+  for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
+    const PlanMeasurement& of = plan.measurements[i];
+    result_.measured.push_back({of.name, is_of_all ? -1 : static_cast<int>(page.which),
+                                of.objects ? columns_of(*of.objects) : std::vector<std::string>(),
+                                std::move(outcome.measurements[i])});
+  }
+  const bool is_last = &plan == &engine::last_plan(*program_);
+  if (is_last && plan.writes_image) {
+    result_.images.push_back({"", with_like_alpha(std::move(outcome.image))});
+  }
+}
+
+void ImageRun::note(const std::string& text) {
+  if (text.empty() || std::ranges::find(result_.notes, text) != result_.notes.end()) return;
+  result_.notes.push_back(text);
+}
+
+}  // namespace impipe::api

@@ -1,0 +1,70 @@
+// One run of a pipeline on an image in memory, or on its pages, and what comes of it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/pipeline_session.hpp"
+#include "engine/batch/page_reducer.hpp"
+#include "engine/program/executor.hpp"
+
+namespace impipe::api {
+
+struct RunResult {
+  struct Image {
+    std::string name;  // of a `save`; empty: the result
+    HostImage image;
+  };
+  struct Measured {
+    std::string name;
+    int page = 0;                      // -1: of one image of several pages
+    std::vector<std::string> columns;  // of a table
+    engine::Measurement measurement;   // of a table: one channel, a row an object
+  };
+  std::vector<Image> images;  // the result's pages come first
+  std::vector<Measured> measured;
+  std::vector<std::string> notes;
+};
+
+struct RunInput {
+  ImageType type;
+  Size size;
+  std::int64_t pages = 1;
+  std::function<HostImage(std::int64_t)> page;  // makes page i
+  std::map<std::string, HostImage> operands;
+};
+
+// Pages go through the parts of the pipeline, as those of a file do
+// (engine/batch/picture_pages.cpp).
+class ImageRun {
+ public:
+  // stop: asked between steps; true ends the run with an Error.
+  ImageRun(BoundPipeline& pipeline, RunInput input, std::function<bool()> stop);
+  // Once. Throws Error.
+  RunResult run();
+
+ private:
+  void begin_parts();
+  // Throws Error for images that are larger than what may be.
+  void check_sizes() const;
+  void pass_on(std::size_t index, engine::Page page);
+  engine::Outcome compute(std::size_t index, HostImage image);
+  engine::Outcome compute_on(engine::Session& session, Queue& queue, std::size_t index,
+                             engine::Material material);
+  void keep(const Plan& plan, const engine::Page& page, engine::Outcome& outcome);
+  void note(const std::string& text);
+
+  BoundPipeline& pipeline_;
+  RunInput input_;
+  std::function<bool()> stop_;
+  std::map<std::string, ImageType> operand_types_;
+  std::shared_ptr<const engine::Program> program_;  // of the first part
+  std::vector<std::unique_ptr<engine::PageReducer>> reducers_;
+  std::vector<RunResult::Image> saves_;
+  RunResult result_;
+};
+
+}  // namespace impipe::api

@@ -1,0 +1,59 @@
+// A session and its pipelines: devices that are open, and what is compiled for them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+#include "core/thread_pool.hpp"
+#include "engine/device/lanes.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::api {
+
+struct SessionSettings {
+  std::string device = "cpu";
+  int threads = 0;  // 0: one for each processor
+  bool strict = false;
+  std::int64_t memory = 0;  // bytes; 0: the default
+};
+
+// Any thread may call any function.
+class DeviceSession {
+ public:
+  // Throws Error for devices that can't be used.
+  explicit DeviceSession(const SessionSettings& settings);
+
+  ThreadPool& pool() { return pool_; }
+  const std::vector<engine::OpenDevice>& devices() const { return devices_; }
+  std::string device_names() const;
+  bool is_strict() const { return is_strict_; }
+  std::int64_t memory() const { return memory_; }
+
+ private:
+  ThreadPool pool_;
+  bool is_strict_;
+  std::int64_t memory_;
+  std::vector<engine::OpenDevice> devices_;
+};
+
+class BoundPipeline {
+ public:
+  // Throws Error with the place in the text.
+  BoundPipeline(std::shared_ptr<DeviceSession> session, const std::string& text);
+
+  DeviceSession& session() { return *session_; }
+  engine::Lanes& lanes() { return lanes_; }
+  const pipeline::Pipeline& pipeline() const { return lanes_.pipeline(); }
+  // What `impipe plan` prints for such images.
+  std::string plan_text(const ImageType& input, const std::map<std::string, ImageType>& operands);
+
+ private:
+  std::shared_ptr<DeviceSession> session_;
+  engine::Lanes lanes_;
+};
+
+}  // namespace impipe::api
