@@ -22,3 +22,6 @@ impipe_made_by_program(impipe impipe.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_c
 add_custom_target(impipe_share ALL DEPENDS ${made_files})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT tree)
+# The Python package; it finds the library beside its folder, or where the system looks.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/impipe DESTINATION lib/python3/dist-packages
+        COMPONENT python3-impipe PATTERN __pycache__ EXCLUDE)

@@ -57,7 +57,7 @@ BoundPipeline::BoundPipeline(std::shared_ptr<DeviceSession> session, const std::
              {.strict = session_->is_strict()}) {
   if (const pipeline::BoundStage* stage = pipeline().file_reduction()) {
     throw error_at(text, stage->span,
-                   "it makes one image of several files, and here are none; `project` makes one "
+                   "stack makes one image of several files, and here are none; `project` makes one "
                    "of an image's pages");
   }
 }

@@ -3,9 +3,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
-from program import ROOT, ProgramTest, ramp
+from program import ROOT, SANITIZED, ProgramTest, ramp
 
 BUILD = os.environ.get("IMPIPE_BUILD", "")
 
@@ -30,7 +31,10 @@ class Install(ProgramTest):
             "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE",
             "include/impipe.h", "lib/libimpipe.so", "lib/libimpipe.so.0",
             "lib/libimpipe.so.0.1.0", "lib/pkgconfig/impipe.pc",
-            *(f"lib/cmake/impipe/impipeConfig{end}.cmake" for end in self.ends_of_config())]))
+            *(f"lib/cmake/impipe/impipeConfig{end}.cmake" for end in self.ends_of_config()),
+            *(f"lib/python3/dist-packages/impipe/{name}"
+              for name in ["__init__.py", "__main__.py", "_arrays.py", "_library.py",
+                           "_pipeline.py", "_program.py", "py.typed"])]))
 
     def ends_of_config(self):
         """One part of the CMake package has the name of the build's configuration."""
@@ -59,6 +63,14 @@ class Install(ProgramTest):
                      ["--build", self.path("c/build")]]:
             subprocess.run(["cmake", *step], check=True, stdout=subprocess.DEVNULL)
         self.runs_with(library, "c/build/by_cmake")
+
+    @unittest.skipIf(SANITIZED, "python itself has no sanitizer")
+    def test_python_finds_the_moved_library(self):
+        code = "import impipe, numpy; print(impipe.run('mean2', numpy.ones((2, 3), numpy.uint8)))"
+        done = subprocess.run(
+            [sys.executable, "-Bc", code], capture_output=True, text=True,
+            env={"PYTHONPATH": self.path("moved/lib/python3/dist-packages")})
+        self.assertEqual((done.stdout, done.stderr), ("{'mean2': 1.0}\n", ""))
 
     def runs_with(self, library, program):
         done = subprocess.run([self.path(program)], env={"LD_LIBRARY_PATH": library},

@@ -1,0 +1,18 @@
+"""Pipelines of MATLAB-style image operators on NumPy arrays, with the results of the program impipe.
+
+>>> import impipe
+>>> edges = impipe.run('imadjust | conv2 k7 | edge prewitt', photograph)
+"""
+from ._library import (Cancelled, DeviceError, Error, ImageError, OutOfMemory, PipelineError,
+                       function)
+from ._pipeline import Cancel, Notice, Pipeline, Result, Table, Value, run
+from ._program import files
+
+__version__: str = function("version")().decode()
+__all__ = ["Cancel", "Cancelled", "DeviceError", "Error", "ImageError", "Notice", "OutOfMemory",
+           "Pipeline", "PipelineError", "Result", "Table", "Value", "files", "run"]
+
+# What a traceback and help() call them.
+for _public in (Cancel, Cancelled, DeviceError, Error, ImageError, Notice, OutOfMemory, Pipeline,
+                PipelineError, Result, files, run):
+    _public.__module__ = __name__

@@ -1,0 +1,289 @@
+"""Pipelines on NumPy arrays."""
+from __future__ import annotations
+
+import collections
+import ctypes
+import os
+import threading
+import warnings
+from collections.abc import Mapping
+from ctypes import byref, c_void_p
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from . import _library
+from ._arrays import Layout, Shape
+from ._library import PipelineError, checked, function, taken_text, texts
+
+#: A table of objects: an array a column.
+Table = dict[str, np.ndarray]
+#: A number, an array of numbers or a table; of several pages an array with an axis more, or a list.
+Value = Union[float, np.ndarray, Table, list[Any]]
+
+
+class Notice(UserWarning):
+    """What a run says although it succeeded, such as that colours became gray."""
+
+
+@dataclass
+class Result:
+    """All that comes of a run."""
+
+    #: The image; a list where pages differ in size or type; None if the pipeline ends in a
+    #: measurement.
+    image: np.ndarray | list[np.ndarray] | None = None
+    #: The value that displays as white: 255, 65535 or 1; 0 for numbers such as distances.
+    white: float = 0
+    #: Measurements and tables by their names.
+    measurements: dict[str, Value] = field(default_factory=dict)
+    #: The images that `save NAME` would write, by NAME; no file is written.
+    saves: dict[str, np.ndarray | list[np.ndarray]] = field(default_factory=dict)
+    #: What is said of the run.
+    notes: list[str] = field(default_factory=list)
+
+
+class Cancel:
+    """Ends calls that were given it: `cancel()` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._handle = function("cancel_new")()
+
+    def cancel(self) -> None:
+        function("cancel_now")(self._handle)
+
+    def __del__(self) -> None:
+        function("cancel_free")(self._handle)
+
+
+# Sessions and handles are of one process: a child of os.fork() makes its own.
+_lock = threading.RLock()
+_sessions: dict[tuple[Any, ...], c_void_p] = {}
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release,
+                    after_in_child=_lock.release)
+
+
+def _session(device: str, threads: int, strict: bool, memory: int) -> c_void_p:
+    key = (os.getpid(), device, threads, strict, memory)
+    with _lock:
+        if key not in _sessions:
+            session = c_void_p()
+            options = _library.SessionOptions(device.encode(), threads, int(strict), memory)
+            checked("session_new", byref(options), byref(session))
+            _sessions[key] = session
+        return _sessions[key]
+
+
+class Pipeline:
+    """A pipeline that is checked once and called with arrays.
+
+    >>> p = impipe.Pipeline('imgaussfilt 2 | edge prewitt')
+    >>> edges = p(photograph)
+
+    text: as for the program: stages separated by `|`.
+    device: 'cpu', 'cuda', 'cuda:1', 'opencl:0', 'cuda:0,cuda:1', 'all' or 'auto' (a GPU, where one
+        can be used, else the CPU).
+    threads: that compute an image; 0 is one for each processor.
+    strict: an implicit rgb2gray, or a value that single does not hold, is an error.
+    memory: bytes that an image may take at once; 0 is half of what the process may use.
+
+    Several threads may call one pipeline at the same time; the GIL is released meanwhile. Kernels
+    are kept with the pipeline. Raises PipelineError, whose message shows the place in the text.
+    """
+
+    def __init__(self, text: str, *, device: str = "cpu", threads: int = 0, strict: bool = False,
+                 memory: int = 0) -> None:
+        if "\0" in text:
+            raise PipelineError("a pipeline's text has no NUL", 2)
+        self.text = text
+        self._device, self._options = device, (threads, strict, memory)
+        self._handles: dict[tuple[int, str], c_void_p] = {}
+        handle = self._handle(device)
+        #: The names of the operands that a call needs.
+        self.operands: tuple[str, ...] = tuple(texts("pipeline_operand", handle))
+        #: Whether the pipeline makes its own image, so that a call takes none.
+        self.has_source: bool = bool(function("pipeline_has_source")(handle))
+
+    def __repr__(self) -> str:
+        return f"impipe.Pipeline({self.text!r}, device={self._device!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        threads, strict, memory = self._options
+        return _unpickled, (self.text, self._device, threads, strict, memory)
+
+    def __del__(self) -> None:
+        for (process, _), handle in getattr(self, "_handles", {}).items():
+            if process == os.getpid():
+                function("pipeline_free")(handle)
+
+    def _handle(self, device: str | None) -> c_void_p:
+        key = (os.getpid(), device or self._device)
+        with _lock:
+            if key not in self._handles:
+                handle = c_void_p()
+                checked("pipeline_new", _session(key[1], *self._options), self.text.encode(),
+                        byref(handle))
+                self._handles[key] = handle
+            return self._handles[key]
+
+    def __call__(self, image: Any = None, /, *, axes: str | None = None, device: str | None = None,
+                 cancel: Cancel | None = None,
+                 **operands: Any) -> np.ndarray | list[np.ndarray] | dict[str, Value]:
+        """The image that comes of an array, or a dict of the measurements if it ends in one.
+
+        image: an array of bool, uint8, uint16 or float32, which is what is computed; other integers
+            and floats become float32. Any strides and byte order.
+        axes: a letter for each axis: Y and X, C for channels, A for channels of which the last is
+            an alpha, others for pages ('ZYX'). Without it (H, W), (H, W, up to 4), (N, H, W) and
+            (N, H, W, up to 4) are read so.
+        operands: the arrays that the text names as `:NAME`.
+        """
+        result = self._result(image, axes, device, cancel, operands, 3)
+        return result.measurements if result.image is None else result.image
+
+    def result(self, image: Any = None, /, *, axes: str | None = None, device: str | None = None,
+               cancel: Cancel | None = None, **operands: Any) -> Result:
+        """As a call; with the image, the measurements, what `save` would write, and the notes."""
+        return self._result(image, axes, device, cancel, operands, 3)
+
+    def plan(self, image: Any = None, /, *, axes: str | None = None, device: str | None = None,
+             **operands: Any) -> str:
+        """What is fused, and what each step reads and writes, as `impipe plan` prints it.
+
+        Without an image: for a gray one of uint8."""
+        layout = None if image is None else Layout(image, axes)
+        text = c_void_p()
+        given, kept = _operands(operands)
+        checked("plan", self._handle(device), byref(layout.image()) if layout else None, given,
+                len(kept), byref(text))
+        return taken_text(text)
+
+    def _result(self, image: Any, axes: str | None, device: str | None, cancel: Cancel | None,
+                operands: Mapping[str, Any], level: int) -> Result:
+        layout = None if image is None else Layout(image, axes)
+        given, kept = _operands(operands)
+        handle = c_void_p()
+        checked("run", self._handle(device), byref(layout.image()) if layout else None, given,
+                len(kept), cancel._handle if cancel else None, byref(handle))
+        try:
+            result = Result(notes=texts("result_note", handle))
+            _take_images(handle, layout, result)
+            _take_measurements(handle, result)
+        finally:
+            function("result_free")(handle)
+        if layout and layout.note:
+            result.notes.insert(0, layout.note)
+        for note in result.notes:
+            warnings.warn(note, Notice, stacklevel=level)
+        return result
+
+
+def _unpickled(text: str, device: str, threads: int, strict: bool, memory: int) -> Pipeline:
+    return Pipeline(text, device=device, threads=threads, strict=strict, memory=memory)
+
+
+def _operands(operands: Mapping[str, Any]) -> tuple[Any, list[Layout]]:
+    layouts = [Layout(array, None) for array in operands.values()]
+    if not layouts:
+        return None, layouts
+    images = [_library.Operand(name.encode(), layout.image())
+              for name, layout in zip(operands, layouts)]
+    return (_library.Operand * len(images))(*images), layouts
+
+
+def _take_images(handle: c_void_p, layout: Layout | None, result: Result) -> None:
+    named: dict[str, list[tuple[int, _library.Image]]] = {}
+    for index in range(function("result_image_count")(handle)):
+        image = _library.Image()
+        function("result_image")(handle, index, byref(image))
+        name = function("result_image_name")(handle, index).decode()
+        named.setdefault(name, []).append((index, image))
+    for name, images in named.items():
+        array = _array_of(handle, layout, images)
+        if name:
+            result.saves[name] = array
+        else:
+            result.image, result.white = array, images[0][1].white
+
+
+def _array_of(handle: c_void_p, layout: Layout | None,
+              images: list[tuple[int, _library.Image]]) -> np.ndarray | list[np.ndarray]:
+    first = images[0][1]
+    alike = all((image.type, image.width, image.height, image.channels)
+                == (first.type, first.width, first.height, first.channels) for _, image in images)
+    if not alike:
+        arrays = [_array_of(handle, None, [one]) for one in images]
+        return [array for array in arrays if isinstance(array, np.ndarray)]
+    shape = Shape(layout, first, len(images))
+    for (index, _), to in zip(images, shape.pages(first)):
+        checked("result_copy", handle, index, byref(to))
+    return shape.array
+
+
+def _take_measurements(handle: c_void_p, result: Result) -> None:
+    values: dict[str, list[Any]] = {}
+    several: set[str] = set()
+    for index in range(function("result_measurement_count")(handle)):
+        one = _library.Measurement()
+        function("result_measurement")(handle, index, byref(one))
+        name = one.name.decode()
+        values.setdefault(name, []).append(_value_of(handle, index, one))
+        if one.page > 0:
+            several.add(name)
+    for name, all_of in values.items():
+        result.measurements[name] = _joined(all_of) if name in several else all_of[0]
+
+
+def _value_of(handle: c_void_p, index: int, one: _library.Measurement) -> Any:
+    count = one.channels * one.rows * one.columns
+    numbers = np.zeros((one.channels, one.rows, one.columns))
+    if count > 0:
+        ctypes.memmove(numbers.ctypes.data, one.numbers, numbers.nbytes)
+    if one.is_table:
+        names = texts("result_column", handle, index)
+        return {name: numbers[0, :, column].copy() for column, name in enumerate(names)}
+    if one.columns > 1:
+        return numbers[0] if one.channels == 1 else np.moveaxis(numbers, 0, -1)
+    if one.rows == 1:
+        return float(numbers[0, 0, 0]) if one.channels == 1 else numbers[:, 0, 0]
+    return numbers[0, :, 0] if one.channels == 1 else numbers[:, :, 0].T
+
+
+def _joined(values: list[Any]) -> Any:
+    """The values of all pages; tables stay a list."""
+    if any(isinstance(value, dict) for value in values):
+        return values
+    alike = len({np.shape(value) for value in values}) == 1
+    return np.stack(values) if alike else values
+
+
+_MOST_KEPT = 64
+_kept: collections.OrderedDict[tuple[str, str], Pipeline] = collections.OrderedDict()
+
+
+def run(text: str, image: Any = None, /, *, axes: str | None = None, device: str = "cpu",
+        cancel: Cancel | None = None,
+        **operands: Any) -> np.ndarray | list[np.ndarray] | dict[str, Value]:
+    """Runs a pipeline on an array.
+
+    >>> edges = impipe.run('imadjust | conv2 k7 | edge prewitt', photograph)
+    >>> impipe.run('mean2 | std2', photograph)
+    {'mean2': 117.2, 'std2': 41.5}
+    >>> difference = impipe.run('imlincomb 1 -1 :b', day1, b=day2)
+
+    Arguments and results are those of calling a Pipeline. The pipelines used last are kept, except
+    those that read files (@kernel.txt).
+    """
+    key = (text, device)
+    with _lock:
+        pipeline = _kept.pop(key, None)
+    if pipeline is None:
+        pipeline = Pipeline(text, device=device)
+    if "@" not in text:
+        with _lock:
+            _kept[key] = pipeline
+            while len(_kept) > _MOST_KEPT:
+                _kept.popitem(last=False)
+    result = pipeline._result(image, axes, None, cancel, operands, 3)
+    return result.measurements if result.image is None else result.image
