@@ -13,6 +13,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
+. scripts/staging.sh
 
 build='' output='' tests='' check=''
 while [ $# -gt 0 ]; do
@@ -43,40 +44,22 @@ output=${output:-$build}
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
-mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
-
 # cfitsio brings libcurl and thirty libraries of the network with it, OpenCV 137 libraries, GDAL's
 # among them, and gdcm OpenSSL: FITS, Sun raster and DICOM stay packages'.
-modules=()
-for module in "$build"/src/io/impipe_codec*.so; do
-  [[ $module == *_fits.so || $module == *_opencv.so || $module == *_dicom.so ]] || modules+=("$module")
-done
+left_out=(fits opencv dicom)
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")
-install -s "${programs[@]}" "$root/bin"
-install -s "${modules[@]}" "$root/lib/impipe"
-
-# Everything they need but the C and C++ libraries and what belongs to drivers.
-ldd "${programs[@]}" "${modules[@]}" | awk '/=> \//{print $3}' | sort -u |
-  grep -Ev '/(ld-linux|libc|libm|libdl|librt|libpthread|libresolv|libstdc\+\+|libgcc_s)[.-]' |
-  grep -Ev '/(libcuda|libnvrtc|libOpenCL)' >"$stage/needed" || true
-while read -r library; do
-  install -m 644 "$(readlink -f "$library")" "$root/lib/impipe/libraries/$(basename "$library")"
-done <"$stage/needed"
+stage_tree "$root" "$build" "$stage/needed"
 # The C++ library is taken from the system, which has drivers that may need a newer one than ours;
 # where there is none, from the bundle.
+mkdir "$root/lib/impipe/libraries/cxx"
 ldd "${programs[@]}" | awk '/lib(stdc\+\+|gcc_s)\./ {print $3}' | sort -u >"$stage/cxx"
 while read -r library; do
   install -m 644 "$(readlink -f "$library")" \
     "$root/lib/impipe/libraries/cxx/$(basename "$library")"
 done <"$stage/cxx"
-system=/usr/lib/x86_64-linux-gnu:/usr/lib64:/lib64:/usr/lib
-# DT_RUNPATH is not inherited: each file says itself where the others are.
-find_in() { patchelf --set-rpath "$1:$system:$1/cxx" "$2"; }
-for file in "$root"/bin/*; do find_in '$ORIGIN/../lib/impipe/libraries' "$file"; done
-for file in "$root"/lib/impipe/*.so; do find_in '$ORIGIN/libraries' "$file"; done
-for file in "$root"/lib/impipe/libraries/*.so*; do find_in '$ORIGIN' "$file"; done
 for file in "$root"/lib/impipe/libraries/cxx/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
+stage_paths "$root" /usr/lib/x86_64-linux-gnu:/usr/lib64:/lib64:/usr/lib
 
 # Where `cmake --install` puts them too: `man` and shells find them from a bin that is in PATH.
 mkdir -p "$root"/share/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
@@ -96,16 +79,7 @@ if [ -n "$tests" ]; then
   cp -r docs/benchmarks/bars "$root/docs/benchmarks"
   cp scripts/{gpu.sh,gpu_counters.sh,run_cases.py,compare_arrays.py,compare_bars.py,compare_builds.py} "$root/scripts"
 fi
-{
-  echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."
-  cat "$stage/needed" "$stage/cxx" | while read -r library; do
-    # A package may know a file of /usr/lib as one of /lib.
-    dpkg-query -S "$library" "/usr$library" "${library#/usr}" 2>/dev/null | cut -d: -f1 || true
-  done | sort -u | while read -r package; do
-    printf '\n==== %s %s\n\n' "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null)"
-    cat "/usr/share/doc/$package/copyright" 2>/dev/null || true
-  done
-} >"$root/THIRD-PARTY-NOTICES"
+stage_notices "$stage/needed" "$stage/cxx" >"$root/THIRD-PARTY-NOTICES"
 
 mkdir -p "$output"
 archive=$(cd "$output" && pwd)/$name.tar.xz

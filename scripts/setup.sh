@@ -19,7 +19,7 @@ build_packages=(
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
-test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
+test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format python3-pip
   chromium                              # looks at the pages of --profile=html and impipe-bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
   dcraw libcfitsio-bin                  # judge our files

@@ -66,6 +66,7 @@ _MESSAGE = POINTER(c_void_p)
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "version": (c_char_p, []),
     "text_free": (None, [c_void_p]),
+    "release_memory": (None, []),
     "session_new": (c_int, [POINTER(SessionOptions), _MESSAGE, _MESSAGE]),
     "session_devices": (c_char_p, [c_void_p]),
     "pipeline_new": (c_int, [c_void_p, c_char_p, _MESSAGE, _MESSAGE]),

@@ -258,6 +258,11 @@ def _joined(values: list[Any]) -> Any:
     return np.stack(values) if alike else values
 
 
+def release_memory() -> None:
+    """Gives the memory back that is kept for the next images: at most what was in use at once."""
+    function("release_memory")()
+
+
 _MOST_KEPT = 64
 _kept: collections.OrderedDict[tuple[str, str], Pipeline] = collections.OrderedDict()
 

@@ -199,6 +199,7 @@ using api::guarded;
 
 const char* impipe_version(void) { return IMPIPE_VERSION; }
 void impipe_text_free(char* text) { std::free(text); }
+void impipe_release_memory(void) { release_plane_memory(); }
 
 int impipe_session_new(const impipe_session_options* options, impipe_session** session,
                        char** message) {

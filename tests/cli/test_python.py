@@ -310,6 +310,15 @@ class Python(ProgramTest):
         for name in ["colour", "nan", "uint16"]:
             self.same(pipeline(IMAGES[name], device="opencl"), pipeline(IMAGES[name]), name)
 
+    def test_kept_memory_is_given_back(self):
+        def resident():
+            with open("/proc/self/statm", encoding="ascii") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        impipe.run("imgaussfilt 1", np.zeros((5000, 5000), np.float32))
+        before = resident()
+        impipe.release_memory()
+        self.assertGreater(before - resident(), 80 << 20)  # a plane has 100 MB
+
     def test_pickles_and_forks(self):
         pipeline = impipe.Pipeline("imcomplement")
         again = pickle.loads(pickle.dumps(pipeline))

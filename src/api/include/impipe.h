@@ -88,6 +88,9 @@ typedef struct impipe_result impipe_result;
 const char *impipe_version(void);
 void impipe_text_free(char *text);
 
+/* Memory of images is kept for the next ones, at most what was in use at once; this gives it back. */
+void impipe_release_memory(void);
+
 /* Opens devices. options: NULL for the defaults. */
 int impipe_session_new(const impipe_session_options *options, impipe_session **session,
                        char **message);
