@@ -23,7 +23,7 @@ class Operand(ctypes.Structure):
 
 class SessionOptions(ctypes.Structure):
     _fields_ = [("device", c_char_p), ("threads", c_int32), ("strict", c_int32),
-                ("memory", c_int64)]
+                ("memory", c_int64), ("sandbox", c_char_p)]
 
 
 class Measurement(ctypes.Structure):

@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Mapping
 from ctypes import byref, c_void_p
 from dataclasses import dataclass, field
@@ -49,12 +50,10 @@ class Cancel:
 
     def __init__(self) -> None:
         self._handle = function("cancel_new")()
+        weakref.finalize(self, function("cancel_free"), self._handle).atexit = False
 
     def cancel(self) -> None:
         function("cancel_now")(self._handle)
-
-    def __del__(self) -> None:
-        function("cancel_free")(self._handle)
 
 
 # Sessions and handles are of one process: a child of os.fork() makes its own.
@@ -64,15 +63,23 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release,
                     after_in_child=_lock.release)
 
 
-def _session(device: str, threads: int, strict: bool, memory: int) -> c_void_p:
-    key = (os.getpid(), device, threads, strict, memory)
+def _session(device: str, options: tuple[int, bool, int, str | None]) -> c_void_p:
+    key = (os.getpid(), device, *options)
     with _lock:
         if key not in _sessions:
             session = c_void_p()
-            options = _library.SessionOptions(device.encode(), threads, int(strict), memory)
-            checked("session_new", byref(options), byref(session))
+            threads, strict, memory, sandbox = options
+            given = _library.SessionOptions(device.encode(), threads, int(strict), memory,
+                                            sandbox.encode() if sandbox else None)
+            checked("session_new", byref(given), byref(session))
             _sessions[key] = session
         return _sessions[key]
+
+
+def _free(handles: dict[tuple[int, str], c_void_p]) -> None:
+    for (process, _), handle in handles.items():
+        if process == os.getpid():
+            function("pipeline_free")(handle)
 
 
 class Pipeline:
@@ -87,18 +94,21 @@ class Pipeline:
     threads: that compute an image; 0 is one for each processor.
     strict: an implicit rgb2gray, or a value that single does not hold, is an error.
     memory: bytes that an image may take at once; 0 is half of what the process may use.
+    sandbox: for a text that is not trusted: the folders below which @file may read, 'DIR,DIR', or
+        'on' for none.
 
     Several threads may call one pipeline at the same time; the GIL is released meanwhile. Kernels
     are kept with the pipeline. Raises PipelineError, whose message shows the place in the text.
     """
 
     def __init__(self, text: str, *, device: str = "cpu", threads: int = 0, strict: bool = False,
-                 memory: int = 0) -> None:
+                 memory: int = 0, sandbox: str | None = None) -> None:
         if "\0" in text:
             raise PipelineError("a pipeline's text has no NUL", 2)
         self.text = text
-        self._device, self._options = device, (threads, strict, memory)
+        self._device, self._options = device, (threads, strict, memory, sandbox)
         self._handles: dict[tuple[int, str], c_void_p] = {}
+        weakref.finalize(self, _free, self._handles).atexit = False
         handle = self._handle(device)
         #: The names of the operands that a call needs.
         self.operands: tuple[str, ...] = tuple(texts("pipeline_operand", handle))
@@ -109,20 +119,14 @@ class Pipeline:
         return f"impipe.Pipeline({self.text!r}, device={self._device!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        threads, strict, memory = self._options
-        return _unpickled, (self.text, self._device, threads, strict, memory)
-
-    def __del__(self) -> None:
-        for (process, _), handle in getattr(self, "_handles", {}).items():
-            if process == os.getpid():
-                function("pipeline_free")(handle)
+        return _unpickled, (self.text, self._device, *self._options)
 
     def _handle(self, device: str | None) -> c_void_p:
         key = (os.getpid(), device or self._device)
         with _lock:
             if key not in self._handles:
                 handle = c_void_p()
-                checked("pipeline_new", _session(key[1], *self._options), self.text.encode(),
+                checked("pipeline_new", _session(key[1], self._options), self.text.encode(),
                         byref(handle))
                 self._handles[key] = handle
             return self._handles[key]
@@ -179,8 +183,10 @@ class Pipeline:
         return result
 
 
-def _unpickled(text: str, device: str, threads: int, strict: bool, memory: int) -> Pipeline:
-    return Pipeline(text, device=device, threads=threads, strict=strict, memory=memory)
+def _unpickled(text: str, device: str, threads: int, strict: bool, memory: int,
+               sandbox: str | None) -> Pipeline:
+    return Pipeline(text, device=device, threads=threads, strict=strict, memory=memory,
+                    sandbox=sandbox)
 
 
 def _operands(operands: Mapping[str, Any]) -> tuple[Any, list[Layout]]:

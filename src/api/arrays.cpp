@@ -117,6 +117,12 @@ ImageType type_of(const impipe_image& array) {
                     " channels are taken, and perhaps an alpha",
                 ExitCode::file_failed);
   }
+  constexpr std::int64_t max_pages = 1 << 30;
+  if (array.pages > max_pages) {
+    throw Error("the image has " + std::to_string(array.pages) + " pages, more than the limit of " +
+                    std::to_string(max_pages),
+                ExitCode::file_failed);
+  }
   if (has_alpha && facts.white == 0) {
     throw Error(std::string("numbers of type ") + facts.name + " have no white, and so no alpha",
                 ExitCode::file_failed);

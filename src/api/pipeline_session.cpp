@@ -35,12 +35,24 @@ std::vector<engine::OpenDevice> devices_of(const std::string& device, ThreadPool
   return devices;
 }
 
+pipeline::Pipeline checked(const std::string& text, const engine::Sandbox& sandbox) {
+  pipeline::Pipeline out = pipeline::bind(pipeline::parse(text));
+  engine::check_files(out, sandbox);
+  if (const pipeline::BoundStage* stage = out.file_reduction()) {
+    throw error_at(text, stage->span,
+                   "stack makes one image of several files, and here are none; `project` makes one "
+                   "of an image's pages");
+  }
+  return out;
+}
+
 }  // namespace
 
 DeviceSession::DeviceSession(const SessionSettings& settings)
     : pool_(thread_count(settings.threads) - 1),
       is_strict_(settings.strict),
       memory_(byte_count(settings.memory)),
+      sandbox_(engine::make_sandbox(settings.sandbox)),
       devices_(devices_of(settings.device, pool_)) {}
 
 std::string DeviceSession::device_names() const {
@@ -53,14 +65,8 @@ std::string DeviceSession::device_names() const {
 
 BoundPipeline::BoundPipeline(std::shared_ptr<DeviceSession> session, const std::string& text)
     : session_(std::move(session)),
-      lanes_(pipeline::bind(pipeline::parse(text)), session_->devices(),
-             {.strict = session_->is_strict()}) {
-  if (const pipeline::BoundStage* stage = pipeline().file_reduction()) {
-    throw error_at(text, stage->span,
-                   "stack makes one image of several files, and here are none; `project` makes one "
-                   "of an image's pages");
-  }
-}
+      lanes_(checked(text, session_->sandbox()), session_->devices(),
+             {.strict = session_->is_strict()}) {}
 
 std::string BoundPipeline::plan_text(const ImageType& input,
                                      const std::map<std::string, ImageType>& operands) {

@@ -10,6 +10,7 @@
 #include "core/image.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/device/lanes.hpp"
+#include "engine/sandbox.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::api {
@@ -19,6 +20,7 @@ struct SessionSettings {
   int threads = 0;  // 0: one for each processor
   bool strict = false;
   std::int64_t memory = 0;  // bytes; 0: the default
+  std::string sandbox;      // see engine::make_sandbox
 };
 
 // Any thread may call any function.
@@ -32,11 +34,13 @@ class DeviceSession {
   std::string device_names() const;
   bool is_strict() const { return is_strict_; }
   std::int64_t memory() const { return memory_; }
+  const engine::Sandbox& sandbox() const { return sandbox_; }
 
  private:
   ThreadPool pool_;
   bool is_strict_;
   std::int64_t memory_;
+  engine::Sandbox sandbox_;
   std::vector<engine::OpenDevice> devices_;
 };
 

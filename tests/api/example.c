@@ -70,7 +70,7 @@ static void errors(impipe_session *session) {
   impipe_pipeline *pipeline;
   impipe_result *result = NULL;
   impipe_session *other;
-  impipe_session_options options = {"cuda:x", 0, 0, 0};
+  impipe_session_options options = {"cuda:x", 0, 0, 0, NULL};
   impipe_cancel *cancel = impipe_cancel_new();
   float pixel = 1;
   impipe_image image = {&pixel, IMPIPE_SINGLE, 0, 1, 1, 1, 1, 4, 4, 4, 4, 0};

@@ -245,6 +245,16 @@ class Python(ProgramTest):
         self.assertRegex(str(caught.exception), r"^out of memory: the image takes at least \d+ MiB, "
                          r"and the session may take 1$")
 
+    def test_a_text_that_is_not_trusted_reads_below_its_folders(self):
+        self.write("in/k.txt", "1 2 1\n")
+        self.write("k.txt", "1 2 1\n")
+        pipeline = impipe.Pipeline(f"conv2 @{self.path('in/k.txt')}", sandbox=self.path("in"))
+        self.same(pipeline(ramp()), impipe.run("conv2 [1 2 1]", ramp()), "@file")
+        self.same(pickle.loads(pickle.dumps(pipeline))(ramp()), pipeline(ramp()), "pickled")
+        for sandbox in [self.path("in"), "on"]:
+            with self.assertRaisesRegex(impipe.PipelineError, "(?s)sandbox.*\\^"):
+                impipe.Pipeline(f"conv2 @{self.path('k.txt')}", sandbox=sandbox)
+
     def test_what_is_guessed_and_rounded_is_a_notice(self):
         for text, array, note in [
                 ("edge", colour(), "edge: colour images go through rgb2gray first"),
