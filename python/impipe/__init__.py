@@ -6,13 +6,13 @@
 from ._library import (Cancelled, DeviceError, Error, ImageError, OutOfMemory, PipelineError,
                        function)
 from ._pipeline import Cancel, Notice, Pipeline, Result, Table, Value, release_memory, run
-from ._program import files
+from ._program import files, ops
 
 __version__: str = function("version")().decode()
 __all__ = ["Cancel", "Cancelled", "DeviceError", "Error", "ImageError", "Notice", "OutOfMemory",
-           "Pipeline", "PipelineError", "Result", "Table", "Value", "files", "release_memory", "run"]
+           "Pipeline", "PipelineError", "Result", "Table", "Value", "files", "ops", "release_memory", "run"]
 
 # What a traceback and help() call them.
 for _public in (Cancel, Cancelled, DeviceError, Error, ImageError, Notice, OutOfMemory, Pipeline,
-                PipelineError, Result, files, release_memory, run):
+                PipelineError, Result, files, ops, release_memory, run):
     _public.__module__ = __name__

@@ -31,7 +31,7 @@ def files(text: str, inputs: str | os.PathLike[str] | Iterable[str | os.PathLike
     one that is given several times. Raises Error with the program's messages and exit code.
     """
     listed = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    command = [program(), "run"]
+    command: list[str] = [program(), "run"]
     if output is not None:
         command += ["-o", os.fspath(output)]
     for name, value in flags.items():
@@ -41,7 +41,18 @@ def files(text: str, inputs: str | os.PathLike[str] | Iterable[str | os.PathLike
                 command.append(flag)
             elif one is not False and one is not None:
                 command.append(f"{flag}={one}")
-    command += ["--", text, *(os.fspath(path) for path in listed)]
+    return _printed([*command, "--", text, *(os.fspath(path) for path in listed)])
+
+
+def ops(*words: str) -> str:
+    """What `impipe ops` prints: the operators; one of them in full; or those that do something.
+
+    >>> print(impipe.ops('imgaussfilt'))
+    """
+    return _printed([program(), "ops", *words])
+
+
+def _printed(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise Error(done.stderr.strip(), done.returncode)
