@@ -4,6 +4,7 @@
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/json_text.hpp"
@@ -28,10 +29,17 @@ std::string line_of(const std::string& file, const engine::FileFacts& facts) {
   if (!facts.detail.empty()) line += ", " + printable(facts.detail);
   if (facts.orientation != 1) line += fmt::format(", orientation {}", facts.orientation);
   if (facts.pages != 1) line += fmt::format(", {} pages", facts.pages);
+  const char* before = " (";
+  for (const io::PageAxis& axis : facts.axes) {
+    line += fmt::format("{}{} {}", std::exchange(before, ", "), axis.letter, axis.count);
+  }
+  if (!facts.axes.empty()) line += ")";
   return line + "\n";
 }
 
 std::string json_of(const std::string& file, const engine::FileFacts& facts) {
+  nlohmann::ordered_json axes = nlohmann::ordered_json::object();
+  for (const io::PageAxis& axis : facts.axes) axes[std::string(1, axis.letter)] = axis.count;
   const nlohmann::ordered_json json{{"file", file},
                                     {"format", facts.format},
                                     {"width", facts.size.width},
@@ -42,6 +50,7 @@ std::string json_of(const std::string& file, const engine::FileFacts& facts) {
                                     {"white", facts.type.white},
                                     {"orientation", facts.orientation},
                                     {"pages", facts.pages},
+                                    {"axes", axes},
                                     {"detail", facts.detail}};
   return json_text(json) + "\n";
 }

@@ -85,26 +85,11 @@ std::vector<SaveOfPart> saves_of(const Picture& picture) {
   return out;
 }
 
-// The numbers, from 0, of the pages that reach a part of those it goes through: those of the file,
-// the one that they become, or those of a volume of another size.
-std::vector<int> pages_before(const Picture& picture, size_t part) {
-  std::vector<int> pages = picture.pages ? picture.pages->numbers : std::vector<int>{0};
-  const std::vector<const Program*> parts = picture.parts();
-  for (size_t i = 0; i < part; ++i) {
-    const std::int64_t made = images_made(parts[i]->then->reduction, std::ssize(pages));
-    if (made == std::ssize(pages)) continue;
-    pages.resize(static_cast<size_t>(made));
-    std::iota(pages.begin(), pages.end(), 0);
-  }
-  return pages;
-}
-
 // What a name's fields are for a page, from 0, of those that reach a part of the picture.
 io::NameFields fields_of_page(const io::Input& input, const std::string& extension, size_t index,
                               const Picture& picture, size_t part, int page) {
   io::NameFields out = io::fields_of(input, extension, index, page);
-  const bool are_its_own = picture.pages && pages_before(picture, part) == picture.pages->numbers;
-  if (are_its_own) out.axes = picture.info->axes;
+  out.axes = picture.pages_before(part).axes;
   return out;
 }
 
@@ -121,7 +106,7 @@ Picture::Save save_of(const SaveOfPart& of, const io::Input& input, size_t index
   const auto name = io::NameTemplate::parse(
       input.frame ? io::with_frame_field(save.name_template) : save.name_template, "save");
   const ImageType& type = plans_of(picture)[of.part]->values[save.value].type;
-  const std::vector<int> all = pages_before(picture, of.part);
+  const std::vector<int> all = picture.pages_before(of.part).numbers;
   const io::OutputType output =
       io::output_type(picture.info, type, io::written_format(save.name_template), task.options.cls);
   check_half(task, input, output.format);
@@ -242,12 +227,25 @@ bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::Output
                                                       picture.output_format == io::Format::npy));
   });
 }
+// Why pages can't go along the axis that a stage names; empty where they can. An axis of one page
+// has no letter.
+std::string why_not_along(const Picture& picture) {
+  const std::vector<const Program*> parts = picture.parts();
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    const char axis = parts[i]->then->reduction.axis;
+    const PageList pages = picture.pages_before(i);
+    if (axis == 0 || pages.numbers.size() == 1 || !pages.axes.empty()) continue;
+    return "axis=" + std::string(1, axis) + ": its " + std::to_string(pages.numbers.size()) +
+           " pages have no axes, but for an NPY --axes names them; without axis= all become one";
+  }
+  return "";
+}
 
 // Why results whose pages are not those of the file have no names; empty where they have, or are no
 // such.
 std::string why_not_resized(const Picture& picture, const NamingTask& task) {
   const std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
-  const std::int64_t made = std::ssize(pages_before(picture, picture.parts().size() - 1));
+  const std::int64_t made = std::ssize(picture.pages_before(picture.parts().size() - 1).numbers);
   if (made == pages || task.target == nullptr || picture.has_one_result()) return "";
   const bool names_pages = task.target->name && task.target->name->has_page();
   const bool holds = holds_any_pages(picture.output_format);
@@ -268,12 +266,13 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
       name_frames(inputs[i], i, picture, extensions[i], task);
     }
     if (!picture.failure && picture.program) {
-      const std::string why = why_not_resized(picture, task);
+      std::string why = why_not_along(picture);
+      if (why.empty()) why = why_not_resized(picture, task);
       if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
     }
     if (picture.failure || !picture.pages) continue;
     const size_t last = picture.parts().size() - 1;
-    const std::vector<int> pages = pages_before(picture, last);
+    const std::vector<int> pages = picture.pages_before(last).numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
     if (picture.has_one_result()) {
       name_projection(inputs[i], i, picture, extensions[i], task);

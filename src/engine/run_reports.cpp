@@ -4,6 +4,7 @@
 #include <new>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/printable.hpp"
@@ -44,11 +45,12 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
 
 std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
                                       const PictureSettings& settings) {
-  std::set<std::pair<const Program*, bool>> seen;
+  std::set<std::tuple<const Program*, bool, bool>> seen;
   std::vector<FileReport::Row> kinds;
   for (const Picture& picture : pictures) {
     const bool has_pages = picture.stream || (picture.pages && picture.pages->numbers.size() > 1);
-    if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
+    if (!picture.program) continue;
+    if (!seen.insert({picture.program.get(), has_pages, picture.has_one_result()}).second) continue;
     const std::vector<const Program*> parts = picture.parts();
     for (size_t part = 0; part < parts.size(); ++part) {
       const Plan& plan = parts[part]->plan;

@@ -106,8 +106,12 @@ class StackRun {
     const Plan& plan = last.program->plan;
     Stacked out{plan.values[plan.result].type, last.sizes[static_cast<size_t>(plan.result)]};
     out.type.alpha = plan.result_alpha.has_value();
-    if (picture.pages && !picture.has_one_result()) out.pages = picture.pages->numbers.size();
+    out.pages = pages_of(picture).numbers.size();
     return out;
+  }
+  // That `stack` takes of a file.
+  static PageList pages_of(const Picture& picture) {
+    return picture.pages_before(picture.parts().size() - 1);
   }
   static std::string text_of(const Stacked& stacked) {
     ImageKind kind{stacked.type, stacked.size, {}};
@@ -148,8 +152,9 @@ class StackRun {
     out.first_part = static_cast<std::uint8_t>(first.parts().size());
     if (first.partners) out.partners = std::make_unique<Picture::Partners>(*first.partners);
     if (first.pages && !first.has_one_result()) {
-      out.pages = std::make_unique<Picture::Pages>(
-          Picture::Pages{.numbers = first.pages->numbers, .others = {}, .outputs = {}});
+      PageList pages = pages_of(first);
+      out.pages = std::make_unique<Picture::Pages>(Picture::Pages{
+          .numbers = std::move(pages.numbers), .others = {}, .outputs = {}, .axes = pages.axes});
     }
     return out;
   }

@@ -106,8 +106,10 @@ void choose_pages(Picture& picture, const RunOptions& options, const io::Reading
                                               : io::probe(picture.path, pages.front(), reading));
   }
   if (!keeps_others) others.clear();
-  picture.pages = std::make_unique<Picture::Pages>(
-      Picture::Pages{.numbers = std::move(pages), .others = std::move(others), .outputs = {}});
+  picture.pages = std::make_unique<Picture::Pages>(Picture::Pages{.numbers = std::move(pages),
+                                                                  .others = std::move(others),
+                                                                  .outputs = {},
+                                                                  .axes = picture.info->axes});
 }
 
 // Reads the header of a picture, and of its partners.
@@ -455,7 +457,7 @@ namespace {
 void check_sizes(const Picture& picture, const Program& program, const pipeline::Pipeline& pipeline,
                  std::int64_t max_pixels) {
   Size size = picture.info->size();
-  std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
+  PageList pages = picture.all_pages();
   for (const Program* part = &program;; part = part->then->program.get()) {
     const std::vector<Size> sizes =
         pipeline::planned_sizes(pipeline, part->lowered, size, picture.partner_sizes(), max_pixels);
@@ -463,10 +465,10 @@ void check_sizes(const Picture& picture, const Program& program, const pipeline:
     if (!part->then || size.width < 1 || size.height < 1) return;
     const ImageReduction& reduction = part->then->reduction;
     if (reduction.volume) {
-      size = reduction.volume->size(size, pages);
+      size = reduction.volume->size(size, std::ssize(pages.numbers));
       pipeline::check_size(pipeline, part->then->stage, size, max_pixels);
     }
-    pages = images_made(reduction, pages);
+    pages = pages_after(reduction, pages);
   }
 }
 

@@ -252,10 +252,11 @@ std::string describe(const ImageReduction& reduction) {
       return fmt::format("the pages are the planes of a volume, of which {} are held, on the host",
                          reduction.volume->held());
     case ImageReduction::Across::pages:
-      return reduction.is_by_order()
-                 ? "the pages of a file become one image, on the host; all of them wait, in memory "
-                   "or in the --scratch folder"
-                 : "the pages of a file become one image, on the host, as they come";
+      return fmt::format(
+          "the pages of a file{} become one image, on the host{}",
+          reduction.axis == 0 ? "" : fmt::format(" along its axis {}", reduction.axis),
+          reduction.is_by_order() ? "; all of them wait, in memory or in the --scratch folder"
+                                  : ", as they come");
     case ImageReduction::Across::files: break;
   }
   return reduction.is_by_order() ? "all files become one image, on the host; NPYs, FITS and "

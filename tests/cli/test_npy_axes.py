@@ -197,7 +197,7 @@ class Told(Axes):
         self.same(self.pixels("out.npy"), array[:, :, ::-1])
         self.assertIn("uint8 x3, white 255, 8-bit, axes CYX\n",
                       self.impipe("info", "in.npy", "--axes", "CYX").out)
-        self.assertIn("8-bit, axes ZYX (guessed), 3 pages\n", self.impipe("info", "in.npy").out)
+        self.assertIn("8-bit, axes ZYX (guessed), 3 pages (z 3)\n", self.impipe("info", "in.npy").out)
         plan = json.loads(self.impipe("plan", "fliplr", "in.npy", "--axes", "CYX", "--json").out)
         self.assertEqual(plan["input"]["channels"], 3)
         self.assertEqual(self.impipe("diff", "in.npy", "in.npy", "--axes", "CYX").code, 0)

@@ -10,6 +10,7 @@ const io::ImageInfo* ImageInfos::keep(io::ImageInfo info) {
   for (const std::string& channel : info.named) names += ' ' + channel;
   for (const std::string& page : info.page_names) names += '\n' + page;
   for (const int page : info.pictures) names += ' ' + std::to_string(page);
+  for (const io::PageAxis& axis : info.axes) names += axis.letter + std::to_string(axis.count);
   if (info.display) names += ' ' + to_string(*info.display);
   const std::string name =
       to_string(info.type) + ' ' + to_string(info.stored) + ' ' +

@@ -9,6 +9,13 @@
 #include "engine/batch/object_text.hpp"
 
 namespace impipe::engine {
+namespace {
+
+bool is_table(const ImageReduction& reduction) {
+  return reduction.volume && !reduction.volume->columns().empty();
+}
+
+}  // namespace
 
 bool is_written_outline(const PlanMeasurement& measurement, const Plan& plan,
                         const Picture& picture) {
@@ -56,14 +63,31 @@ std::vector<const Program*> Picture::parts() const {
   return out;
 }
 
+PageList Picture::all_pages() const {
+  return pages ? PageList{pages->numbers, pages->axes} : PageList{{0}, {}};
+}
+
+PageList Picture::pages_before(size_t part) const {
+  PageList out = all_pages();
+  const std::vector<const Program*> all = parts();
+  for (size_t i = 0; i < part; ++i) {
+    out = pages_after(all[i]->then->reduction, out);
+  }
+  return out;
+}
+
 bool Picture::is_one_image(size_t part) const {
   const std::vector<const Program*> all = parts();
-  return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(part),
-                     [](const Program* before) {
-                       const ImageReduction& reduction = before->then->reduction;
-                       return reduction.across == ImageReduction::Across::pages ||
-                              (reduction.volume && !reduction.volume->columns().empty());
-                     });
+  for (size_t i = 0; i < part; ++i) {
+    const ImageReduction& reduction = all[i]->then->reduction;
+    if (is_table(reduction)) return true;
+    if (reduction.volume && pages && pages->numbers.size() > 1) {
+      if (pages_before(i + 1).numbers.size() == 1) return true;
+    }
+    if (reduction.across != ImageReduction::Across::pages) continue;
+    if (reduction.axis == 0 || pages_before(i + 1).numbers.size() == 1) return true;
+  }
+  return false;
 }
 
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};

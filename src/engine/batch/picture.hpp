@@ -10,6 +10,7 @@
 
 #include "engine/batch/file_report.hpp"
 #include "engine/batch/operands.hpp"
+#include "engine/batch/page_groups.hpp"
 #include "engine/batch/profile.hpp"
 #include "engine/batch/stack_sink.hpp"
 #include "engine/batch/timeline.hpp"
@@ -47,6 +48,7 @@ struct Picture {
     std::vector<int> others;           // parts of an EXR that an EXR of the result has as they are
     bool apart = false;                // each page has a file of its own
     std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
+    std::vector<io::PageAxis> axes;    // of all pages of the file
   };
 
   // What a `save` of the plan writes.
@@ -104,6 +106,10 @@ struct Picture {
   const std::map<std::string, Size>& partner_sizes() const;
   // The parts of the pipeline that it goes through, as it has a program: to `stack`, or to the end.
   std::vector<const Program*> parts() const;
+  PageList all_pages() const;  // of the file
+  // The pages that reach a part, of those above: those of the file, the ones that they become, or
+  // those of a volume of another size.
+  PageList pages_before(size_t part) const;
   // Whether what reaches the part, of those above, is one image of all its pages.
   bool is_one_image(size_t part) const;
   // Of the last one of them.

@@ -61,7 +61,7 @@ bool PictureJob::is_wanted() const {
 std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
   std::vector<SizedPart> out;
   Size size = picture.info->size();
-  std::int64_t pages = picture.pages ? std::ssize(picture.pages->numbers) : 1;
+  PageList pages = picture.all_pages();
   const int last = picture.first_part + static_cast<int>(picture.parts().size()) - 1;
   for (int at = 0; at <= last; ++at) {
     const Program& program = part_of(*picture.program, at);
@@ -70,9 +70,9 @@ std::vector<PictureJob::SizedPart> PictureJob::sized_parts() const {
                                            picture.partner_sizes(), settings.decode.max_pixels)};
     size = part.sizes[static_cast<size_t>(program.plan.result)];
     if (program.then && program.then->reduction.volume) {
-      size = program.then->reduction.volume->size(size, pages);
+      size = program.then->reduction.volume->size(size, std::ssize(pages.numbers));
     }
-    if (program.then) pages = images_made(program.then->reduction, pages);
+    if (program.then) pages = pages_after(program.then->reduction, pages);
     if (at >= picture.first_part) out.push_back(std::move(part));
   }
   return out;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -55,18 +57,16 @@ void PagedPicture::check_is_wanted() const {
 
 void PagedPicture::begin_parts() {
   reducers_.clear();
-  std::int64_t pages = std::ssize(page_numbers());
-  for (const Program* part : picture_.parts()) {
-    if (part == &picture_.last_part()) continue;
-    const PageReducer::Options options{pages, settings_.memory / 2, settings_.scratch,
-                                       settings_.pool, [this] { check_is_wanted(); }};
-    const ImageReduction& reduction = part->then->reduction;
-    reducers_.push_back(std::make_unique<PageReducer>(reduction, options));
-    if (reduction.volume) {
-      std::string left_out = reduction.volume->left_out(pages);
-      if (!left_out.empty()) result_.notes.push_back(std::move(left_out));
-    }
-    pages = images_made(reduction, pages);
+  const std::vector<const Program*> parts = picture_.parts();
+  for (size_t index = 0; index + 1 < parts.size(); ++index) {
+    const ImageReduction& reduction = parts[index]->then->reduction;
+    const PageReducer::Options options{0, settings_.memory / 2, settings_.scratch, settings_.pool,
+                                       [this] { check_is_wanted(); }};
+    const PageList pages = picture_.pages_before(index);
+    reducers_.push_back(std::make_unique<AxisReducer>(reduction, options, pages));
+    if (!reduction.volume) continue;
+    std::string left_out = reduction.volume->left_out(std::ssize(pages.numbers));
+    if (!left_out.empty()) result_.notes.push_back(std::move(left_out));
   }
 }
 
@@ -78,7 +78,10 @@ Page PagedPicture::decode_page(size_t which, io::OpenPages& open) {
   io::DecodeOptions options = settings_.decode;
   options.page = number;
   options.open_pages = &open;
-  if (in_one_file) options.pages_together = page_numbers();
+  if (in_one_file) {
+    const size_t made = picture_.pages_before(picture_.parts().size() - 1).numbers.size();
+    options.pages_together = std::span(page_numbers()).first(std::min(made, page_numbers().size()));
+  }
   io::Decoded decoded;
   try {
     decoded = io::decode(file_, options);
@@ -122,10 +125,9 @@ bool PagedPicture::finish_parts() {
     check_is_wanted();
     reducers_[index]->finish(
         [&](Page page) { alike = alike && pass_on(index + 1, std::move(page)); });
-    const ImageStore* store = reducers_[index]->store();
-    if (store != nullptr && store->bytes_on_disk() > 0) {
-      result_.notes.push_back(fmt::format("its pages waited in {}, {} MiB",
-                                          store->folder().string(), store->bytes_on_disk() >> 20));
+    if (const auto& [bytes, folder] = reducers_[index]->on_disk(); bytes > 0) {
+      result_.notes.push_back(
+          fmt::format("its pages waited in {}, {} MiB", folder.string(), bytes >> 20));
     }
   }
   return alike;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/batch/page_reducer.hpp"
+#include "engine/batch/page_groups.hpp"
 #include "engine/batch/picture_worker.hpp"
 
 namespace impipe::engine {
@@ -58,7 +58,7 @@ class PagedPicture : public PictureWorker {
   int lane_ = 0;
   std::map<std::string, HostImage> operands_;
   std::vector<Page> made_;                              // instead of a file's: those of `stack`
-  std::vector<std::unique_ptr<PageReducer>> reducers_;  // one a part but the last
+  std::vector<std::unique_ptr<AxisReducer>> reducers_;  // one a part but the last
   std::optional<DisplayWindow> display_;
   bool as_floats_ = false;                   // whatever the type of the input's samples is
   EncodedPages encoded_;                     // the result

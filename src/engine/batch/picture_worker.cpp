@@ -308,7 +308,7 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
   PixelChange change{.before = input.stored, .type_before = input.type, .after = size};
   change.place = AffinePlace{};
   Size before = input.size();
-  std::int64_t pages = picture_.pages ? std::ssize(picture_.pages->numbers) : 1;
+  PageList pages = picture_.all_pages();
   for (int index = 0; index <= part_; ++index) {
     const Plan& lowered = part_of(*picture_.program, index).lowered;
     const std::vector<Size> sizes = pipeline::planned_sizes(
@@ -321,14 +321,14 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
     const auto& then = part_of(*picture_.program, index).then;
     if (index == part_ || !then) continue;
     if (const VolumeOperation* volume = then->reduction.volume.get()) {
-      const Size after = volume->size(before, pages);
+      const Size after = volume->size(before, std::ssize(pages.numbers));
       if (!volume->stretches()) change.place.reset();
       if (change.place && after != before) {
         change.place = composed(*change.place, resized_place(before, after));
       }
       before = after;
     }
-    pages = images_made(then->reduction, pages);
+    pages = pages_after(then->reduction, pages);
   }
   if (change.place) {
     change.place = composed(io::oriented_place(input.orientation, input.size()), *change.place);
@@ -340,8 +340,9 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
   change.values = value != 0 || part_ > 0;
   // A file of one picture has it wherever it is written.
   change.pages =
-      input.pages > 1 && (!job_.has_pages() || apart || picture_.has_one_result() ||
-                          static_cast<int>(picture_.pages->numbers.size()) < input.pages);
+      input.pages > 1 &&
+      (!job_.has_pages() || apart ||
+       std::ssize(picture_.pages_before(picture_.parts().size() - 1).numbers) != input.pages);
   return change;
 }
 
@@ -380,7 +381,15 @@ io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pa
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
   if (format == io::Format::fits) return io::join_fits_pages(pages);
   if (format == io::Format::npy) {
-    return io::join_npy_pages(pages, is_image ? metadata_.npy.get() : nullptr);
+    if (!is_image || !metadata_.npy) return io::join_npy_pages(pages, nullptr);
+    io::NpyAxes axes = *metadata_.npy;
+    const PageList list = picture_.pages_before(picture_.parts().size() - 1);
+    const bool are_these = picture_.pages && list.numbers.size() == pages.size();
+    for (const io::PageAxis& axis : are_these ? picture_.pages->axes : list.axes) {
+      const bool is_left = std::ranges::find(list.axes, axis) != list.axes.end();
+      if (!is_left && !list.axes.empty()) axes = io::without(axis, std::move(axes));
+    }
+    return io::join_npy_pages(pages, &axes);
   }
   // The parts of an EXR in their order.
   const Picture::Pages& of = *picture_.pages;

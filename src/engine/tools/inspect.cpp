@@ -57,6 +57,7 @@ FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
           info.size(),
           info.orientation,
           info.pages,
+          info.axes,
           info.detail,
           info.display};
 }

@@ -9,6 +9,7 @@
 #include "core/display_window.hpp"
 #include "core/image.hpp"
 #include "core/plan.hpp"
+#include "io/picture/image_info.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {
@@ -19,6 +20,7 @@ struct FileFacts {
   Size size;
   int orientation = 1;  // EXIF, 1 to 8
   int pages = 1;
+  std::vector<io::PageAxis> axes = {};        // of the pages
   std::string detail;                         // "8-bit palette, interlaced"
   std::optional<DisplayWindow> display = {};  // see io::ImageInfo
 };

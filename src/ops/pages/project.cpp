@@ -12,8 +12,11 @@ const RegisterOperator project_operator{{
                     .help = "of a pixel's values in all pages",
                     .words = {"max", "min", "mean", "sum", "std", "median"},
                     .required = true},
-                   class_of_result()},
+                   class_of_result(),
+                   axis_of_pages()},
     .details = R"(Stages before it run on each page, stages after it on the one image.
+axis=z takes the pages that differ in z alone, one image for each place along the other axes (of OME-TIFF
+  and ImageJ's TIFFs, NIfTI, DICOM, Zarr, and NPY with --axes); without it all pages become one.
 Pages must be equal in size, class and channels. max, min, mean and median keep class and white:
   mean and median are rounded once, ties up (logical: >= 0.5); of an even number of pages the
   median is the mean of the two middle values.

@@ -14,6 +14,7 @@ ImageReduction reduction_of(const Call& call, ImageReduction::Across across) {
   out.across = across;
   const auto operation = std::ranges::find(operations, call.word("operation"));
   out.operation = static_cast<ImageReduction::Operation>(operation - operations.begin());
+  if (call.has("axis")) out.axis = call.word("axis").front();
   const std::string& cls = call.has("class") ? call.word("class") : "";
   if (cls == "single") out.cls = PixelClass::single;
   if (cls == "uint8") out.cls = PixelClass::uint8;

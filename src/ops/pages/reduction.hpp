@@ -16,7 +16,13 @@ inline Parameter class_of_result() {
           .words = {"single", "uint8", "uint16"}};
 }
 
-// The operation and the class of the result, as the call says them.
+inline Parameter axis_of_pages() {
+  return {.name = "axis",
+          .help = "of the file's axes the one to go along; the pages along the others stay apart",
+          .words = {"z", "t", "c"}};
+}
+
+// The operation, the axis and the class of the result, as the call says them.
 ImageReduction reduction_of(const Call& call, ImageReduction::Across across);
 
 }  // namespace impipe::ops

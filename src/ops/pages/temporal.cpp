@@ -19,11 +19,13 @@ const RegisterOperator temporal_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 1000,
-                    .fallback = "5"}},
+                    .fallback = "5"},
+                   axis_of_pages()},
     .details =
         R"(Page z is made of the pages z - a to z - a + n - 1, a = floor((n - 1) / 2); the first and the last
 page stand for those that are not there. As many pages as before; class and white stay, rounded once
-as project does. Pages must be equal in size, class and channels. n pages are held at a time.
+as project does. axis=t goes along the file's axis of that name (see project), where pages follow each other in the file
+  without it. Pages must be equal in size, class and channels. n pages are held at a time.
 An image kept with `as`, and a number of `as`, are of one page: they end here. On the host.)",
     .example = "temporal median n=5",
     .accuracy = "exact; mean of single 1e-6 relative",

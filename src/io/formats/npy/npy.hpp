@@ -24,6 +24,9 @@ Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> s
 // is one, and without `axes` it is the first. Throws Error where pages differ.
 Bytes join_npy_pages(std::span<const Bytes> pages, const NpyAxes* axes);
 
+// Without an axis of the pages, that letter.
+NpyAxes without(const PageAxis& axis, NpyAxes axes);
+
 // "20, 64, 64", or "20,", as numpy says it between parentheses.
 std::string shape_text(std::span<const std::int64_t> shape);
 

@@ -186,6 +186,14 @@ PagesInArray pages_in_array(const NpyArray& page, std::int64_t pages, const NpyA
 
 }  // namespace
 
+NpyAxes without(const PageAxis& axis, NpyAxes axes) {
+  const size_t at = axes.letters.find(static_cast<char>(axis.letter - 'a' + 'A'));
+  if (at == axes.letters.npos) return axes;
+  axes.letters.erase(at, 1);
+  axes.shape.erase(axes.shape.begin() + static_cast<std::ptrdiff_t>(at));
+  return axes;
+}
+
 Bytes join_npy_pages(std::span<const Bytes> pages, const NpyAxes* axes) {
   const NpyArray first = npy_array(ByteSource(pages.front()));
   const std::int64_t item = first.type[3] - '0';

@@ -70,6 +70,62 @@ class ImagejText {
   std::vector<std::string> lines_;
 };
 
+bool is_ome(std::string_view text) { return text.starts_with("<?xml") || text.starts_with("<OME"); }
+
+// An attribute of a tag of XML; empty where it has none.
+std::string_view attribute(std::string_view tag, const std::string& name) {
+  const std::string begin = " " + name + "=\"";
+  const size_t at = tag.find(begin);
+  if (at == tag.npos) return {};
+  const std::string_view value = tag.substr(at + begin.size());
+  return value.substr(0, value.find('"'));
+}
+
+// The first element of this name behind `from`, without what is in it; moves `from` behind it.
+std::string_view next_tag(std::string_view text, std::string_view name, size_t& from) {
+  const size_t begin = text.find(name, from);
+  const size_t end = begin == text.npos ? begin : text.find('>', begin);
+  from = end;
+  return end == text.npos ? std::string_view() : text.substr(begin, end - begin);
+}
+
+// The axes of the one image of an OME-XML whose planes lie in directories in the order that it
+// names; none where the elements TiffData give them other places.
+std::vector<PageAxis> ome_axes(std::string_view text, std::int64_t pages) {
+  size_t from = 0;
+  const std::string_view pixels = next_tag(text, "<Pixels ", from);
+  if (pixels.empty() || text.substr(from).find("<Pixels ") != text.npos) return {};
+  size_t in_channel = from;
+  const std::string_view channel = next_tag(text, "<Channel ", in_channel);
+  const std::int64_t samples =
+      std::max<std::int64_t>(1, number_in(attribute(channel, "SamplesPerPixel")));
+  const std::string_view order = attribute(pixels, "DimensionOrder");
+  if (order.size() != 5 || !order.starts_with("XY")) return {};
+  std::vector<PageAxis> out;  // the fastest first
+  std::int64_t count = 1;
+  for (const char letter : order.substr(2)) {
+    std::int64_t along = number_in(attribute(pixels, std::string("Size") + letter));
+    if (letter == 'C') along /= samples;
+    if (along < 1 || along > pages) return {};
+    out.push_back({static_cast<char>(letter - 'A' + 'a'), static_cast<int>(along)});
+    count = product(count, along);
+  }
+  if (count != pages) return {};
+  while (from != text.npos) {
+    const std::string_view data = next_tag(text, "<TiffData", from);
+    std::int64_t place = 0, below = 1;
+    for (const PageAxis& axis : out) {
+      const std::string first = std::string("First") + static_cast<char>(axis.letter - 'a' + 'A');
+      place += number_in(attribute(data, first)) * below;
+      below *= axis.count;
+    }
+    if (place != number_in(attribute(data, "IFD"))) return {};
+  }
+  std::erase_if(out, [](const PageAxis& axis) { return axis.count == 1; });
+  std::ranges::reverse(out);
+  return out;
+}
+
 constexpr std::string_view dimensions[] = {"channels", "slices", "frames"};
 
 std::int64_t imagej_planes(std::string_view description, const TiffLayout& l) {
@@ -185,7 +241,7 @@ void set_pages(std::string& text, const ShapeText& shape, size_t page, std::int6
 }  // namespace
 
 bool may_describe_stack(std::string_view begin) {
-  return is_imagej(begin) || begin.starts_with('{') || begin.starts_with("shape=");
+  return is_imagej(begin) || is_ome(begin) || begin.starts_with('{') || begin.starts_with("shape=");
 }
 
 bool describes_whole_file(std::string_view description) { return is_imagej(description); }
@@ -197,6 +253,7 @@ std::int64_t described_planes(std::string_view description, const TiffLayout& la
 }
 
 std::vector<PageAxis> described_axes(std::string_view description, std::int64_t pages) {
+  if (is_ome(description)) return ome_axes(description, pages);
   if (!is_imagej(description)) return {};
   const ImagejText text(description);
   std::vector<PageAxis> out;

@@ -1,4 +1,5 @@
-// What ImageJ and tifffile write into a TIFF's ImageDescription about the pages of a stack.
+// What ImageJ, tifffile and writers of OME-XML write into a TIFF's ImageDescription about the pages
+// of a stack.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ bool may_describe_stack(std::string_view begin);
 bool describes_whole_file(std::string_view description);
 // How many planes of this layout the description says that there are; 1 where it says nothing.
 std::int64_t described_planes(std::string_view description, const TiffLayout& layout);
-// The axes of so many pages of a whole file, by ImageJ's description; none where it says nothing of
-// them, or something else.
+// The axes of so many pages of a whole file, by ImageJ's description or OME-XML; none where it says
+// nothing of them, or something else.
 std::vector<PageAxis> described_axes(std::string_view description, std::int64_t pages);
 // The description for a file with `pages` of these planes, one directory each. Adds to `lost` the
 // names of dimensions that these pages no longer have.
