@@ -186,6 +186,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.subsampling = options.subsampling;
   settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;
   settings.codec_place = options.codec_place;
+  settings.by_frames = !pipeline.has_reduction();
   settings.pipes = memory;
   settings.memory = memory;
   settings.scratch = options.scratch;

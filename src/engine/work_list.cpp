@@ -120,8 +120,9 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
   } else if (picture.is_stdin || !picture.missing_frame || !black) {
     io::Bytes content;
     std::shared_ptr<io::FrameReader> frames;
+    std::shared_ptr<io::FrameReader>* const reader = settings.by_frames ? &frames : nullptr;
     if (picture.is_stdin) {
-      content = io::read_picture(STDIN_FILENO, settings.pipes, &frames);
+      content = io::read_picture(STDIN_FILENO, settings.pipes, reader);
       picture.info = infos.keep(frames ? io::info_of(frames->header())
                                        : io::probe(content, {}, settings.decode.reading));
     } else {
@@ -129,7 +130,7 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
           io::probe(picture.path, content, settings.pipes, settings.decode.reading, &frames));
     }
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
-    if (picture.info->format == io::Format::y4m) {
+    if (picture.info->format == io::Format::y4m && settings.by_frames) {
       if (picture.info->stored.pixels() > settings.decode.max_pixels) {
         io::fail("too many pixels: ", to_string(picture.info->stored),
                  " is more than the limit of ", settings.decode.max_pixels, " (--max-pixels)");
@@ -481,10 +482,6 @@ void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress&
   for (Picture& picture : work.pictures) {
     if (picture.failure) continue;
     try {
-      if (picture.stream && lanes.pipeline().has_reduction()) {
-        throw Error(
-            "it is a stream of frames, and stages that make one image of several take pages");
-      }
       auto program =
           lanes.program(picture.info->type, picture.partner_types(), picture.info->display);
       check_sizes(picture, *program, lanes.pipeline(), options.max_pixels);

@@ -125,6 +125,7 @@ struct PictureSettings {
   io::PipeBudget pipes = 0;  // bytes of pipes that may be kept, of those that --memory allows
   io::DecodeOptions decode;
   io::EncodeOptions encode;
+  bool by_frames = true;  // frames of a stream go by themselves, as they come; else they are pages
   bool shrink_on_load = false;
   CodecPlace codec_place = CodecPlace::automatic;
   ThreadPool* pool = nullptr;
