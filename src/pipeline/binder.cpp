@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/expression.hpp"
+#include "core/page_column.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "pipeline/arguments.hpp"
@@ -54,6 +56,8 @@ struct Names {
   std::set<std::string> images, numbers;
   // Those of one page, or file, by the stage that has made one image of several since.
   std::map<std::string, std::string, std::less<>> ended;
+  // The measurement before, if it is of all pages together.
+  std::string across;
 
   void end_at(const std::string& reduction) {
     for (const auto* names : {&images, &numbers}) {
@@ -222,6 +226,17 @@ const Operator* of_volume(const Operator* op,
   return is_volume ? find_operator("bwlabeln") : op;
 }
 
+// A measurement of all pages together is of one image that is made of them.
+void gather_pages(const Script& script, const Stage& stage, Names& names, Pipeline& pipeline) {
+  if (!std::exchange(names.across, stage.name).empty()) return;
+  BoundStage& pages = pipeline.stages.emplace_back(
+      BoundStage{.span = stage.span, .text = std::string(page_column().name)});
+  pages.call.emplace(page_column(), std::map<std::string, ParameterValue, std::less<>>(),
+                     script.text, script.origin, stage.span);
+  check_reduction(script, pipeline, stage, *pages.call);
+  names.end_at(stage.name);
+}
+
 // Gives a stage of an operator its call, and the pipeline the images that it needs.
 void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& pipeline,
                    BoundStage& bound) {
@@ -250,7 +265,9 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
           std::string(op->name) + ": there is no number '" + name + "'; `mean2 as m` makes one");
     }
   }
+  const bool is_across = values.contains("across");
   bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
+  if (is_across) gather_pages(script, stage, names, pipeline);
   const bool several = takes_several(*bound.call);
   if (several) check_reduction(script, pipeline, stage, *bound.call);
   for (const Parameter& p : op->parameters) {
@@ -320,6 +337,12 @@ Pipeline bind(const Script& script) {
     if (!bound.measured_as.empty()) {
       names.numbers.insert(bound.measured_as);
       names.ended.erase(bound.measured_as);
+    }
+    if (!names.across.empty() && !(bound.call && bound.call->given("across"))) {
+      throw error_at(script, stage.span,
+                     names.across +
+                         " across=pages is of all pages as one image, which nothing follows but "
+                         "other measurements across=pages");
     }
     pipeline.stages.push_back(std::move(bound));
   }

@@ -227,6 +227,137 @@ class Pipelines(Stacking):
         np.testing.assert_array_equal(self.pixels("min.png"), self.volume.min(axis=0))
         np.testing.assert_array_equal(self.pixels("out.png"), 255 - self.volume.min(axis=0))
 
+    def test_along_an_axis(self):
+        volume = np.random.default_rng(4).integers(0, 65536, (2, 3, 4, 5, 7), np.uint16)  # T Z C Y X
+        tifffile.imwrite(self.path("a.tif"), volume, imagej=True, metadata={"axes": "TZCYX"})
+        tifffile.imwrite(self.path("b.ome.tif"), volume, metadata={"axes": "TZCYX"}, ome=True,
+                         photometric="minisblack")
+        for name in ("a.tif", "b.ome.tif"):
+            for at, axis in enumerate("tzc"):
+                for operation, wanted in (("max", volume.max(axis=at)),
+                                          ("median", cast(np.median(volume, axis=at), np.uint16))):
+                    with self.subTest(name=name, axis=axis, operation=operation):
+                        self.impipe(f"project {operation} axis={axis}", name, "-o", "out.npy")
+                        got = self.pixels("out.npy")
+                        np.testing.assert_array_equal(got.reshape(wanted.shape), wanted)
+                window = np.moveaxis(volume, at, 0)
+                padded = np.concatenate([window[:1], window, window[-1:]])
+                wanted = np.stack([padded[i:i + 3].max(axis=0) for i in range(len(window))])
+                self.impipe(f"temporal max n=3 axis={axis}", name, "-o", "out.tif")
+                np.testing.assert_array_equal(self.pages("out.tif").reshape(volume.shape),
+                                              np.moveaxis(wanted, 0, at))
+            # One after the other, and their names.
+            self.impipe("project max z | save s/{t}_{c}.png | project min t", name, "-o", "o/{c}.png")
+            for c in range(4):
+                np.testing.assert_array_equal(self.pixels(f"o/{c + 1}.png"),
+                                              volume[:, :, c].max(axis=1).min(axis=0))
+                np.testing.assert_array_equal(self.pixels(f"s/2_{c + 1}.png"),
+                                              volume[1, :, c].max(axis=0))
+        # An NPY's C are the channels of a pixel.
+        np.save(self.path("c.npy"), volume)
+        for at, axis in enumerate("tz"):
+            self.impipe(f"project min axis={axis}", "c.npy", "-o", "out.npy", "--axes", "TZCYX")
+            got = self.pixels("out.npy")
+            self.assertEqual(got.shape, volume.min(axis=at).shape)
+            np.testing.assert_array_equal(got, volume.min(axis=at))
+        # Some pages: what is left along the axis.
+        self.impipe("project sum z", "a.tif", "-o", "out.npy", "--pages", "1-9")
+        wanted = [volume[0, :3 if c == 0 else 2, c].sum(axis=0, dtype=float) for c in range(4)]
+        np.testing.assert_array_equal(self.pixels("out.npy"), np.float32(wanted))
+        run = self.impipe("project max c | mean2", "a.tif")
+        self.assertEqual([line.split("\t")[:2] for line in run.out.splitlines()[1:]],
+                         [["a.tif", str(page)] for page in range(1, 7)])
+        self.impipe("project max z", "a.tif", "-o", "out.tif")
+        with tifffile.TiffFile(self.path("out.tif")) as made:
+            np.testing.assert_array_equal(made.asarray().reshape(2, 4, 5, 7), volume.max(axis=1))
+        self.picture("one.png")
+        self.impipe("project max axis=t", "one.png", "-o", "out.png")
+        np.testing.assert_array_equal(self.pixels("out.png"), ramp())
+
+    def test_frames_are_pages(self):
+        frames = np.random.default_rng(5).integers(16, 236, (9, 20, 30), np.uint8)
+        head = b"YUV4MPEG2 W30 H20 F25:1 Ip A1:1 Cmono\n"
+        data = head + b"".join(b"FRAME\n" + frame.tobytes() for frame in frames)
+        self.write("a.y4m", data)
+        self.impipe("imadd 0", "a.y4m", "-o", "f/{page}.npy")
+        frames = np.stack([self.pixels(f"f/{page}.npy") for page in range(1, 10)])
+        for name in ("a.y4m", "-"):
+            self.impipe("project median", name, "-o", "out.npy", stdin=data if name == "-" else None)
+            np.testing.assert_array_equal(self.pixels("out.npy"), np.median(frames, axis=0))
+        self.impipe("temporal max n=3", "a.y4m", "-o", "out.y4m")
+        self.impipe("imadd 0", "out.y4m", "-o", "g/{page}.npy")
+        padded = np.concatenate([frames[:1], frames, frames[-1:]])
+        for page in range(9):
+            np.testing.assert_array_equal(self.pixels(f"g/{page + 1}.npy"),
+                                          padded[page:page + 3].max(axis=0))
+        self.impipe("stack mean class=single", "a.y4m", "out.y4m", "-o", "out.npy")
+        self.assertEqual(self.pixels("out.npy").shape, (9, 20, 30))
+        run = self.impipe("project max", "a.y4m", "-o", "out.png", "--pages", "2-4")
+        np.testing.assert_array_equal(self.pixels("out.png"), frames[1:4].max(axis=0))
+
+    def test_measurements_across_pages(self):
+        volume = self.volume
+        run = self.impipe("mean2 across=pages | std2 across=file | min across=pages | max across=pages "
+                          "| sum across=pages | graythresh across=pages", "stack.tif")
+        lines = [line.split("\t") for line in run.out.splitlines()]
+        self.assertEqual(lines[0], ["file", "mean2", "std2", "min", "max", "sum", "graythresh"])
+        self.assertEqual(len(lines), 2)
+        # Otsu's threshold of all pixels, from its definition.
+        h = np.bincount(volume.ravel(), minlength=256).astype(float)
+        spread = [0.0]
+        for t in range(1, 256):
+            b, w = h[:t].sum(), h[t:].sum()
+            apart = (np.arange(t) @ h[:t] / b - np.arange(t, 256) @ h[t:] / w) if b and w else 0
+            spread.append(b * w * apart**2)
+        best = np.flatnonzero(np.isclose(spread, max(spread), rtol=1e-12)) - 1
+        np.testing.assert_allclose([float(number) for number in lines[1][1:]],
+                                   [volume.mean(), volume.std(ddof=1), volume.min(), volume.max(),
+                                    volume.sum(), best.mean() / 255])
+        self.picture("tall.png", np.concatenate(list(volume)))
+        for measurement in ("stretchlim", "multithresh 2", "entropy", "imhist 16"):
+            run = self.impipe(f"imcomplement | {measurement} across=pages", "stack.tif")
+            tall = self.impipe(f"imcomplement | {measurement}", "tall.png")
+            self.assertEqual(run.out.replace("stack.tif", "tall.png"), tall.out)
+        # A file of one page is a stack of one; devices and files do not matter.
+        self.assertEqual(self.impipe("mean2 across=pages", "tall.png").out,
+                         self.impipe("mean2", "tall.png").out)
+        self.assertEqual(self.impipe("std2 across=pages", "stack.tif", "--backend", "opencl").out,
+                         self.impipe("std2 across=pages", "stack.tif").out)
+        run = self.impipe("mean2 across=pages | imadd 1", "stack.tif", "-o", "o.png", code=2)
+        self.assertIn("mean2 across=pages is of all pages as one image, which nothing follows but other "
+                      "measurements across=pages", run.err)
+        run = self.impipe("phantom | mean2 across=pages", code=2)
+        self.assertIn("mean2: the pipeline makes its own image, and there are no others", run.err)
+
+    def test_axes_that_are_not_there(self):
+        run = self.impipe("project max axis=z", "stack.tif", "-o", "out.png", code=1)
+        self.assertIn("axis=z: its 7 pages have no axes, but for an NPY --axes names them; without "
+                      "axis= all become one", run.err)
+        volume = np.zeros((2, 3, 4, 5), np.uint8)
+        tifffile.imwrite(self.path("a.tif"), volume, imagej=True, metadata={"axes": "TZYX"})
+        run = self.impipe("project max axis=z", "a.tif", "-o", "out.png", code=1)
+        self.assertIn("its 6 pages become 2, which -o NAME.tif or NAME.npy holds, a file for each "
+                      "input", run.err)
+
+    def test_axes_of_ome(self):
+        volume = np.zeros((2, 3, 4, 5), np.uint8)
+        tifffile.imwrite(self.path("a.ome.tif"), volume, metadata={"axes": "TZYX"}, ome=True,
+                         photometric="minisblack")
+        with tifffile.TiffFile(self.path("a.ome.tif")) as file:
+            text = file.pages[0].description
+        self.assertIn(", 6 pages (t 2, z 3)", self.impipe("info", "a.ome.tif").out)
+        self.assertIn('"axes":{"t":2,"z":3}', self.impipe("info", "--json", "a.ome.tif").out)
+        planes = "".join(f'<TiffData IFD="{i}" FirstZ="{i % 3}" FirstT="{i // 3}" PlaneCount="1"/>'
+                         for i in range(6))
+        odd = "".join(f'<TiffData IFD="{5 - i}" FirstZ="{i % 3}" FirstT="{i // 3}"/>' for i in range(6))
+        begin, end = text.index("<TiffData"), text.index("</Pixels>")
+        for data, known in ((planes, True), (odd, False), ("", True)):
+            changed = text[:begin] + data + text[end:]
+            tifffile.imwrite(self.path("b.tif"), volume, description=changed.encode(), metadata=None,
+                             photometric="minisblack")
+            said = "6 pages (t 2, z 3)" if known else "6 pages\n"
+            self.assertIn(said, self.impipe("info", "b.tif").out)
+
     def test_a_file_of_one_page(self):
         self.picture("one.png")
         self.impipe("project median", "one.png", "-o", "out.png")

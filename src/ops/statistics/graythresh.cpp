@@ -1,5 +1,6 @@
 // graythresh: Otsu's threshold.
 #include "ops/images.hpp"
+#include "ops/statistics/across.hpp"
 #include "ops/statistics/otsu.hpp"
 
 // in: a histogram h with one bin a code. The between-class variance of a cut before bin t is
@@ -165,7 +166,7 @@ const RegisterOperator graythresh_operator{{
     .name = "graythresh",
     .help = "Otsu's threshold, on the unit scale",
     .category = "statistics",
-    .parameters = {measured_image_parameter()},
+    .parameters = {measured_image_parameter(), across_parameter()},
     .classes = no_logical,
     .one_channel = true,
     .details =
@@ -184,7 +185,7 @@ const RegisterOperator otsuthresh_operator{{
     .name = "otsuthresh",
     .help = "Otsu's threshold of the current image, on the unit scale: graythresh by another name",
     .category = "statistics",
-    .parameters = {measured_image_parameter()},
+    .parameters = {measured_image_parameter(), across_parameter()},
     .classes = no_logical,
     .one_channel = true,
     .details = "graythresh.",

@@ -1,5 +1,6 @@
 // imhist: how many pixels have which value.
 #include "ops/images.hpp"
+#include "ops/statistics/across.hpp"
 
 namespace impipe::ops {
 namespace {
@@ -29,7 +30,8 @@ const RegisterOperator imhist_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 65536},
-                   measured_image_parameter()},
+                   measured_image_parameter(),
+                   across_parameter()},
     .details =
         "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
         "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"

@@ -1,6 +1,7 @@
 // mean2, std2, sum, min, max and all of them together (stats): one number an image, or one a
 // channel.
 #include "ops/images.hpp"
+#include "ops/statistics/across.hpp"
 #include "ops/statistics/mean.hpp"
 
 // Across the channels.
@@ -130,7 +131,7 @@ const RegisterOperator mean2_operator{{
     .name = "mean2",
     .help = "mean of all values",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details =
         "The sum over the number of values, in double, on the image's own scale. The image goes\n"
         "on unchanged; the number becomes a column of the report: mean2, the second one of a\n"
@@ -146,7 +147,7 @@ const RegisterOperator std2_operator{{
     .name = "std2",
     .help = "standard deviation of all values",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double; 0 for one value. Of integer classes\n"
                "from exact sums in one pass, of single in two.",
     .example = "std2 each",
@@ -160,7 +161,7 @@ const RegisterOperator sum_operator{{
     .name = "sum",
     .help = "sum of all values",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "Exact in 64 bits for integer classes, in double for single.",
     .example = "imbinarize | sum",
     .accuracy = "exact for integer classes; 1e-15 relative to the sum of |x| for single",
@@ -179,7 +180,7 @@ const RegisterOperator min_operator{{
     .name = "min",
     .help = "smallest value",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
@@ -198,7 +199,7 @@ const RegisterOperator max_operator{{
     .name = "max",
     .help = "largest value",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
@@ -217,7 +218,7 @@ const RegisterOperator stats_operator{{
     .name = "stats",
     .help = "min, max, sum, mean2 and std2 together",
     .category = "statistics",
-    .parameters = {which_columns, measured_image_parameter()},
+    .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details =
         "The same numbers as the five operators, as five columns, in one pass over the image; for\n"
         "single std2 is a second one, about the mean. -o NAME.npy saves the five in this order.",

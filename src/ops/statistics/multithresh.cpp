@@ -1,5 +1,6 @@
 // multithresh: several thresholds, Otsu's criterion for more than two classes.
 #include "ops/images.hpp"
+#include "ops/statistics/across.hpp"
 #include "ops/statistics/finite.hpp"
 
 // A whole number: a float would round what lies just below a half up to it.
@@ -121,7 +122,8 @@ const RegisterOperator multithresh_operator{{
                     .low = 1,
                     .high = 20,
                     .fallback = "1"},
-                   measured_image_parameter()},
+                   measured_image_parameter(),
+                   across_parameter()},
     .one_channel = true,
     .details =
         "256 bins between the smallest and the largest finite value; the cuts that make\n"

@@ -1,5 +1,6 @@
 // stretchlim: limits between which an image's values lie but for a part at each end.
 #include "ops/images.hpp"
+#include "ops/statistics/across.hpp"
 #include "ops/statistics/histogram_limits.hpp"
 
 // in: a histogram with one bin a code; args: low_part, high_part, white.
@@ -99,7 +100,8 @@ const RegisterOperator stretchlim_operator{{
                     .low = 0,
                     .high = 1,
                     .fallback = "0.01,0.99"},
-                   measured_image_parameter()},
+                   measured_image_parameter(),
+                   across_parameter()},
     .classes = no_logical,
     .details =
         "For each channel, with the N pixels sorted: low = s[floor(tol1 N)],\n"

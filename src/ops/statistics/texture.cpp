@@ -6,6 +6,7 @@
 #include "core/pair_code.hpp"
 #include "ops/images.hpp"
 #include "ops/point/class_conversion.hpp"
+#include "ops/statistics/across.hpp"
 
 // in: [channels][bins] counts.
 IMPIPE_SCALAR_BODY(entropy_of_counts, {
@@ -162,7 +163,7 @@ const RegisterOperator entropy_operator{{
     .name = "entropy",
     .help = "entropy of all values, in bits",
     .category = "statistics",
-    .parameters = {measured_image_parameter()},
+    .parameters = {measured_image_parameter(), across_parameter()},
     .details = "-sum p log2 p over the 256 values of im2uint8 (logical: over both), p being the\n"
                "part of all channels' values that have this one. entropyfilt has it around each\n"
                "pixel.",
