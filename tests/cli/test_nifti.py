@@ -54,6 +54,9 @@ class Nifti(ProgramTest):
         self.write("in/b.csv.gz", gzipped(b"1,2,3\n" * 1000))
         run = self.impipe("mean2", "in")
         self.assertEqual({line.split("\t")[0] for line in run.lines()[1:]}, {"in/a.nii.gz"})
+        self.impipe("project max", "in", "-o", "out", "--format", "png")
+        self.impipe("project max", "in", "-o", "{stem}_max.png")
+        self.assertEqual((self.tree("out"), os.path.exists(self.path("a_max.png"))), (["a.png"], True))
 
     def test_a_file_of_nibabel(self):
         z, y, x = np.mgrid[0:3, 0:4, 0:5]
@@ -113,13 +116,37 @@ class Nifti(ProgramTest):
         self.assertEqual(run.err, "impipe: b.nii: decode: it has no window; give --window "
                                   "CENTRE,WIDTH\n")
 
+    def test_pairs_of_files(self):
+        # As nibabel 5.4.2 writes a Nifti1Pair and a Nifti2Pair: an offset of 0 into the other file.
+        values = noise((3, 5, 7), "int16")
+        for version, magic, at in ((1, b"ni1\0", 108), (2, b"ni2\0\r\n\x1a\n", 168)):
+            for order in "<>":
+                for skipped in (0, 16):
+                    head = bytearray(nifti(values[:0], version, order, magic=magic))
+                    head[:len(head) - 4] = nifti(values, version, order, magic=magic)[:len(head) - 4]
+                    size = 4 if version == 1 else 8
+                    head[at:at + size] = np.array(skipped, order + ("f4" if version == 1 else "i8")).tobytes()
+                    self.write("in/a.img", b"x" * skipped + values.astype(order + "i2").tobytes())
+                    self.write("in/a.hdr", bytes(head[:-4]))
+                    run = self.impipe("rot90 0", "in/a.hdr", "-o", "out.npy")
+                    self.assertEqual(run.err, "")
+                    np.testing.assert_array_equal(np.load(self.path("out.npy")), values)
+        self.assertIn("NIfTI, 7x5", self.impipe("info", "in/a.hdr").out)
+        self.assertEqual(len(self.impipe("mean2", "in").lines()), 4)  # pages of one file
+        os.truncate(self.path("in/a.img"), 100)
+        run = self.impipe("mean2", "in/a.hdr", code=1)
+        self.assertIn("truncated NIfTI", run.err)
+        os.remove(self.path("in/a.img"))
+        run = self.impipe("mean2", "in/a.hdr", code=1)
+        self.assertIn("its voxels in 'in/a.img': no such file", run.err)
+
     def test_what_is_not_read(self):
         values = noise((2, 5, 7), "int16")
         data = nifti(values)
         for changed, reason in (
-                (nifti(values, magic=b"ni1\0"),
-                 "its pixels lie in another file (.img), which is not read; nibabel writes both as "
-                 "one .nii"),
+                (gzipped(nifti(values, magic=b"ni1\0")),
+                 "its pixels lie in another file (.img), which is read beside a plain .hdr alone; "
+                 "nibabel writes both as one .nii"),
                 (nifti(values, magic=b"\0\0\0\0"),
                  "it is ANALYZE 7.5, which is not read; nibabel makes it NIfTI"),
                 (nifti(values.astype(np.complex64)),

@@ -41,7 +41,6 @@ DESCRIPTIONS = {
                 '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">'
                 '<Image><Pixels SizeX="60" SizeY="40" Type="uint8"><Plane PositionX="3"/></Pixels>'
                 '</Image></OME>'),
-    "tifffile's description": ({"size", "channels"}, '{"shape": [40, 60]}'),
     "Aperio's description": (GRID | {"scale"}, "Aperio Image Library v10\n60x40 |MPP = 0.5"),
     "a poem": (set(), "The lake lay blue below the hill"),
 }
@@ -235,6 +234,21 @@ class Fields(ProgramTest):
                 grown = {"imresize 2": 8.0, "rot90 | imresize 0.25": 1.0}.get(options, 4.0)
                 self.assertEqual(now.get(282), None if scale in lost else grown)
                 self.assertEqual(now.get(283), now.get(282))
+
+    def test_tifffiles_shape_follows_the_pixels(self):
+        gray, colours = np.stack([ramp(H, W, seed) for seed in range(3)]), np.stack([ramp(H, W)] * 3, -1)
+        for pixels, kind in ((gray, "minisblack"), (gray[:1], "minisblack"), (colours, "rgb")):
+            tifffile.imwrite(self.path("a.tif"), pixels, photometric=kind, metadata={"sample": 7})
+            for pipeline in ("imresize 0.5", "rot90", "imcrop 4,3,20,16"):
+                self.assertEqual(self.impipe(pipeline, "a.tif", "-o", "out.tif").err, "")
+                with tifffile.TiffFile(self.path("out.tif")) as file:
+                    self.assertEqual(len(file.series), 1)
+                    lead = pixels.shape[:-2] if kind == "minisblack" else ()
+                    self.assertEqual(file.series[0].shape, (*lead, *file.pages[0].shape))
+                    self.assertEqual(file.shaped_metadata[0]["sample"], 7)
+        tifffile.imwrite(self.path("a.tif"), gray, photometric="minisblack", metadata={"sample": 7})
+        run = self.impipe("gray2rgb", "a.tif", "-o", "out.tif")
+        self.assertIn("tifffile's description", run.err)
 
     def test_ome_follows_the_pixels(self):
         pixels = np.stack([ramp(H, W, seed) for seed in range(3)])

@@ -62,6 +62,14 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// The name of what is packed, where the last extension tells that alone: "a.nii" of a.nii.gz.
+fs::path unpacked_name(const fs::path& name) {
+  const fs::path inside = name.parent_path() / name.stem();
+  const bool is_packed = (name.extension() == ".gz" && inside.extension() == ".nii") ||
+                         (name.extension() == ".zip" && inside.extension() == ".zarr");
+  return is_packed ? inside : name;
+}
+
 // "; -o 'out/{name}.{ext}' keeps them apart".
 std::string advice(std::span<const Input> inputs, std::span<const std::string> extensions,
                    const OutputTarget& target) {
@@ -148,7 +156,7 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
   WrittenNames names;
   std::map<size_t, std::vector<size_t>> groups;  // of one name, by the first that has it
   for (size_t i = 0; i < inputs.size(); ++i) {
-    fs::path name = inputs[i].relative;
+    fs::path name = unpacked_name(inputs[i].relative);
     // What follows the last point of "scan.v2" is no extension of ours: it stays.
     if (!format_of_extension(name.extension().native())) name += ".";
     name.replace_extension(extensions[i]);
@@ -313,7 +321,7 @@ std::string NameTemplate::expand(const NameFields& fields) const {
         out += folder.empty() ? "." : is_first ? folder.string() : below_another(folder);
         break;
       }
-      case Field::stem: out += fields.input.stem().string(); break;
+      case Field::stem: out += unpacked_name(fields.input).stem().string(); break;
       case Field::name: out += fields.input.filename().string(); break;
       case Field::ext: out += fields.extension; break;
       case Field::index: out += frame_text(fields.index, part.digits); break;

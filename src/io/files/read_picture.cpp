@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
+#include <span>
 #include <thread>
 
 #include "core/kept_bytes.hpp"
 #include "io/bytes/open_file.hpp"
+#include "io/formats/nifti/nifti.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 
 namespace impipe::io {
@@ -52,6 +54,31 @@ Bytes read_regular(int file, size_t size) {
   return bytes;
 }
 
+// One file of a NIfTI's header and its voxels, which lie in a file beside it.
+Bytes with_voxels(const std::filesystem::path& path, std::span<const std::byte> header) {
+  const std::filesystem::path voxels = std::filesystem::path(path).replace_extension(".img");
+  try {
+    const OpenFile file = opened(voxels);
+    struct stat status = {};
+    if (fstat(file.get(), &status) != 0) throw system_error(errno);
+    if (!S_ISREG(status.st_mode)) fail("is no file");
+    const std::string head = nifti_of_pair(text_of(header));
+    Bytes out(head.size() + static_cast<size_t>(status.st_size));
+    std::ranges::copy(std::as_bytes(std::span(head)), out.begin());
+    const size_t got = read_fully(file.get(), out.data() + head.size(), out.size() - head.size());
+    out.resize(head.size() + got);
+    return out;
+  } catch (const Error& error) {
+    throw Error("its voxels in '" + voxels.string() + "': ", error, error.code());
+  }
+}
+
+ImageInfo probe_file(const ByteSource& source, std::optional<int> page, const Reading& reading) {
+  const std::string head = source.read_some(0, nifti_header_bytes);
+  if (!is_nifti_pair(head)) return probe(source, page, reading);
+  return probe(bytes_of_text(nifti_of_pair(head)), page, reading);
+}
+
 Bytes read_irregular(int file) {
   struct stat status = {};
   if (fstat(file, &status) != 0) throw system_error(errno);
@@ -68,7 +95,9 @@ Bytes read_picture(const std::filesystem::path& path) {
 }
 
 Bytes read_picture(const std::filesystem::path& path, FileStamp& stamp) {
-  return read_unchanged(path, stamp, read_regular);
+  Bytes bytes = read_unchanged(path, stamp, read_regular);
+  if (is_nifti_pair(text_of(bytes))) return with_voxels(path, bytes);
+  return bytes;
 }
 
 Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const ReadFile& read) {
@@ -129,7 +158,7 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISREG(status.st_mode)) {
-    return probe(ByteSource(file.get(), status.st_size), page, reading);
+    return probe_file(ByteSource(file.get(), status.st_size), page, reading);
   }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
@@ -147,7 +176,7 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
     if (frames != nullptr && *frames) return info_of((*frames)->header());
     return probe(content, {}, reading);
   }
-  return probe(ByteSource(file.get(), status.st_size), std::optional<int>(), reading);
+  return probe_file(ByteSource(file.get(), status.st_size), {}, reading);
 }
 
 }  // namespace impipe::io

@@ -1,4 +1,4 @@
-// Reads no more of a description than which program wrote it, and lines of ImageJ's.
+// Reads no more of a description than which program wrote it, and what of it follows the pixels.
 #include "io/metadata/descriptions.hpp"
 
 #include <algorithm>
@@ -104,6 +104,29 @@ std::optional<std::string> moved_ome(std::string_view text, const PixelChange& c
   return std::string(text.substr(0, begin)) + *tag + std::string(text.substr(end));
 }
 
+// tifffile's shape with the size of the result; nothing where the file's is not in it.
+std::optional<std::string> resized_shape(std::string_view text, const PixelChange& change) {
+  const size_t open = text.find_first_of("[(", text.find("shape"));
+  const size_t close = text.find_first_of("])", std::min(open, text.size()));
+  if (close == text.npos || change.read_turned) return {};
+  std::vector<std::string> sizes;
+  for (size_t at = open + 1; at < close;) {
+    const size_t end = std::min(text.find(',', at), close);
+    sizes.emplace_back(text.substr(at, end - at));
+    std::erase(sizes.back(), ' ');
+    at = end + 1;
+  }
+  const std::string before[] = {std::to_string(change.before.height),
+                                std::to_string(change.before.width)};
+  const auto found = std::ranges::find_end(sizes, before);
+  if (found.empty()) return {};
+  found.front() = std::to_string(change.after.height);
+  *(found.begin() + 1) = std::to_string(change.after.width);
+  std::string out(text.substr(0, open + 1));
+  for (size_t i = 0; i < sizes.size(); ++i) out += (i > 0 ? ", " : "") + sizes[i];
+  return out + std::string(text.substr(close));
+}
+
 // Without the lines that begin with one of these words; whether there were any.
 bool erase_lines(std::string& text, std::initializer_list<std::string_view> words) {
   bool any = false;
@@ -152,6 +175,9 @@ std::string description_of(std::string_view text, const DescriptionChange& chang
     if (!kind.is_one(text) || !is_stale(kind, change)) continue;
     if (&kind == &kinds[0] && !change.samples && !change.channels && !change.pixels.pages) {
       if (auto moved = moved_ome(text, change.pixels)) return std::move(*moved);
+    }
+    if (&kind == &kinds[1] && !change.channels) {
+      if (auto resized = resized_shape(text, change.pixels)) return std::move(*resized);
     }
     lost.emplace_back(kind.name);
     return {};

@@ -213,11 +213,33 @@ void put_numbers(const NiftiHeader& header, const std::byte* from, Plane& plane,
 
 bool is_nifti(std::string_view head) {
   for (const bool big_endian : {false, true}) {
-    if (begins_with(head, second.bytes, big_endian)) return head.substr(4, 3) == "n+2";
+    const std::string_view magic = head.substr(std::min<std::size_t>(head.size(), 4), 3);
+    if (begins_with(head, second.bytes, big_endian)) return magic == "n+2" || magic == "ni2";
     const std::uint64_t count = number_at(head, 40, 2, big_endian);
     if (begins_with(head, 348, big_endian)) return count >= 1 && count <= axes;
   }
   return false;
+}
+
+bool is_nifti_pair(std::string_view head) {
+  if (!is_nifti(head)) return false;
+  const std::size_t magic = head.substr(4, 3) == "ni2" ? 4 : 344;
+  return head.size() > magic + 3 && head.substr(magic, 2) == "ni";
+}
+
+std::string nifti_of_pair(std::string_view head) {
+  const bool is_second = head.substr(4, 3) == "ni2";
+  const Layout layout = is_second ? second : Layout{};
+  const bool big_endian = number_at(head, 0, 4, true) == static_cast<std::uint64_t>(layout.bytes);
+  std::string out(head.substr(0, static_cast<std::size_t>(layout.bytes)));
+  out.resize(static_cast<std::size_t>(layout.bytes) + 4);  // no extensions follow
+  out[is_second ? 5 : 345] = '+';
+  const Fields fields(out, layout, big_endian);
+  const auto data = static_cast<float>(fields.real(layout.data) + static_cast<double>(out.size()));
+  const std::uint64_t whole = static_cast<std::uint64_t>(fields.whole(layout.data, 8)) + out.size();
+  return out.replace(layout.data, is_second ? 8 : 4,
+                     is_second ? number_text(whole, 8, big_endian)
+                               : number_text(std::bit_cast<std::uint32_t>(data), 4, big_endian));
 }
 
 NiftiHeader nifti_header(std::string_view head) {
@@ -231,8 +253,8 @@ NiftiHeader nifti_header(std::string_view head) {
   const std::string_view magic = head.substr(is_second ? 4 : 344, 4);
   if (magic.starts_with("ni")) {
     fail(
-        "its pixels lie in another file (.img), which is not read; nibabel writes both as one "
-        ".nii");
+        "its pixels lie in another file (.img), which is read beside a plain .hdr alone; nibabel "
+        "writes both as one .nii");
   }
   if (!magic.starts_with("n+"))
     fail("it is ANALYZE 7.5, which is not read; nibabel makes it NIfTI");

@@ -47,6 +47,10 @@ struct NiftiHeader {
 
 // Whether a file's first bytes may be those of one.
 bool is_nifti(std::string_view head);
+// Whether such a file has a header alone, whose voxels lie in another file (.img).
+bool is_nifti_pair(std::string_view head);
+// The beginning of one file of both, behind which the other file's bytes follow.
+std::string nifti_of_pair(std::string_view head);
 // Of the first bytes, unpacked, of a file. Throws Error.
 NiftiHeader nifti_header(std::string_view head);
 // The image of a page of which these are the bytes. What single cannot hold is counted.
