@@ -16,6 +16,7 @@ build_packages=(
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
   libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev
+  libblosc-dev libzstd-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
@@ -27,6 +28,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   libimage-exiftool-perl                # puts metadata into files
   python3-tifffile                      # writes and reads stacks
   python3-pydicom                       # writes and reads DICOMs
+  python3-zarr                          # writes and reads Zarrs
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
 

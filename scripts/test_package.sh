@@ -101,7 +101,7 @@ lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
   grep -q "install it (Debian: the package $1), or set IMPIPE_CODEC" "$work/said" ||
     fail "${*:2}: $(cat "$work/said")"
 }
-for extension in exr jxl jp2 avif; do
+for extension in exr jxl jp2 avif zarr; do
   lacks "impipe-codec-$extension" there impipe 'phantom 64' -o "/tmp/a.$extension"
 done
 lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
@@ -111,7 +111,7 @@ lacks impipe-codec-dicom there impipe mean2 /tmp/a.dcm
 there impipe devices >"$work/said" || true
 grep -q 'libcuda.so.1 was not found' "$work/said" || fail "devices: $(cat "$work/said")"
 grep -q 'ocl-icd-libopencl1' "$work/said" || fail "devices: $(cat "$work/said")"
-echo "impipe alone: 11 formats written, 8 told with the package that they need"
+echo "impipe alone: 11 formats written, 9 told with the package that they need"
 
 # The man page and the completions.
 [ "$(there man -w impipe)" = /usr/share/man/man1/impipe.1.gz ] || fail "man does not find its page"

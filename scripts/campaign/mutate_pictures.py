@@ -23,8 +23,10 @@ import tempfile
 import time
 import zlib
 
+import numcodecs
 import numpy as np
 import pydicom
+import zarr
 from PIL import Image
 from pydicom.data import get_testdata_file
 
@@ -38,8 +40,8 @@ from tiff_writer import page, tiff  # noqa: E402
 
 FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl", "avif", "heic",
            "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m", "pam",
-           "nii", "gz", "dcm"]
-PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits", "nii", "gz", "dcm"]
+           "nii", "gz", "dcm", "ozx"]
+PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits", "nii", "gz", "dcm", "ozx"]
 # libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
 # LibRaw's parser of TIFF tags looks at variables that a damaged tag leaves unset.
 UNWRITTEN = ["heic", "dng"]
@@ -130,7 +132,25 @@ def made_pictures():
     for kind, planes in (("444", 3 * 13 * 19), ("444alpha", 4 * 13 * 19), ("420", 13 * 19 + 2 * 7 * 10), ("mono", 13 * 19)):
         frame = b"FRAME\n" + bytes(i * 7 % 251 for i in range(planes))
         out.append(("y4m", b"YUV4MPEG2 W19 H13 F25:1 Ip A1:1 C" + kind.encode() + b"\n" + 3 * frame))
-    return out + medical(gray, colour) + made_by_tools(gray, colour, clear)
+    return out + zarrs(gray) + medical(gray, colour) + made_by_tools(gray, colour, clear)
+
+
+def zarrs(gray):
+    """ZIPs of Zarr 2 by Debian's zarr, and of Zarr 3 that are stored."""
+    out = []
+    for packing in (None, numcodecs.Zlib(), numcodecs.Zstd(), numcodecs.Blosc()):
+        with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
+            name = os.path.join(folder, "a.zip")
+            with zarr.ZipStore(name, mode="w") as store:
+                made = zarr.create(gray.shape, chunks=(8, 9), dtype="<u2", compressor=packing, store=store)
+                made[...] = gray
+            with open(name, "rb") as file:
+                out.append(("ozx", file.read()))
+    stored = os.path.join(ROOT, "tests/data/zarr")
+    for name in sorted(os.listdir(stored)):
+        with open(os.path.join(stored, name), "rb") as file:
+            out.append(("ozx", file.read()))
+    return out
 
 
 def medical(gray, colour):

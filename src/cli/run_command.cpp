@@ -42,7 +42,7 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, no_sync = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false, via = false;
-  std::string compare, fps, matrix, compression;
+  std::string compare, fps, matrix, compression, ngff;
   std::string errors, trace, summary;
 };
 
@@ -152,6 +152,13 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(
       app, "--subsampling", f.subsampling, "444|422|420",
       "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)")
+      ->group("Outputs");
+  option(app, "--ngff", f.ngff, "0.4|0.5",
+         "Which OME-Zarr is written (default: as in the input, else 0.4, which is of Zarr 2)")
+      ->group("Outputs");
+  option(app, "--chunk", run.zarr_chunk, "PIXELS",
+         "Of a Zarr: the sides of its chunks (default: as in the input, else 512)")
+      ->check(in_range(16, 65536))
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
@@ -264,6 +271,16 @@ void read_codec(const std::string& text, engine::RunOptions& run) {
   run.by_opencv = choice == 4;
 }
 
+void read_class(const std::string& text, engine::RunOptions& run) {
+  if (text.empty()) return;
+  constexpr std::array kinds = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                                PixelClass::single, PixelClass::single};
+  const std::vector<std::string> words = {"logical", "uint8", "uint16", "single", "half"};
+  const int kind = parse_choice("-d", text, words);
+  run.cls = kinds[static_cast<size_t>(kind)];
+  run.half = words[static_cast<size_t>(kind)] == "half";
+}
+
 engine::RunOptions options_of(RunFlags& f) {
   engine::RunOptions run = f.run;
   run.missing_frame = static_cast<engine::MissingFrame>(
@@ -290,18 +307,12 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});
   if (!f.errors.empty()) run.other_files.push_back({"--errors", f.errors, true});
   if (!f.summary.empty()) run.other_files.push_back({"--summary", f.summary, true});
-  if (!f.cls.empty()) {
-    constexpr std::array kinds = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
-                                  PixelClass::single, PixelClass::single};
-    const std::vector<std::string> words = {"logical", "uint8", "uint16", "single", "half"};
-    const int kind = parse_choice("-d", f.cls, words);
-    run.cls = kinds[static_cast<size_t>(kind)];
-    run.half = words[static_cast<size_t>(kind)] == "half";
-  }
+  read_class(f.cls, run);
   if (!f.subsampling.empty()) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
   }
+  if (!f.ngff.empty()) run.zarr_version = 2 + parse_choice("--ngff", f.ngff, {"0.4", "0.5"});
   if (!f.compression.empty()) {
     run.compression = static_cast<io::Compression>(
         1 + parse_choice("--compression", f.compression, {"fast", "default", "small", "g4"}));

@@ -2,8 +2,10 @@
 #include "engine/joined_output.hpp"
 
 #include "core/error.hpp"
+#include "io/files/zarr_folder.hpp"
 #include "io/formats/npy/npy.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/zarr/zarr_format.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -47,6 +49,11 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
 
 void JoinedOutput::end(const PictureSettings& settings) {
   const std::string_view maker = is_whole_ ? std::string_view(settings.maker) : "incomplete";
+  if (!pages_.empty() && format_ == io::Format::zarr) {
+    io::write_picture(*output_, io::join_zarr_pages(pages_, {}, nullptr), maker,
+                      settings.disks.get());
+    pages_.clear();
+  }
   if (!pages_.empty()) {
     file_ = std::make_unique<io::GrowingFile>(*output_);
     file_->write(format_ == io::Format::tiff ? io::join_tiff_pages(pages_)

@@ -95,7 +95,7 @@ io::NameFields fields_of_page(const io::Input& input, const std::string& extensi
 
 // Whether a file of the format holds pages that are none of an input's.
 bool holds_any_pages(io::Format format) {
-  return format == io::Format::tiff || format == io::Format::npy;
+  return format == io::Format::tiff || format == io::Format::npy || format == io::Format::zarr;
 }
 
 // What a `save` writes of an input, and whether it can hold what there is. A stream of frames gets
@@ -223,10 +223,10 @@ bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::Output
   }
   return std::ranges::all_of(pictures, [](const Picture& picture) {
     return !picture.program ||
-           (picture.last_part().plan.writes_image && (picture.output_format == io::Format::tiff ||
-                                                      picture.output_format == io::Format::npy));
+           (picture.last_part().plan.writes_image && holds_any_pages(picture.output_format));
   });
 }
+
 // Why pages can't go along the axis that a stage names; empty where they can. An axis of one page
 // has no letter.
 std::string why_not_along(const Picture& picture) {

@@ -39,6 +39,8 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   if (options.shrink_on_load) add("shrink on load");
   if (!options.window.empty()) add("window " + options.window);
   if (options.by_opencv) add("opencv");
+  if (options.zarr_version != 0) add("zarr " + std::to_string(options.zarr_version));
+  if (options.zarr_chunk != 0) add("chunk " + std::to_string(options.zarr_chunk));
   if (options.compression != io::Compression::as_input) {
     add("compression " + std::to_string(static_cast<int>(options.compression)));
   }
@@ -184,9 +186,11 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                : full       ? io::ExrFloats::full
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
+  settings.encode.zarr_version = options.zarr_version;
+  settings.encode.zarr_chunk = options.zarr_chunk;
+  settings.by_frames = !pipeline.has_reduction();
   settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;
   settings.codec_place = options.codec_place;
-  settings.by_frames = !pipeline.has_reduction();
   settings.pipes = memory;
   settings.memory = memory;
   settings.scratch = options.scratch;

@@ -127,7 +127,7 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
                                        : io::probe(content, {}, settings.decode.reading));
     } else {
       picture.info = infos.keep(
-          io::probe(picture.path, content, settings.pipes, settings.decode.reading, &frames));
+          io::probe(picture.path, content, settings.pipes, settings.decode.reading, reader));
     }
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
     if (picture.info->format == io::Format::y4m && settings.by_frames) {
@@ -423,17 +423,20 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {
   struct Kind {
     std::int64_t files = 0;
-    std::string first;
+    std::string first, what = "NPY";
   };
   std::map<std::string, Kind> guesses;
   Kind others;
   const auto look = [&](const fs::path& path, const io::ImageInfo& info) {
-    if (!options.axes.empty() && info.format != io::Format::npy && others.files++ == 0) {
+    const bool is_array = info.format == io::Format::npy || info.format == io::Format::zarr;
+    if (!options.axes.empty() && !is_array && others.files++ == 0) {
       others.first = printable(path.string());
     }
     if (info.guess.empty()) return;
     Kind& kind = guesses[info.guessed_axes];
-    if (kind.files++ == 0) kind.first = printable(path.string()) + ": " + info.guess;
+    if (kind.files++ > 0) return;
+    kind.first = printable(path.string()) + ": " + info.guess;
+    if (info.format == io::Format::zarr) kind.what = "array";
   };
   for (const Picture& picture : work.pictures) {
     if (picture.info == nullptr || picture.failure) continue;
@@ -445,7 +448,7 @@ void note_axes(const WorkList& work, const RunOptions& options, Progress& progre
   for (const auto& [axes, kind] : guesses) {
     const std::string more =
         kind.files == 1 ? "" : ", and " + std::to_string(kind.files - 1) + " more alike";
-    progress.note(kind.first + more + "; an NPY does not name its axes, --axes does");
+    progress.note(kind.first + more + "; an " + kind.what + " does not name its axes, --axes does");
   }
   if (others.files == 0) return;
   progress.note("--axes names the axes of NPYs, which '" + others.first + "'" +

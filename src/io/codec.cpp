@@ -131,7 +131,7 @@ ImageInfo probe_page(std::span<const std::byte> bytes, const DecodeOptions& opti
   info.tiff_pages = pages->tiff;
   const FormatTraits& format = traits(info.format);
   // Parts of an EXR differ, and frames of a Y4M are found by counting.
-  if (format.pages == Pages::like_frames) pages->frame = info;
+  if (format.pages == Pages::like_frames || format.pages == Pages::alike) pages->frame = info;
   return info;
 }
 

@@ -8,13 +8,14 @@
 #include "core/expression.hpp"
 #include "core/text.hpp"
 #include "io/files/read_picture.hpp"
+#include "io/files/zarr_folder.hpp"
 
 namespace impipe::engine {
 namespace fs = std::filesystem;
 
 Operand::Operand(std::string name, fs::path path) : name_(std::move(name)), path_(std::move(path)) {
   std::error_code error;
-  is_folder_ = fs::is_directory(path_, error);
+  is_folder_ = fs::is_directory(path_, error) && !io::is_zarr_folder(path_);
   if (!is_folder_ && !fs::exists(path_, error)) {
     throw Error("--with " + name_ + ": " + path_.string() + ": no such file or folder");
   }
@@ -22,15 +23,18 @@ Operand::Operand(std::string name, fs::path path) : name_(std::move(name)), path
 
 fs::path Operand::partner(const fs::path& relative) const {
   if (!is_folder_) return path_;
-  std::error_code error;
+  const auto is_picture = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) || io::is_zarr_folder(path);
+  };
   const fs::path same = path_ / relative;
-  if (fs::is_regular_file(same, error)) return same;
+  if (is_picture(same)) return same;
   fs::path other = same;
   for (const io::FormatTraits& format : io::all_formats()) {
     for (std::string_view rest = format.extensions; !rest.empty();) {
       const size_t space = std::min(rest.find(' '), rest.size());
       other.replace_extension(rest.substr(0, space));
-      if (fs::is_regular_file(other, error)) return other;
+      if (is_picture(other)) return other;
       rest.remove_prefix(std::min(space + 1, rest.size()));
     }
   }

@@ -17,10 +17,12 @@
 #include "engine/program/picture_parts.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/read_picture.hpp"
+#include "io/files/zarr_folder.hpp"
 #include "io/formats/exr/exr_parts.hpp"
 #include "io/formats/fits/fits_cards.hpp"
 #include "io/formats/npy/npy.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/zarr/zarr_format.hpp"
 #include "io/picture/orient.hpp"
 #include "pipeline/image_sizes.hpp"
 #include "pipeline/pixel_places.hpp"
@@ -273,7 +275,7 @@ void PictureWorker::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
     io::replace_file(path, bytes, settings_.disks.get());
   } else {
-    io::write_file(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
+    io::write_picture(path, bytes, io::made_note(settings_.maker, stamps_), settings_.disks.get());
   }
   if (path == picture_.output && is_pooled(picture_, result_)) keep_bytes(std::move(bytes));
 }
@@ -380,6 +382,10 @@ io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pa
                                 bool is_image) const {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
   if (format == io::Format::fits) return io::join_fits_pages(pages);
+  if (format == io::Format::zarr) {
+    const PageList list = picture_.pages_before(picture_.parts().size() - 1);
+    return io::join_zarr_pages(pages, list.axes, metadata_.zarr.get());
+  }
   if (format == io::Format::npy) {
     if (!is_image || !metadata_.npy) return io::join_npy_pages(pages, nullptr);
     io::NpyAxes axes = *metadata_.npy;

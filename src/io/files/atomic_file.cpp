@@ -141,7 +141,8 @@ bool sweep_one(const fs::path& path, const std::string& name) {
   constexpr std::time_t old = 24 * 60 * 60;
   const OpenFile file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status = {};
-  if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) return false;
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
   const bool locked = flock(file.get(), LOCK_SH | LOCK_NB) != 0;
   if (locked && errno == EWOULDBLOCK) return false;
   unsigned long long system = 0, number = 0;
@@ -150,7 +151,8 @@ bool sweep_one(const fs::path& path, const std::string& name) {
                     system == this_system();
   // Locks of other machines may be unknown here: a network file system can be without them.
   const bool aged = std::time(nullptr) - status.st_mtime > old;
-  return (ours || aged) && unlink(path.c_str()) == 0;
+  std::error_code error;
+  return (ours || aged) && fs::remove_all(path, error) > 0 && !error;
 }
 
 }  // namespace
@@ -222,6 +224,10 @@ void AtomicFile::commit(UnsyncedDisks* disks) {
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_with(errno);
   temporary_.clear();  // it is the target now
   discard();
+}
+
+fs::path temporary_beside(const fs::path& target) {
+  return target.parent_path() / temporary_name();
 }
 
 bool is_written_into(const fs::path& target) {

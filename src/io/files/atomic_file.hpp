@@ -86,12 +86,15 @@ std::string why_not_replaceable(const std::filesystem::path& path);
 // Writes to an open file such as stdout; `name` stands in the message ("stdout").
 void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name);
 
+// A name for what is being made and is to be called `target`, which sweep_stale_temporaries knows.
+std::filesystem::path temporary_beside(const std::filesystem::path& target);
+
 // Removes the temporary files that are being written at this moment. May be called from a signal
 // handler: it takes no lock and no memory.
 void remove_temporaries() noexcept;
 
-// Removes temporary files in `folder`, not below it, that nobody is writing any more: unlocked, and
-// of this machine's running system, or unlocked and a day old. Returns how many.
+// Removes temporary files and folders in `folder`, not below it, that nobody is writing any more:
+// unlocked, and of this machine's running system, or unlocked and a day old. Returns how many.
 int sweep_stale_temporaries(const std::filesystem::path& folder);
 // ".impipe-…-….tmp"; such files are no inputs.
 bool is_temporary_name(std::string_view name);

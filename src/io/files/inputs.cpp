@@ -17,6 +17,7 @@
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "io/files/read_picture.hpp"
+#include "io/files/zarr_folder.hpp"
 #include "io/formats.hpp"
 
 namespace impipe::io {
@@ -70,7 +71,9 @@ class Collector {
       const fs::path name = at->path().filename();
       if (name.native().starts_with('.')) continue;
       std::error_code ignored;
-      if (at->is_directory(ignored)) {
+      if (at->is_directory(ignored) && is_zarr_folder(at->path())) {
+        found.push_back({.path = at->path(), .relative = relative / name});
+      } else if (at->is_directory(ignored)) {
         if (!options_.recursive) continue;
         if (output_ && folder_id(at->path()) == output_) continue;
         walk(at->path(), relative / name, above, found);
@@ -126,7 +129,7 @@ void add_glob(Collector& collector, InputList& list, const std::string& pattern)
   const fs::path root = fixed_folder(pattern);
   for (const std::string& name : names) {
     std::error_code ignored;
-    if (fs::is_directory(name, ignored)) {
+    if (fs::is_directory(name, ignored) && !is_zarr_folder(name)) {
       collector.add_folder(name);
     } else {
       collector.add(
@@ -322,14 +325,17 @@ InputList list_inputs(std::span<const std::string> arguments, const InputOptions
     const bool is_there = fs::exists(status);
     if (argument == "-") {
       collector.add({.path = "-", .relative = "stdin", .named = true, .is_stdin = true});
-    } else if (fs::is_directory(status)) {
+    } else if (fs::is_directory(status) && !is_zarr_folder(argument)) {
       collector.add_folder(argument);
     } else if (const auto range = is_there ? std::nullopt : parse_frame_range(argument)) {
       add_frames(collector, list, argument, *range, options);
     } else if (!is_there && is_glob(argument)) {
       add_glob(collector, list, argument);
     } else {
-      collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});
+      // A folder's name may end in a slash.
+      const fs::path path =
+          fs::path(argument).has_filename() ? fs::path(argument) : fs::path(argument).parent_path();
+      collector.add({.path = path, .relative = path.filename(), .named = true});
     }
   }
   return list;

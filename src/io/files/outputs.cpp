@@ -387,7 +387,10 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     check_extension(output, last, brace);
   }
   const bool known = table || (last.has_extension() && written_format(last.native()));
-  if (!brace && (!known || fs::is_directory(output, ignored))) {
+  // A Zarr is a folder by nature, which is replaced.
+  const bool is_folder = fs::is_directory(output, ignored) &&
+                         (written_format(last.native()) != Format::zarr || !last.has_extension());
+  if (!brace && (!known || is_folder)) {
     return {.kind = Kind::folder, .folder = output, .format = format};
   }
   OutputTarget target{

@@ -14,6 +14,7 @@
 
 #include "core/kept_bytes.hpp"
 #include "io/bytes/open_file.hpp"
+#include "io/files/zarr_folder.hpp"
 #include "io/formats/nifti/nifti.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
 
@@ -79,9 +80,10 @@ ImageInfo probe_file(const ByteSource& source, std::optional<int> page, const Re
   return probe(bytes_of_text(nifti_of_pair(head)), page, reading);
 }
 
-Bytes read_irregular(int file) {
+Bytes read_irregular(const std::filesystem::path& path, int file) {
   struct stat status = {};
   if (fstat(file, &status) != 0) throw system_error(errno);
+  if (S_ISDIR(status.st_mode) && is_zarr_folder(path)) return read_zarr_folder(path);
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
   return read_picture(file, no_limit);
@@ -106,7 +108,7 @@ Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const 
     // Opened each time: another file may have taken the name.
     const OpenFile file = opened(path);
     stamp = stamp_before_reading(file.get());
-    if (stamp == FileStamp{}) return read_irregular(file.get());
+    if (stamp == FileStamp{}) return read_irregular(path, file.get());
     const auto is_changed = [&] { return stamp_of(file.get()) != stamp; };
     try {
       Bytes bytes = read(file.get(), static_cast<size_t>(stamp.size));
@@ -160,6 +162,9 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
   if (S_ISREG(status.st_mode)) {
     return probe_file(ByteSource(file.get(), status.st_size), page, reading);
   }
+  if (S_ISDIR(status.st_mode) && is_zarr_folder(path)) {
+    return probe(read_zarr_folder(path, true), page, reading);
+  }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
   return probe(path, content, no_limit, reading);
@@ -170,7 +175,10 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
   const OpenFile file = opened(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
-  if (S_ISDIR(status.st_mode)) fail("is a directory");
+  if (S_ISDIR(status.st_mode)) {
+    if (is_zarr_folder(path)) return probe(read_zarr_folder(path, true), {}, reading);
+    fail("is a directory");
+  }
   if (!S_ISREG(status.st_mode)) {
     content = read_picture(file.get(), budget, frames);
     if (frames != nullptr && *frames) return info_of((*frames)->header());

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/files/zarr_folder.hpp"
 
 namespace impipe::io {
 namespace {
@@ -80,7 +81,7 @@ void copy_rights(const fs::path& from, int to) {
 std::string why_not_replaceable(const fs::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return {};  // to read it says why
-  if (S_ISDIR(status.st_mode)) return {};
+  if (S_ISDIR(status.st_mode)) return is_zarr_folder(path) ? "it is a folder of chunks" : "";
   if (!S_ISREG(status.st_mode)) return "it is no file, but a pipe or device";
   if (status.st_nlink > 1) {
     return "it has " + std::to_string(status.st_nlink) +

@@ -108,8 +108,8 @@ class Abilities {
 };
 
 // How many pictures a file holds. frames: of one kind, each of which may need those before it;
-// like_frames: what is known of one holds for all.
-enum class Pages { one, frames, like_frames, several };
+// like_frames, and alike of what has no times: what is known of one holds for all.
+enum class Pages { one, frames, like_frames, alike, several };
 
 struct FormatTraits {
   Format format;

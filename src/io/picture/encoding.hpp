@@ -34,6 +34,9 @@ struct EncodeOptions {
   std::optional<std::array<int, 2>> subsampling;
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // see DecodeOptions
   std::string frame_rate;                   // of a Y4M, "25:1"; empty: as before, else 25
+  int zarr_version = 0;         // of a Zarr: 2 (OME-Zarr 0.4) or 3 (0.5); 0: as before, else 2
+  std::int64_t zarr_chunk = 0;  // along both sides; 0: as before, else 512
+  bool zarr_means = true;       // its pyramid has means of pixels, else some of them
   // Set by `encode` from the metadata.
   SampleType samples = SampleType::of_class;
   ExrStorage exr;

@@ -53,6 +53,7 @@ inline std::int64_t whole_bytes(double bytes) {
 constexpr std::int64_t deflate_ratio = 1032;  // at most (zlib.net/zlib_tech.html)
 
 struct TiffPages;  // io/formats/tiff/tiff_header.hpp
+struct ZarrImage;  // io/formats/zarr/zarr_array.hpp
 struct Inexact;    // io/picture/numbers.hpp
 
 // What files do not say themselves, and how they are read then.
@@ -118,6 +119,7 @@ struct ImageInfo {
   std::optional<TiffPacking> tiff;
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;
+  std::shared_ptr<const ZarrImage> zarr;  // of a Zarr: its metadata
   // While a file is decoded: where values are counted that single does not hold.
   std::shared_ptr<Inexact> inexact;
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }

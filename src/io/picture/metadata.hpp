@@ -110,6 +110,19 @@ struct NpyAxes {
 struct Y4mStorage;  // io/formats/y4m/y4m.cpp
 struct DpxStorage;  // io/formats/dpx/dpx.cpp
 
+// How a Zarr stores its array, so that one made from it stores it alike, and what its axes measure.
+struct ZarrStorage {
+  struct Axis {
+    std::string name, unit;  // OME-Zarr's: "z", "micrometer"
+    double scale = 1, translation = 0;
+    bool operator==(const Axis&) const = default;
+  };
+  std::vector<Axis> axes;
+  int version = 2;         // of the format of arrays: 2 or 3
+  std::int64_t chunk = 0;  // along the longer side; 0: not known
+  bool operator==(const ZarrStorage&) const = default;
+};
+
 // A chunk of a PNG or a segment of a JPEG that is carried as it is, into files of its own format.
 struct Piece {
   std::string name;   // for messages: "text 'Title'", "gamma"
@@ -135,6 +148,7 @@ struct Metadata {
   std::shared_ptr<const NpyAxes> npy;  // of an NPY
   int avif_bits = 0;                   // of an AVIF, so that one made from it has as many
   std::shared_ptr<const DpxStorage> dpx;
+  std::shared_ptr<const ZarrStorage> zarr;
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
   // Of a FITS: the cards of its header that say nothing of how pixels are stored, as they are.
   std::vector<std::string> fits_cards;

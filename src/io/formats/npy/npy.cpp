@@ -1,13 +1,12 @@
 // NumPy's .npy files, read without the codec module. An array does not say what its axes are:
 // --axes does, else they are guessed.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "io/formats/format_traits.hpp"
 #include "io/formats/npy/npy.hpp"
-#include "io/picture/numbers.hpp"
+#include "io/picture/array_items.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/written_samples.hpp"
 
@@ -16,9 +15,7 @@ namespace {
 
 struct NpyHeader {
   ImageInfo info;
-  char kind = 'u';  // numpy's: b, u, i, f
-  int item_bytes = 1;
-  bool big_endian = false;
+  ArrayType item;
   int channels = 1;       // as stored, an alpha counted
   std::int64_t data = 0;  // offset of the pixels
   std::int64_t items = 0;
@@ -31,83 +28,14 @@ struct NpyHeader {
   };
   std::vector<PageAxis> page_axes;
 };
-template <class Word>
-Word word_at(const std::byte* from, bool swap) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  if (!swap) return word;
-  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
-  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(word);
-  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(word);
-  return word;
-}
 
-// A number that no class but single takes in.
-float single_at(const std::byte* from, const NpyHeader& h, Inexact& inexact) {
-  const bool swap = h.big_endian;
-  const bool is_signed = h.kind == 'i';
-  switch (h.item_bytes) {
-    case 1: return static_cast<float>(static_cast<std::int8_t>(*from));
-    case 2: {
-      const auto word = word_at<std::uint16_t>(from, swap);
-      return is_signed ? static_cast<float>(static_cast<std::int16_t>(word)) : half_to_float(word);
-    }
-    case 4: {
-      const auto word = word_at<std::uint32_t>(from, swap);
-      if (h.kind == 'f') return std::bit_cast<float>(word);
-      return is_signed ? to_single(static_cast<std::int32_t>(word), inexact)
-                       : to_single(word, inexact);
-    }
-    default: {
-      const auto word = word_at<std::uint64_t>(from, swap);
-      if (h.kind == 'f') return to_single(std::bit_cast<double>(word), inexact);
-      return is_signed ? to_single(static_cast<std::int64_t>(word), inexact)
-                       : to_single(word, inexact);
-    }
-  }
-}
-
-void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from, const NpyHeader& h,
-           Inexact& inexact) {
-  switch (plane.cls()) {
-    case PixelClass::logical:
-      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from) != 0;
-      return;
-    case PixelClass::uint8:
-      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from);
-      return;
-    case PixelClass::uint16:
-      plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
-      return;
-    case PixelClass::single: plane.row_as<float>(y)[x] = single_at(from, h, inexact);
-  }
-}
-
-// The type of an array's items. Numbers that no class holds become single without a white, as in
-// TIFF (docs/decisions/0024-number-types-in-and-out.md).
+// The type of an array's items.
 void read_type(NpyHeader& out, const std::string& type) {
   const bool known = type.size() == 5;
-  out.kind = known ? type[2] : '?';
-  out.item_bytes = known ? type[3] - '0' : 0;
-  out.big_endian = known && type[1] == '>';
-  const int bytes = out.item_bytes;
-  const bool up_to_64_bits = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-  ImageType& image = out.info.type;
-  if (out.kind == 'b' && bytes == 1) {
-    image = {.cls = PixelClass::logical, .white = 1};
-  } else if (out.kind == 'u' && bytes <= 2 && up_to_64_bits) {
-    image = bytes == 1 ? ImageType{.cls = PixelClass::uint8, .white = 255}
-                       : ImageType{.cls = PixelClass::uint16, .white = 65535};
-  } else if (out.kind == 'f' && bytes > 1 && up_to_64_bits) {
-    image = {.cls = PixelClass::single, .white = 1};
-    if (bytes == 8) out.info.samples = SampleType::float64;
-  } else if ((out.kind == 'u' || out.kind == 'i') && up_to_64_bits) {
-    image = {.cls = PixelClass::single, .white = 0};
-    out.info.samples = sample_type_of(out.kind == 'i', bytes);
-  } else {
-    fail("NPY of type ", type,
-         " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
-  }
+  out.item = {known ? type[2] : '?', known ? type[3] - '0' : 0, known && type[1] == '>'};
+  if (set_type(out.info, out.item)) return;
+  fail("NPY of type ", type,
+       " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
 }
 
 // The axes of an array, when nobody has named them.
@@ -197,7 +125,7 @@ void note_guess(NpyHeader& out, const NpyArray& array) {
 }
 
 void check_is_whole(const NpyHeader& h, std::int64_t file_bytes) {
-  const std::int64_t needs = h.items * h.item_bytes;
+  const std::int64_t needs = h.items * h.item.bytes;
   const std::int64_t has = file_bytes - h.data;
   if (has >= needs) return;
   fail("truncated NPY: ", has, " bytes of pixels, ", needs, " needed");
@@ -219,19 +147,17 @@ NpyHeader npy_header(const ByteSource& source, const std::string& axes) {
   set_channels(out, array);
   if (axes.empty()) note_guess(out, array);
   if (out.info.pages > 1) check_is_whole(out, source.size());  // before pages are listed
-  out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
-                    (out.kind == 'i' ? " signed" : "") +
-                    (array.fortran_order ? ", Fortran order" : "");
+  out.info.detail = depth_text(out.item) + (array.fortran_order ? ", Fortran order" : "");
   if (!axes.empty()) out.info.detail += ", axes " + axes;
   if (!out.info.guess.empty()) out.info.detail += ", axes " + out.info.guessed_axes + " (guessed)";
   // numpy.save appends to an open file.
-  for (std::int64_t item = out.item_bytes; array.items > 0; ++out.arrays) {
+  for (std::int64_t item = out.item.bytes; array.items > 0; ++out.arrays) {
     const std::int64_t end = array.data + array.items * item;
     if (source.read_some(end, 6) != "\x93NUMPY") break;
     array = npy_array(source, end);
     NpyHeader next;
     read_type(next, array.type);
-    item = next.item_bytes;
+    item = next.item.bytes;
   }
   if (out.arrays > 1) out.info.detail += ", " + std::to_string(out.arrays) + " arrays";
   return out;
@@ -244,21 +170,19 @@ HostImage rows_of(const NpyHeader& h, std::span<const std::byte> bytes, std::int
   const Size size{h.info.stored.width, y_end - y_begin};
   check_is_whole(h, static_cast<std::int64_t>(bytes.size()));
   HostImage image(h.info.type, size);
-  const std::byte* data = bytes.data() + h.data + y_begin * h.step_y * h.item_bytes;
+  const std::byte* data = bytes.data() + h.data + y_begin * h.step_y * h.item.bytes;
   for (auto axis = h.page_axes.rbegin(); axis != h.page_axes.rend(); ++axis) {
-    data += page % axis->count * axis->step * h.item_bytes;
+    data += page % axis->count * axis->step * h.item.bytes;
     page /= axis->count;
   }
   const bool plain = (h.channels == 1 || h.step_channel == 1) && h.step_x == h.channels &&
-                     !h.big_endian &&
-                     (image.type.cls == PixelClass::single ? h.kind == 'f' : h.kind == 'u') &&
-                     h.item_bytes == bytes_of(image.type.cls);
+                     h.item.is_of(image.type.cls);
   if (plain) {
     RowSplitter splitter(image);
     std::vector<std::byte> row(static_cast<size_t>(stored_bytes(image.type, size.width)));
     for (std::int64_t y = 0; y < size.height; ++y) {
       // The array may begin anywhere.
-      std::memcpy(row.data(), data + y * h.step_y * h.item_bytes, row.size());
+      std::memcpy(row.data(), data + y * h.step_y * h.item.bytes, row.size());
       splitter.put(row.data(), y);
     }
     return image;
@@ -268,7 +192,7 @@ HostImage rows_of(const NpyHeader& h, std::span<const std::byte> bytes, std::int
     for (std::int64_t y = 0; y < size.height; ++y) {
       for (std::int64_t x = 0; x < size.width; ++x) {
         const std::int64_t item = y * h.step_y + x * h.step_x + c * h.step_channel;
-        store(plane, y, x, data + item * h.item_bytes, h, inexact);
+        store_item(plane, y, x, data + item * h.item.bytes, h.item, inexact);
       }
     }
   }

@@ -1,0 +1,480 @@
+// Zarr's row of the table of formats. A Zarr is a folder; its bytes are a ZIP of its files, in
+// which form it also is a file (.ozx). What is written is OME-Zarr.
+#include "io/formats/zarr/zarr_format.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/formats/by_module.hpp"
+#include "io/formats/zarr/zarr_array.hpp"
+#include "io/formats/zarr/zip_archive.hpp"
+#include "io/metadata/stale_fields.hpp"
+#include "io/picture/written_samples.hpp"
+
+namespace impipe::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// By the name of the first file, which writers begin with the documents.
+bool sniff(std::string_view head) {
+  return head.starts_with(std::string_view("PK\3\4", 4)) &&
+         is_zarr_document(head.substr(std::min<std::size_t>(head.size(), 30),
+                                      static_cast<std::size_t>(little_at(head, 26, 2))));
+}
+
+ImageInfo header(const HeaderInput& input) {
+  const ZipReader zip(input.source);
+  const auto zarr = std::make_shared<const ZarrImage>(
+      zarr_image([&](const std::string& key) { return zip.read(key, max_zarr_document); },
+                 input.reading.axes));
+  ImageInfo info = zarr->info;
+  info.page = input.page.value_or(0);
+  info.zarr = zarr;
+  return info;
+}
+
+// Metres of a unit; 0: it is none of length.
+double metres_of(std::string_view unit) {
+  static constexpr std::pair<std::string_view, double> units[] = {
+      {"micrometer", 1e-6}, {"nanometer", 1e-9}, {"millimeter", 1e-3}, {"centimeter", 1e-2},
+      {"meter", 1},         {"angstrom", 1e-10}, {"inch", 0.0254},     {"kilometer", 1e3}};
+  for (const auto& [name, metres] : units) {
+    if (unit == name) return metres;
+  }
+  return 0;
+}
+
+MetadataRead read_metadata(const MetadataInput& input) {
+  const ZarrImage& zarr = *input.info.zarr;
+  MetadataRead out;
+  for (const std::string& name : zarr.lost) out.lose(name);
+  ZarrStorage storage{.axes = zarr.axes, .version = zarr.array.version};
+  const auto along = [&](int dimension) { return static_cast<std::size_t>(dimension); };
+  storage.chunk = std::max(zarr.array.chunk[along(zarr.x)], zarr.array.chunk[along(zarr.y)]);
+  out.metadata.zarr = std::make_shared<const ZarrStorage>(std::move(storage));
+  const ZarrStorage::Axis &x = zarr.axes[along(zarr.x)], &y = zarr.axes[along(zarr.y)];
+  const double metres = metres_of(x.unit);
+  if (metres > 0 && x.unit == y.unit) {
+    constexpr double centimetre = 0.01;
+    out.metadata.resolution = Resolution{.x = centimetre / (metres * x.scale),
+                                         .y = centimetre / (metres * y.scale),
+                                         .unit = Resolution::Unit::centimetre};
+  } else if (x.scale != y.scale) {
+    out.metadata.resolution = Resolution{.x = 1 / x.scale, .y = 1 / y.scale};
+  }
+  return out;
+}
+
+// What other formats do not say.
+void name_storage(const Metadata& metadata, Lost& lost) {
+  if (!metadata.zarr) return;
+  for (const ZarrStorage::Axis& axis : metadata.zarr->axes) {
+    const bool is_in_plane = axis.name == "x" || axis.name == "y";
+    if ((axis.scale != 1 && !is_in_plane) || axis.translation != 0) {
+      lost.emplace_back("where pixels lie along " + axis.name);
+    }
+  }
+}
+
+const ZarrStorage::Axis* axis_of(const ZarrStorage* storage, std::string_view name) {
+  if (storage == nullptr) return nullptr;
+  const auto found = std::ranges::find(storage->axes, name, &ZarrStorage::Axis::name);
+  return found == storage->axes.end() ? nullptr : &*found;
+}
+
+// The axes of a plane: their units, and where its pixels lie.
+struct PlaneAxes {
+  ZarrStorage::Axis y{.name = "y"}, x{.name = "x"};
+};
+PlaneAxes axes_of_plane(const Metadata& metadata, Lost& lost) {
+  PlaneAxes out;
+  Metadata followed;
+  followed.resolution = metadata.resolution;
+  followed.change = metadata.change;
+  follow_resolution(followed, lost);
+  const ZarrStorage::Axis *x = axis_of(metadata.zarr.get(), "x"),
+                          *y = axis_of(metadata.zarr.get(), "y");
+  if (followed.resolution) {
+    const Resolution& r = *followed.resolution;
+    const bool has_unit = r.unit != Resolution::Unit::none;
+    const bool has_own = has_unit && x != nullptr && metres_of(x->unit) > 0;
+    if (has_unit) out.x.unit = out.y.unit = has_own ? x->unit : "micrometer";
+    const double metres = has_unit ? r.to_metre() * metres_of(out.x.unit) : 1;
+    out.x.scale = 1 / (r.x * metres);
+    out.y.scale = 1 / (r.y * metres);
+  }
+  if (x == nullptr || y == nullptr) return out;
+  const PixelChange& change = metadata.change;
+  if (change.is_straight() || change.is_transposed()) {  // by the numbers of the file itself
+    out.x.scale = (change.is_straight() ? x : y)->scale / change.scale_x();
+    out.y.scale = (change.is_straight() ? y : x)->scale / change.scale_y();
+  }
+  if (change.is_straight()) {
+    out.x.translation = x->translation + x->scale * change.place->c;
+    out.y.translation = y->translation + y->scale * change.place->f;
+  } else if (x->translation != 0 || y->translation != 0) {
+    lost.emplace_back("where pixels lie along x and y");
+  }
+  return out;
+}
+
+std::string type_text(PixelClass cls, SampleType samples, int version) {
+  static constexpr std::string_view classes[] = {"bool", "uint8", "uint16", "float32"};
+  const std::string name(samples == SampleType::of_class ? classes[static_cast<int>(cls)]
+                                                         : name_of(samples));
+  if (version == 3) return name;
+  const int bytes = samples == SampleType::of_class ? bytes_of(cls) : bytes_of(samples);
+  return (bytes == 1 ? "|" : "<") + std::string(1, name.front()) + std::to_string(bytes);
+}
+
+Json blosc_of(const EncodeOptions& how, int item_bytes) {
+  const bool is_small = how.compression == Compression::small;
+  Json out{{"cname", is_small ? "zstd" : "lz4"}, {"clevel", level_of(how.compression, 1, 5, 9)}};
+  if (how.zarr_version == 3) {
+    out["shuffle"] = "shuffle";
+    out["typesize"] = item_bytes;
+    out["blocksize"] = 0;
+    return {{"name", "blosc"}, {"configuration", out}};
+  }
+  out["shuffle"] = 1;
+  out["blocksize"] = 0;
+  out["id"] = "blosc";
+  return out;
+}
+
+// What is written of one image, and what its documents say.
+class Documents {
+ public:
+  Documents(const HostImage& image, PlaneAxes axes, const EncodeOptions& how)
+      : image_(image), axes_(std::move(axes)), how_(how) {
+    item_bytes_ =
+        how.samples == SampleType::of_class ? bytes_of(image.type.cls) : bytes_of(how.samples);
+  }
+
+  void add_to(ZipWriter& zip) const {
+    const Json attributes = root_attributes();
+    const std::vector<Size> levels = zarr_levels(image_.size(), how_.zarr_chunk);
+    if (how_.zarr_version == 3) {
+      add(zip, "zarr.json",
+          {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"ome", attributes}}}});
+    } else {
+      add(zip, ".zgroup", {{"zarr_format", 2}});
+      add(zip, ".zattrs", attributes);
+    }
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const std::string folder = std::to_string(i) + "/";
+      if (how_.zarr_version == 3) {
+        add(zip, folder + "zarr.json", array_of_3(levels[i]));
+      } else {
+        add(zip, folder + ".zarray", array_of_2(levels[i]));
+        add(zip, folder + ".zattrs", {{"_ARRAY_DIMENSIONS", names()}});
+      }
+    }
+  }
+
+ private:
+  static void add(ZipWriter& zip, const std::string& name, const Json& document) {
+    zip.add(name, document.dump(2));
+  }
+  bool has_channels() const { return image_.type.channels > 1; }
+  // One value a dimension.
+  Json list(const Json& channel, const Json& y, const Json& x) const {
+    return has_channels() ? Json{channel, y, x} : Json{y, x};
+  }
+  Json names() const { return list("c", "y", "x"); }
+  Json shape(Size size) const { return list(image_.type.channels, size.height, size.width); }
+  Json chunk(Size size) const {
+    return shape_of_chunk(
+        {std::min(size.width, how_.zarr_chunk), std::min(size.height, how_.zarr_chunk)});
+  }
+  Json shape_of_chunk(Size size) const { return list(1, size.height, size.width); }
+
+  Json root_attributes() const {
+    Json axes = Json::array();
+    if (has_channels()) axes.push_back({{"name", "c"}, {"type", "channel"}});
+    for (const ZarrStorage::Axis* axis : {&axes_.y, &axes_.x}) {
+      Json one{{"name", axis->name}, {"type", "space"}};
+      if (!axis->unit.empty()) one["unit"] = axis->unit;
+      axes.push_back(std::move(one));
+    }
+    Json datasets = Json::array();
+    const std::size_t levels = zarr_levels(image_.size(), how_.zarr_chunk).size();
+    double by = 1;
+    for (std::size_t i = 0; i < levels; ++i, by *= 2) {
+      // The middle of the pixels that are one here.
+      const double middle = how_.zarr_means ? (by - 1) / 2 : 0;
+      const auto first = [&](const ZarrStorage::Axis& axis) {
+        return axis.translation + axis.scale * middle;
+      };
+      datasets.push_back(
+          {{"path", std::to_string(i)},
+           {"coordinateTransformations",
+            {{{"type", "scale"}, {"scale", list(1.0, by * axes_.y.scale, by * axes_.x.scale)}},
+             {{"type", "translation"},
+              {"translation", list(0.0, first(axes_.y), first(axes_.x))}}}}});
+    }
+    Json multiscale{{"axes", axes}, {"datasets", datasets}};
+    if (levels > 1) multiscale["type"] = how_.zarr_means ? "mean" : "nearest";
+    Json out;
+    if (how_.zarr_version == 3) {
+      out["version"] = "0.5";
+    } else {
+      multiscale["version"] = "0.4";
+    }
+    out["multiscales"] = Json::array({std::move(multiscale)});
+    if (image_.type.channels == 3) out["omero"] = colours();
+    return out;
+  }
+
+  // By which the channels are known for those of colours.
+  Json colours() const {
+    Json channels = Json::array();
+    for (const auto& [label, colour] :
+         {std::pair{"Red", "FF0000"}, {"Green", "00FF00"}, {"Blue", "0000FF"}}) {
+      const double end = image_.type.white != 0 ? image_.type.white : 1;
+      channels.push_back({{"label", label},
+                          {"color", colour},
+                          {"active", true},
+                          {"window", {{"start", 0}, {"min", 0}, {"end", end}, {"max", end}}}});
+    }
+    return {{"channels", channels}, {"rdefs", {{"model", "color"}}}};
+  }
+
+  Json array_of_2(Size size) const {
+    return {{"zarr_format", 2},
+            {"shape", shape(size)},
+            {"chunks", chunk(size)},
+            {"dtype", type_text(image_.type.cls, how_.samples, 2)},
+            {"compressor", blosc_of(how_, item_bytes_)},
+            {"fill_value", nullptr},
+            {"order", "C"},
+            {"filters", nullptr},
+            {"dimension_separator", "/"}};
+  }
+  Json array_of_3(Size size) const {
+    Json bytes{{"name", "bytes"}, {"configuration", {{"endian", "little"}}}};
+    const bool is_logical = image_.type.cls == PixelClass::logical;
+    return {
+        {"zarr_format", 3},
+        {"node_type", "array"},
+        {"shape", shape(size)},
+        {"data_type", type_text(image_.type.cls, how_.samples, 3)},
+        {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk(size)}}}}},
+        {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
+        {"fill_value", is_logical ? Json(false) : Json(0)},
+        {"codecs", Json::array({std::move(bytes), blosc_of(how_, item_bytes_)})},
+        {"attributes", Json::object()},
+        {"dimension_names", names()}};
+  }
+
+  const HostImage& image_;
+  const PlaneAxes axes_;
+  const EncodeOptions& how_;
+  int item_bytes_ = 1;
+};
+
+void add_all(ZipWriter& zip, const Bytes& of,
+             const std::function<std::string(std::string_view)>& key) {
+  const ZipReader reader{ByteSource(of)};
+  for (const auto& [name, entry] : reader.entries()) {
+    if (is_zarr_document(name)) continue;
+    const std::int64_t begin = reader.begin_of(name, entry);
+    zip.add(key(name), std::span(of).subspan(static_cast<std::size_t>(begin),
+                                             static_cast<std::size_t>(entry.bytes)));
+  }
+}
+
+Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
+  EncodeOptions how = input.options;
+  how.samples = samples_for(image, input.metadata, input.options, out);
+  const ZarrStorage* before = input.metadata.zarr.get();
+  if (how.zarr_version == 0) how.zarr_version = before != nullptr ? before->version : 2;
+  if (how.zarr_chunk == 0) how.zarr_chunk = before != nullptr ? before->chunk : default_zarr_chunk;
+  how.zarr_means = input.original.type.white != 0;
+  ZipWriter zip;
+  Documents(image, axes_of_plane(input.metadata, out.lost), how).add_to(zip);
+  add_all(zip, encode_with_options(image, input, how),
+          [](std::string_view key) { return std::string(key); });
+  return zip.finish();
+}
+
+// How the dimensions of a plane and the axes of pages lie in an array of all, in OME-Zarr's order.
+class Layout {
+ public:
+  Layout(const std::vector<PageAxis>& axes, std::int64_t pages, bool has_channels) : axes_(axes) {
+    std::int64_t count = 1;
+    for (const PageAxis& axis : axes_) count *= axis.count;
+    const auto is_known = [](const PageAxis& axis) {
+      return axis.letter == 't' || axis.letter == 'c' || axis.letter == 'z';
+    };
+    if (count != pages || !std::ranges::all_of(axes_, is_known)) {
+      axes_ = {{'z', static_cast<int>(pages)}};
+    }
+    const std::string own = has_channels ? "cyx" : "yx";
+    for (const char letter : std::string_view("tczyx")) {
+      const auto page = std::ranges::find(axes_, letter, &PageAxis::letter);
+      const std::size_t at = own.find(letter);
+      if (page != axes_.end() && at != own.npos) {
+        fail(
+            "its pages lie along c, and so do the channels of each; -o '{stem}_{c}.zarr' names "
+            "each");
+      }
+      if (page != axes_.end())
+        dimensions_.push_back({.page = static_cast<int>(page - axes_.begin())});
+      if (at != own.npos) dimensions_.push_back({.own = static_cast<int>(at)});
+    }
+  }
+
+  const std::vector<PageAxis>& axes() const { return axes_; }
+  // A list of values a dimension of a plane becomes one of all; `of_page` gives those of axes.
+  template <class OfPage>
+  Json all(const Json& own, OfPage of_page) const {
+    Json out = Json::array();
+    for (const Dimension& dimension : dimensions_) {
+      out.push_back(dimension.own >= 0
+                        ? own[static_cast<std::size_t>(dimension.own)]
+                        : Json(of_page(axes_[static_cast<std::size_t>(dimension.page)])));
+    }
+    return out;
+  }
+  // The key of a chunk of a page: "0/1/2" becomes "0/3/1/2".
+  std::string key(std::string_view of, std::int64_t page) const {
+    std::vector<std::int64_t> places(axes_.size());
+    for (std::size_t i = axes_.size(); i-- > 0; page /= axes_[i].count) {
+      places[i] = page % axes_[i].count;
+    }
+    std::vector<std::string_view> parts;
+    for (std::string_view rest = of; !rest.empty();) {
+      parts.push_back(rest.substr(0, rest.find('/')));
+      rest.remove_prefix(std::min(rest.size(), parts.back().size() + 1));
+    }
+    const std::size_t own = parts.size() - (dimensions_.size() - axes_.size());
+    std::string out;
+    for (std::size_t i = 0; i < own; ++i) out += std::string(parts[i]) + "/";
+    for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+      const Dimension& dimension = dimensions_[i];
+      if (i > 0) out += '/';
+      out += dimension.own >= 0 ? std::string(parts[own + static_cast<std::size_t>(dimension.own)])
+                                : std::to_string(places[static_cast<std::size_t>(dimension.page)]);
+    }
+    return out;
+  }
+
+ private:
+  struct Dimension {
+    int own = -1, page = -1;
+  };
+  std::vector<PageAxis> axes_;
+  std::vector<Dimension> dimensions_;
+};
+
+// The documents of one page as those of all.
+class Joined {
+ public:
+  Joined(const Layout& layout, const ZarrStorage* storage) : layout_(layout), storage_(storage) {}
+
+  Json document(Json of) const {
+    const auto spread = [&](Json& list, auto of_page) { list = layout_.all(list, of_page); };
+    const auto count = [](const PageAxis& axis) { return axis.count; };
+    const auto one = [](const PageAxis&) { return 1; };
+    const auto name = [](const PageAxis& axis) { return std::string(1, axis.letter); };
+    if (of.contains("shape")) spread(of["shape"], count);
+    if (of.contains("chunks")) spread(of["chunks"], one);
+    if (of.contains("chunk_grid")) spread(of["chunk_grid"]["configuration"]["chunk_shape"], one);
+    if (of.contains("dimension_names")) spread(of["dimension_names"], name);
+    if (of.contains("_ARRAY_DIMENSIONS")) spread(of["_ARRAY_DIMENSIONS"], name);
+    if (of.contains("multiscales")) set_pyramid(of["multiscales"][0]);
+    if (of.contains("node_type") && of["attributes"].contains("ome")) {
+      set_pyramid(of["attributes"]["ome"]["multiscales"][0]);
+    }
+    return of;
+  }
+
+ private:
+  void set_pyramid(Json& pyramid) const {
+    const auto known = [&](const PageAxis& axis) {
+      const ZarrStorage::Axis* found = axis_of(storage_, std::string_view(&axis.letter, 1));
+      return found != nullptr ? *found : ZarrStorage::Axis{};
+    };
+    pyramid["axes"] = layout_.all(pyramid["axes"], [&](const PageAxis& axis) {
+      Json out{{"name", std::string(1, axis.letter)},
+               {"type", axis.letter == 't'   ? "time"
+                        : axis.letter == 'c' ? "channel"
+                                             : "space"}};
+      if (const std::string unit = known(axis).unit; !unit.empty()) out["unit"] = unit;
+      return out;
+    });
+    for (Json& dataset : pyramid["datasets"]) {
+      Json& transformations = dataset["coordinateTransformations"];
+      transformations[0]["scale"] = layout_.all(transformations[0]["scale"],
+                                                [&](const PageAxis& a) { return known(a).scale; });
+      transformations[1]["translation"] =
+          layout_.all(transformations[1]["translation"],
+                      [&](const PageAxis& a) { return known(a).translation; });
+    }
+  }
+
+  const Layout& layout_;
+  const ZarrStorage* storage_;
+};
+
+Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
+  name_losses(metadata, false, lost);
+  return file;
+}
+
+}  // namespace
+
+Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
+                      const ZarrStorage* storage) {
+  const ZipReader first{ByteSource(pages.front())};
+  const auto reader_of = [](const ZipReader& zip) {
+    return [&zip](const std::string& key) { return zip.read(key, max_zarr_document); };
+  };
+  const ZarrImage image = zarr_image(reader_of(first), "");
+  const Layout layout(axes, std::ssize(pages), image.axes.size() == 3);
+  const Joined joined(layout, storage);
+  ZipWriter zip;
+  for (const char* root : {"zarr.json", ".zgroup", ".zattrs"}) {
+    const auto text = first.read(root, max_zarr_document);
+    if (text) zip.add(root, joined.document(Json::parse(*text)).dump(2));
+  }
+  for (const auto& [name, entry] : first.entries()) {
+    if (!is_zarr_document(name) || name.find('/') == name.npos) continue;
+    zip.add(name, joined.document(Json::parse(*first.read(name, max_zarr_document))).dump(2));
+  }
+  for (std::size_t page = 0; page < pages.size(); ++page) {
+    const ZipReader of_page{ByteSource(pages[page])};
+    const ZarrImage other = zarr_image(reader_of(of_page), "");
+    if (other.info.type != image.info.type || other.info.samples != image.info.samples ||
+        other.array.shape != image.array.shape) {
+      fail("a Zarr holds pages of one size and type, and the result of page ", page + 1,
+           " is another; -o '{stem}_{page}.zarr' names each");
+    }
+    add_all(zip, pages[page],
+            [&](std::string_view key) { return layout.key(key, static_cast<std::int64_t>(page)); });
+  }
+  return zip.finish();
+}
+
+const FormatTraits zarr_format{
+    .format = Format::zarr,
+    .name = "Zarr",
+    .extensions = "zarr ozx",
+    .module = "impipe_codec_zarr",
+    .library = "c-blosc, libzstd",
+    .can = {Can::one_bit, Can::eight, Can::sixteen, Can::floats, Can::any_channels, Can::numbers,
+            Can::write_pages},
+    .pages = Pages::alike,
+    .sniff = sniff,
+    .header = header,
+    .decode = decode_by_module,
+    .encode = encode,
+    .read_metadata = read_metadata,
+    .with_metadata = write_metadata,
+    .name_storage = name_storage,
+};
+
+}  // namespace impipe::io
