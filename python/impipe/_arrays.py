@@ -62,6 +62,8 @@ class Layout:
         self.channel = next((letter for letter in "ASC" if letter in axes), "")
         self.pages = [letter for letter in axes if letter not in {"Y", "X", self.channel}]
         self.page_shape = tuple(array.shape[axes.index(letter)] for letter in self.pages)
+        self._page_axes = "".join(f"{letter.lower()}{count}" for letter, count
+                                  in zip(self.pages, self.page_shape)).encode()
         # Pages, rows, columns, channels; a missing axis has one place.
         order = [axes.index(c) for c in [*self.pages, "Y", "X", self.channel] if c and c in axes]
         array = array.transpose(order)
@@ -79,7 +81,7 @@ class Layout:
         step_page, step_y, step_x, step_channel = self.array.strides
         return _library.Image(self.array.ctypes.data, _TYPES[self.array.dtype.name],
                               int(self.channel == "A"), width, height, channels, pages, step_x,
-                              step_y, step_channel, step_page, 0)
+                              step_y, step_channel, step_page, 0, self._page_axes or None)
 
 
 class Shape:
@@ -115,5 +117,5 @@ class Shape:
             page = self._view[index]
             step_y, step_x, step_channel = page.strides
             yield _library.Image(page.ctypes.data, like.type, like.alpha, like.width, like.height,
-                                 like.channels, 1, step_x, step_y, step_channel, 0, 0)
+                                 like.channels, 1, step_x, step_y, step_channel, 0, 0, None)
 

@@ -14,7 +14,7 @@ class Image(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int32), ("alpha", c_int32),
                 *((name, c_int64) for name in ("width", "height", "channels", "pages", "step_x",
                                                "step_y", "step_channel", "step_page")),
-                ("white", c_double)]
+                ("white", c_double), ("page_axes", c_char_p)]
 
 
 class Operand(ctypes.Structure):

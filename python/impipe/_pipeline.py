@@ -141,7 +141,8 @@ class Pipeline:
         axes: a letter for each axis: Y and X, C for channels, A for channels of which the last is
             an alpha, others for pages ('ZYX'). Without it (H, W), (H, W, up to 4), (N, H, W) and
             (N, H, W, up to 4) are read so.
-        operands: the arrays that the text names as `:NAME`.
+        operands: the arrays that the text names as `:NAME`; axes are those of operands, too, that
+            have as many.
         """
         result = self._result(image, axes, device, cancel, operands, 3)
         return result.measurements if result.image is None else result.image
@@ -158,7 +159,7 @@ class Pipeline:
         Without an image: for a gray one of uint8."""
         layout = None if image is None else Layout(image, axes)
         text = c_void_p()
-        given, kept = _operands(operands)
+        given, kept = _operands(operands, axes)
         checked("plan", self._handle(device), byref(layout.image()) if layout else None, given,
                 len(kept), byref(text))
         return taken_text(text)
@@ -166,7 +167,7 @@ class Pipeline:
     def _result(self, image: Any, axes: str | None, device: str | None, cancel: Cancel | None,
                 operands: Mapping[str, Any], level: int) -> Result:
         layout = None if image is None else Layout(image, axes)
-        given, kept = _operands(operands)
+        given, kept = _operands(operands, axes)
         handle = c_void_p()
         checked("run", self._handle(device), byref(layout.image()) if layout else None, given,
                 len(kept), cancel._handle if cancel else None, byref(handle))
@@ -189,8 +190,10 @@ def _unpickled(text: str, device: str, threads: int, strict: bool, memory: int,
                     sandbox=sandbox)
 
 
-def _operands(operands: Mapping[str, Any]) -> tuple[Any, list[Layout]]:
-    layouts = [Layout(array, None) for array in operands.values()]
+def _operands(operands: Mapping[str, Any], axes: str | None) -> tuple[Any, list[Layout]]:
+    """axes: of the image, and so of operands that have as many."""
+    layouts = [Layout(array, axes if axes and np.ndim(array) == len(axes) else None)
+               for array in operands.values()]
     if not layouts:
         return None, layouts
     images = [_library.Operand(name.encode(), layout.image())

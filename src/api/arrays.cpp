@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <numeric>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "io/picture/pixel_rows.hpp"
@@ -133,6 +137,28 @@ ImageType type_of(const impipe_image& array) {
                 ExitCode::file_failed);
   }
   return {facts.cls, static_cast<int>(colours), has_alpha, facts.white};
+}
+
+engine::PageList pages_of(const impipe_image& array) {
+  engine::PageList out;
+  out.numbers.resize(static_cast<std::size_t>(array.pages));
+  std::iota(out.numbers.begin(), out.numbers.end(), 0);
+  const std::string_view text = array.page_axes == nullptr ? "" : array.page_axes;
+  const char* const end = text.data() + text.size();
+  std::int64_t pages = 1;
+  for (const char* at = text.data(); at != end;) {
+    io::PageAxis axis{*at++, 0};
+    const auto read = std::from_chars(at, end, axis.count);
+    if (read.ec != std::errc() || axis.count < 1 || pages > array.pages) break;
+    at = read.ptr;
+    pages *= axis.count;
+    if (axis.count > 1) out.axes.push_back(axis);
+  }
+  if (!text.empty() && pages != array.pages) {
+    throw Error("page_axes: " + std::string(text) + " are not axes of " +
+                std::to_string(array.pages) + " pages; t3z4 are those of 12");
+  }
+  return out;
 }
 
 HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact) {

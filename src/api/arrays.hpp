@@ -3,6 +3,7 @@
 
 #include "api/include/impipe.h"
 #include "core/image.hpp"
+#include "engine/batch/page_groups.hpp"
 #include "io/picture/numbers.hpp"
 
 namespace impipe::api {
@@ -10,6 +11,10 @@ namespace impipe::api {
 // The type of the image that such pixels make, as an NPY of the same type makes it. Throws Error
 // (usage) for an array that is no image.
 ImageType type_of(const impipe_image& array);
+
+// The pages of the array, along the axes that it names. Throws Error (usage) where those do not
+// make so many.
+engine::PageList pages_of(const impipe_image& array);
 
 // A copy of one page. inexact: of values that single does not hold. type_of has accepted `array`.
 HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact);

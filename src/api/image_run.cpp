@@ -31,17 +31,16 @@ ImageRun::ImageRun(BoundPipeline& pipeline, RunInput input, std::function<bool()
 
 RunResult ImageRun::run() {
   program_ = pipeline_.lanes().program(input_.type, operand_types_);
-  check_sizes();
   begin_parts();
-  for (std::int64_t i = 0; i < input_.pages; ++i) {
+  check_sizes();
+  for (const int i : input_.pages.numbers) {
     try {
-      const bool has_pages = input_.pages > 1;
       pass_on(0, {.image = input_.page(i),
                   .source = nullptr,
                   .which = static_cast<std::size_t>(i),
-                  .number = has_pages ? static_cast<int>(i) + 1 : 0});
+                  .number = has_pages() ? i + 1 : 0});
     } catch (const Error& error) {
-      if (input_.pages == 1 || stop_()) throw;
+      if (!has_pages() || stop_()) throw;
       throw Error(fmt::format("page {}: ", i + 1), error, error.code());
     }
   }
@@ -55,21 +54,26 @@ RunResult ImageRun::run() {
 }
 
 void ImageRun::begin_parts() {
-  std::int64_t pages = input_.pages;
+  const auto check = [this] {
+    if (stop_()) throw Error("stopped", ExitCode::file_failed);
+  };
+  pages_.push_back(input_.pages);
   for (const engine::Program* part = program_.get(); part->then; part = part->then->program.get()) {
     const ImageReduction& reduction = part->then->reduction;
-    engine::PageReducer::Options options{.pages = pages,
-                                         .memory = pipeline_.session().memory() / 2,
+    const auto count = std::ssize(pages_.back().numbers);
+    if (reduction.axis != 0 && count > 1 && pages_.back().axes.empty()) {
+      throw Error(fmt::format("axis={}: its {} pages have no axes; without axis= all become one",
+                              reduction.axis, count),
+                  ExitCode::file_failed);
+    }
+    if (reduction.volume) note(reduction.volume->left_out(count));
+    engine::PageReducer::Options options{.memory = pipeline_.session().memory() / 2,
                                          .scratch = {},
                                          .pool = &pipeline_.session().pool(),
-                                         .check = [this] {
-                                           if (stop_()) {
-                                             throw Error("stopped", ExitCode::file_failed);
-                                           }
-                                         }};
-    reducers_.push_back(std::make_unique<engine::PageReducer>(reduction, std::move(options)));
-    if (reduction.across == ImageReduction::Across::pages) pages = 1;
-    if (reduction.volume) pages = reduction.volume->planes(pages);
+                                         .check = check};
+    reducers_.push_back(
+        std::make_unique<engine::AxisReducer>(reduction, std::move(options), pages_.back()));
+    pages_.push_back(engine::pages_after(reduction, pages_.back()));
   }
 }
 
@@ -77,6 +81,7 @@ void ImageRun::check_sizes() const {
   std::map<std::string, Size> operand_sizes;
   for (const auto& [name, image] : input_.operands) operand_sizes[name] = image.size();
   Size size = input_.size;
+  std::size_t index = 0;
   for (const engine::Program* part = program_.get();; part = part->then->program.get()) {
     const std::vector<Size> sizes = pipeline::planned_sizes(
         pipeline_.pipeline(), part->lowered, size, operand_sizes, pipeline::default_max_pixels);
@@ -90,10 +95,14 @@ void ImageRun::check_sizes() const {
                               most / mebi, memory / mebi),
                   ExitCode::file_failed);
     }
-    if (!part->then) return;
     size = sizes[static_cast<std::size_t>(part->plan.result)];
-    const auto& volume = part->then->reduction.volume;
-    if (volume) size = volume->size(size);
+    if (!part->then || size.width < 1 || size.height < 1) return;
+    const auto count = std::ssize(pages_[index++].numbers);
+    if (const auto& volume = part->then->reduction.volume) {
+      size = volume->size(size, count);
+      pipeline::check_size(pipeline_.pipeline(), part->then->stage, size,
+                           pipeline::default_max_pixels);
+    }
   }
 }
 
@@ -110,7 +119,7 @@ void ImageRun::pass_on(std::size_t index, engine::Page page) {
                                     .numbers = std::move(*page.table),
                                     .columns = static_cast<int>(columns)});
   }
-  keep(part.plan, page, outcome);
+  keep(index, page, outcome);
   if (!part.then) return;
   page.image = std::move(outcome.image);
   reducers_[index]->add(std::move(page),
@@ -145,20 +154,21 @@ engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std
       [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
 }
 
-void ImageRun::keep(const Plan& plan, const engine::Page& page, engine::Outcome& outcome) {
+void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome) {
+  const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
+  const Plan& plan = part.plan;
   for (const std::string& text : plan.notes) note(text);
   for (std::size_t i = 0; i < outcome.saves.size(); ++i) {
     saves_.push_back({plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i]))});
   }
-  const bool is_of_all = input_.pages > 1 && page.number == 0;
+  const bool is_of_all = has_pages() && pages_[index].numbers.size() == 1;
   for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
     const PlanMeasurement& of = plan.measurements[i];
     result_.measured.push_back({of.name, is_of_all ? -1 : static_cast<int>(page.which),
                                 of.objects ? columns_of(*of.objects) : std::vector<std::string>(),
                                 std::move(outcome.measurements[i])});
   }
-  const bool is_last = &plan == &engine::last_plan(*program_);
-  if (is_last && plan.writes_image) {
+  if (!part.then && plan.writes_image) {
     result_.images.push_back({"", with_like_alpha(std::move(outcome.image))});
   }
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/pipeline_session.hpp"
-#include "engine/batch/page_reducer.hpp"
+#include "engine/batch/page_groups.hpp"
 #include "engine/program/executor.hpp"
 
 namespace impipe::api {
@@ -32,7 +32,7 @@ struct RunResult {
 struct RunInput {
   ImageType type;
   Size size;
-  std::int64_t pages = 1;
+  engine::PageList pages{{0}, {}};
   std::function<HostImage(std::int64_t)> page;  // makes page i
   std::map<std::string, HostImage> operands;
 };
@@ -50,11 +50,13 @@ class ImageRun {
   void begin_parts();
   // Throws Error for images that are larger than what may be.
   void check_sizes() const;
+  // Whether several pages come.
+  bool has_pages() const { return input_.pages.numbers.size() > 1; }
   void pass_on(std::size_t index, engine::Page page);
   engine::Outcome compute(std::size_t index, HostImage image);
   engine::Outcome compute_on(engine::Session& session, Queue& queue, std::size_t index,
                              engine::Material material);
-  void keep(const Plan& plan, const engine::Page& page, engine::Outcome& outcome);
+  void keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome);
   void note(const std::string& text);
 
   BoundPipeline& pipeline_;
@@ -62,7 +64,8 @@ class ImageRun {
   std::function<bool()> stop_;
   std::map<std::string, ImageType> operand_types_;
   std::shared_ptr<const engine::Program> program_;  // of the first part
-  std::vector<std::unique_ptr<engine::PageReducer>> reducers_;
+  std::vector<engine::PageList> pages_;             // that come to each part
+  std::vector<std::unique_ptr<engine::AxisReducer>> reducers_;
   std::vector<RunResult::Image> saves_;
   RunResult result_;
 };

@@ -152,7 +152,7 @@ RunResult run(BoundPipeline& bound, const impipe_image* image, const impipe_oper
   } else {
     input.type = type_of(*image);
     input.size = {image->width, image->height};
-    input.pages = image->pages;
+    input.pages = pages_of(*image);
     input.page = [&](std::int64_t i) { return page_of(*image, i, of_input); };
   }
   const auto stop = [cancel] { return cancel != nullptr && cancel->is_asked.load(); };

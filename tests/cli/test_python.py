@@ -118,6 +118,9 @@ class Python(ProgramTest):
                 ("imgaussfilt 1", None, stack), ("project median", None, stack),
                 ("temporal mean n=3", None, stack), ("imgaussfilt3 1", None, stack),
                 ("imresize3 7,8,3", None, stack), ("imgaussfilt 1", "TZYX", stack.reshape(2, 3, 13, 17)),
+                ("project max axis=z", "TZYX", stack.reshape(2, 3, 13, 17)),
+                ("project mean axis=t | imgaussfilt 1", "TZYX", stack.reshape(2, 3, 13, 17)),
+                ("temporal median n=3 axis=t", "ZTYX", stack.reshape(2, 3, 13, 17)),
                 ("fliplr", "CYX", stack[:3]), ("rgb2gray", "CYX", stack[:3]),
                 ("imgaussfilt 1", "YXZ", np.moveaxis(stack, 0, -1)),
                 ("imgaussfilt 2", "YXA", np.dstack([colour(), ramp(seed=9)])),
@@ -139,6 +142,8 @@ class Python(ProgramTest):
             wanted = program_result(self, text, image)  # of one number a channel: (1, channels)
             self.same(got, wanted[0] if text == "mean2 each" else wanted, text)
         self.assertEqual(impipe.run("mean2", gray)["mean2"], gray.mean())
+        pages = np.stack([gray, gray[::-1] // 2])
+        self.assertEqual(impipe.run("mean2 across=pages", pages), {"mean2": pages.mean()})
 
     def test_tables_are_those_of_the_program(self):
         self.picture("in.npy", cells())
@@ -190,6 +195,10 @@ class Python(ProgramTest):
         text = "imlincomb 1 -0.5 :b"
         self.same(impipe.run(text, a, b=b), program_result(self, text, a, "--with", "b=b.npy"), text)
         self.assertEqual(impipe.Pipeline(text).operands, ("b",))
+        planes = colour().transpose(2, 0, 1)
+        np.save(self.path("b.npy"), planes[:, ::-1])
+        self.same(impipe.run(text, planes, axes="CYX", b=planes[:, ::-1]),
+                  program_result(self, text, planes, "--with", "b=b.npy", "--axes=CYX"), "axes")
         self.impipe("phantom 32 | imgaussfilt 1", "-o", "p.npy")
         self.same(impipe.run("phantom 32 | imgaussfilt 1"), np.load(self.path("p.npy")), "phantom")
         with self.assertRaisesRegex(impipe.PipelineError, "takes no input"):
