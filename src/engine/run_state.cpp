@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "core/unpacks.hpp"
+#include "engine/run_settings.hpp"
 #include "engine/stream.hpp"
 #include "engine/watching.hpp"
+#include "io/packed_encoding.hpp"
 
 namespace impipe::engine {
 
@@ -28,11 +32,41 @@ bool has_format(const std::vector<Picture>& pictures, bool (*is_one)(io::Format)
 bool has_jpegs(const std::vector<Picture>& pictures) {
   return has_format(pictures, [](io::Format format) { return format == io::Format::jpeg; });
 }
-// Pictures of a format that devices decode.
+bool is_decodable(io::Format format) {  // by devices
+  return format == io::Format::jpeg || io::traits(format).packed_form != nullptr;
+}
 bool has_decodable(const std::vector<Picture>& pictures) {
-  return has_format(pictures, [](io::Format format) {
-    return format == io::Format::jpeg || io::traits(format).packed_form != nullptr;
-  });
+  return has_format(pictures, is_decodable);
+}
+
+// The codecs that the run wants of a device: of each format those of its first picture.
+Lanes::CodecsOf codecs_of(const RunState& state, const RunOptions& options) {
+  if (options.codec_place == CodecPlace::cpu) return {};
+  std::map<io::Format, io::ImageInfo> inputs;
+  for (const Picture& picture : state.work.pictures) {
+    if (picture.info && is_decodable(picture.info->format)) {
+      inputs.try_emplace(picture.info->format, *picture.info);
+    }
+  }
+  const std::optional<io::OutputTarget> target = target_of(options);
+  return [inputs = std::move(inputs), cls = options.cls,
+          wanted = target ? target->format : std::optional<io::Format>{},
+          encode = state.settings.encode](Session& session, const auto& programs) {
+    std::vector<CodecKernel*> codecs;
+    for (const auto& [format, info] : inputs) {
+      const bool is_jpeg = format == io::Format::jpeg;
+      codecs.push_back(is_jpeg ? &session.jpeg_decoder() : &session.unpacker());
+      for (const std::shared_ptr<const Program>& program : programs) {
+        if (!program->plan.writes_image) continue;
+        const ImageType& type = program->plan.values[program->plan.result].type;
+        const io::OutputType output = io::output_type(&info, type, wanted, cls);
+        if (output.format == io::Format::jpeg) codecs.push_back(&session.jpeg_encoder());
+        const auto form = io::packed_output(type, {64, 64}, {}, output, encode);
+        if (form && packs(*form)) codecs.push_back(&session.packer(*form, DeflateEffort::copies));
+      }
+    }
+    return codecs;
+  };
 }
 
 // What --codec comes to on these devices; a processor has no codecs but its own.
@@ -94,8 +128,7 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   settle_codec(first, gpu_joins, state.work.pictures, options, progress);
   if (gpu_joins) {
     lanes.open_later([pool = &state.pool] { return open_any_gpu(*pool); }, options.session,
-                     options.codec_place != CodecPlace::cpu && has_jpegs(state.work.pictures),
-                     wait);
+                     codecs_of(state, options), wait);
   }
   state.settings.lanes = &lanes;
   end.devices = lanes.devices();

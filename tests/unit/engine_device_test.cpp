@@ -140,7 +140,7 @@ TEST(LaterDevice, LeavesThreadsWithoutWorkWhileItIsOpened) {
           go.get_future().wait();
           return open_device({.backend = "cpu", .device = ""}, pool);
         },
-        {}, false, wait);
+        {}, {}, wait);
     EXPECT_EQ(lanes.idle_threads(16), wait > 0 ? 15 : 2);
     EXPECT_EQ(lanes.idle_threads(1), wait > 0 ? 0 : 1);
     go.set_value();
@@ -163,7 +163,10 @@ TEST(LaterDevice, HasTheImagesThatComeWhenItIsThere) {
   first.push_back(open_device({.backend = "cpu", .device = ""}, pool));
   Lanes lanes(pipeline, std::move(first), {});
   const auto program = lanes.program(ImageType{}, {});
-  lanes.open_later([&] { return open_device({.backend = "auto", .device = id}, pool); }, {}, true);
+  lanes.open_later([&] { return open_device({.backend = "auto", .device = id}, pool); }, {},
+                   [](Session& session, const auto&) {
+                     return std::vector<CodecKernel*>{&session.jpeg_decoder()};
+                   });
   EXPECT_EQ(lanes.session(0).device().id, "cpu");
   std::vector<std::string> details;
   for (int i = 0; i < 6000 && details.empty(); ++i) {
@@ -176,6 +179,7 @@ TEST(LaterDevice, HasTheImagesThatComeWhenItIsThere) {
   EXPECT_EQ(lanes.count(), 2u);
   EXPECT_EQ(lanes.names(), "cpu, opencl:0");
   EXPECT_EQ(lanes.first().device().id, "opencl:0");
+  EXPECT_NE(lanes.first().jpeg_decoder().kernel_in_time(), nullptr);
   {
     const Lanes::Turn turn = lanes.take(), other = lanes.take();
     EXPECT_EQ(turn.device, 1u);
@@ -193,7 +197,7 @@ TEST(LaterDevice, IsDoneWithoutWhereThereIsNone) {
   std::vector<OpenDevice> first;
   first.push_back(open_device({.backend = "cpu", .device = ""}, pool));
   Lanes lanes(pipeline, std::move(first), {});
-  lanes.open_later([]() -> OpenDevice { throw Error("no GPU can be used: none"); }, {}, false);
+  lanes.open_later([]() -> OpenDevice { throw Error("no GPU can be used: none"); }, {}, {});
   std::vector<std::string> details;
   for (int i = 0; i < 1000 && details.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -140,7 +140,7 @@ TEST_F(Runs, WhatMustNotStart) {
       {"imcomplement",
        {.inputs = in, .output = "out", .format = "docx"},
        "--format: 'docx' is no known format; there are png, jpg, tif, bmp, webp, exr, pgm, pfm, "
-       "npy, jxl, avif, jp2, qoi, tga, hdr, heic, y4m, raw, dpx, fits, pam"},
+       "npy, jxl, avif, jp2, qoi, tga, hdr, heic, y4m, raw, dpx, fits, zarr, pam"},
       {"imlincomb 1 1 :b",
        {.inputs = in, .output = "out"},
        "the pipeline reads an image ':b': give --with b=PATH, or keep one with `as b`"},

@@ -28,15 +28,16 @@ bool Lanes::has_gpu() const noexcept {
   return has;
 }
 
-void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec,
-                       double wait) {
+void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& options,
+                       CodecsOf codecs_of, double wait) {
   const auto begin = std::chrono::steady_clock::now();
   wait_until_ = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                             std::chrono::duration<double>(wait));
-  const auto work = [this, open = std::move(open), options, codec, begin] {
+  const auto work = [this, open = std::move(open), options, codecs_of = std::move(codecs_of),
+                     begin] {
     std::string what;
     try {
-      what = join(open, options, codec);
+      what = join(open, options, codecs_of);
     } catch (const Error& error) {
       what = std::string("auto: ") + error.what();
     } catch (const std::bad_alloc&) {
@@ -55,25 +56,24 @@ void Lanes::open_later(std::function<OpenDevice()> open, const SessionOptions& o
 
 // Returns what is to be told.
 std::string Lanes::join(const std::function<OpenDevice()>& open, const SessionOptions& options,
-                        bool codec) {
+                        const CodecsOf& codecs_of) {
   OpenDevice device = open();
   if (is_over_) return "";
   auto on = std::make_unique<OnDevice>();
   on->session = std::make_unique<Session>(pipeline(), std::move(device), options);
   Session& session = *on->session;
-  if (codec) {
-    session.jpeg_decoder().begin();
-    session.jpeg_encoder().begin();
-  }
   std::unique_lock lock(mutex_);
   const auto types = types_;
   lock.unlock();
-  for (const Known& known : types) session.program(known.input, known.operands, known.display);
-  session.wait_for_kernels();
-  if (codec) {
-    session.jpeg_decoder().kernel();
-    session.jpeg_encoder().kernel();
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const Known& known : types) {
+    programs.push_back(session.program(known.input, known.operands, known.display));
   }
+  const std::vector<CodecKernel*> codecs =
+      codecs_of ? codecs_of(session, programs) : std::vector<CodecKernel*>{};
+  for (CodecKernel* codec : codecs) codec->begin();
+  session.wait_for_kernels();
+  for (CodecKernel* codec : codecs) codec->kernel();
   on->queues.push_back(session.make_queue());
   on->free.push_back(on->queues.front().get());
   later_ = std::move(on);

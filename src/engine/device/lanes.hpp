@@ -27,11 +27,14 @@ class Lanes {
   Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
         const SessionOptions& options);
 
+  // The codecs that a session needs for the results of its programs; empty: none.
+  using CodecsOf = std::function<std::vector<CodecKernel*>(
+      Session&, const std::vector<std::shared_ptr<const Program>>&)>;
   // Opens another device while these work; when it is there with the kernels of the images that are
-  // known then, and if `codec` those for JPEGs, later images go to it alone. What comes of it is
-  // told by take_details. For `wait` seconds most threads had better have no work.
-  void open_later(std::function<OpenDevice()> open, const SessionOptions& options, bool codec,
-                  double wait = 0);
+  // known then and of those codecs, later images go to it alone. take_details reports
+  // it. For `wait` seconds most threads had better have no work.
+  void open_later(std::function<OpenDevice()> open, const SessionOptions& options,
+                  CodecsOf codecs_of, double wait = 0);
   // It is no longer needed, if it is not there yet.
   void stop_opening() { is_over_ = true; }
   bool is_opening() const {
@@ -120,7 +123,7 @@ class Lanes {
     if (OnDevice* later = is_there_.load(); later != nullptr) visit(*later);
   }
   std::string join(const std::function<OpenDevice()>& open, const SessionOptions& options,
-                   bool codec);
+                   const CodecsOf& codecs_of);
 
   std::vector<std::unique_ptr<OnDevice>> devices_;
   std::unique_ptr<OnDevice> later_;

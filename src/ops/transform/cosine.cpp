@@ -87,6 +87,8 @@ void transform_lines(Grid& grid, std::int64_t count, std::int64_t length, std::i
   for_each_part((count + each - 1) / each, [&](std::int64_t group) {
     FftLines z(length);
     const std::int64_t here = std::min(each, count - group * each);
+    // Two lines are parts of one transform: what another one leaves is rounded into both.
+    if (here < each) z.re.clear(), z.im.clear();
     // Copies numbers into z (read) or back; reordered: in the order of index().
     const auto move = [&](bool read, bool reordered) {
       for (std::int64_t k = 0; k < length; ++k) {
