@@ -21,7 +21,7 @@ class Outputs(ProgramTest):
                 self.assertEqual(
                     run.err, f"impipe: -o '{name}': nothing here writes {extension}; there are png, "
                     "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, heic, "
-                    "y4m, raw, dpx, fits, pam, and --format EXT for files of any name" +
+                    "y4m, raw, dpx, fits, zarr, pam, and --format EXT for files of any name" +
                     ("" if "{" in name else f"; a folder is '{name}/'") + "\n")
                 self.assertEqual(self.tree(), ["a.png", "in/b.png"])
         self.assertIn("nothing here writes .xyz",

@@ -117,9 +117,9 @@ std::vector<SizedArgument> take_sized_arguments(const Plan& plan, const Step& st
   return sized;
 }
 
-// The name of a value, or of the one image that it was made from.
+// The name of a value, or of the one image that it was made from, whatever is fused.
 std::string named_origin(const Program& program, ValueId id) {
-  const std::vector<Step>& steps = program.plan.steps;
+  const std::vector<Step>& steps = program.lowered.steps;
   while (program.value_names[id].empty()) {
     const auto maker = std::ranges::find_if(steps, [&](const Step& step) {
       return std::ranges::find(step.outputs, id) != step.outputs.end();
@@ -127,7 +127,7 @@ std::string named_origin(const Program& program, ValueId id) {
     if (maker == steps.end()) break;
     std::set<ValueId> images;
     for (const ValueId input : maker->inputs) {
-      if (!program.plan.values[input].is_measure) images.insert(input);
+      if (!program.lowered.values[input].is_measure) images.insert(input);
     }
     if (images.size() != 1) break;
     id = *images.begin();
