@@ -70,9 +70,9 @@ echo "$wheel: $(($(stat -c %s "$wheel") / 1000000)) MB, $(wc -l <"$stage/needed"
 [ -n "$check" ] || exit 0
 # Licences: a library is from a package that is known to be free of the GPL, or that has an exception
 # for its users (libgomp), or another licence to choose (libzstd, liblzma, libraw, lcms2, libpng).
-known=' libabsl20220623 libaom3 libavif15 libbrotli1 libdav1d6 libdeflate0 libfmt9 libgav1-1 libgif7
- libgomp1 libhwy1 libimath-3-1-29 libjpeg62-turbo libjxl0.7 liblcms2-2 liblerc4 liblzma5 libopenexr-3-1-30
- libopenjp2-7 libpng16-16 libraw20 librav1e0 libsvtav1enc1 libtiff6 libwebp7 libwebpdemux2 libyuv0 libzstd1 zlib1g '
+known=' libabsl20220623 libaom3 libavif15 libblosc1 libbrotli1 libdav1d6 libdeflate0 libfmt9 libgav1-1 libgif7
+ libgomp1 libhwy1 libimath-3-1-29 libjpeg62-turbo libjxl0.7 liblcms2-2 liblerc4 liblz4-1 liblzma5
+ libopenexr-3-1-30 libopenjp2-7 libpng16-16 libraw20 librav1e0 libsnappy1v5 libsvtav1enc1 libtiff6 libwebp7 libwebpdemux2 libyuv0 libzstd1 zlib1g '
 stage_packages "$stage/needed" | while read -r package; do
   [[ $known =~ [[:space:]]$package[[:space:]] ]] ||
     { echo "wheel.sh: the licence of $package has to be looked at first" >&2; exit 1; }
