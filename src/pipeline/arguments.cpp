@@ -527,6 +527,9 @@ class Matcher {
         measured.numbers.empty() ? stand_ins(p, measured) : measured.numbers;
     if (takes_shape(p) && value.word.empty() && p.max_numbers == 0) {
       const int columns = std::max(1, measured.columns);
+      if (measured.numbers.empty()) {  // the identity, which has an inverse as a map must
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % (columns + 1) == 0;
+      }
       value.matrix =
           impipe::Matrix{static_cast<int>(numbers.size()) / columns, columns, std::move(numbers)};
       return;

@@ -80,6 +80,20 @@ class MeasuredArguments(ProgramTest):
             self.made("imadd 0 | imcomplement | imdivide 255 | max as rad | imcomplement | imdilate disk,rad"),
             self.made("imadd 0 | imcomplement | imdivide 255 | imcomplement | imdilate disk,1")))
 
+    def test_a_map_of_points(self):
+        """A matrix that must have an inverse is not checked before it is measured."""
+        for kind, points in (("affine", "moving=[0,0;9,0;0,9] fixed=[1,2;10,2;1,11]"),
+                             ("projective", "moving=[0,0;9,0;0,9;9,9] fixed=[1,2;10,2;1,11;10,11]")):
+            made = self.made(f"fitgeotform2d {points} type={kind} as T | imwarp T")
+            expected = np.zeros_like(made)
+            expected[2:, 1:] = self.pixels("in/1.png")[:-2, :-1]
+            self.assertLessEqual(np.abs(made.astype(int) - expected)[3:, 2:].max(), 1)
+        said = self.impipe("fitgeotform2d moving=[0,0;9,0;0,9] fixed=[0,0;1,1;2,2] as T | imwarp T",
+                           "in/1.png", "-o", "no.png", code=None)
+        self.assertNotEqual(said.code, 0)
+        self.assertIn("no inverse", said.err)
+        self.assertFalse(os.path.exists(self.path("no.png")))
+
     def test_the_largest_object(self):
         rows, columns = np.nonzero(blobs()[8:])
         box = blobs()[8 + rows.min():9 + rows.max(), columns.min():1 + columns.max()]
