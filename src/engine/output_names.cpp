@@ -287,6 +287,8 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     } else if (names_pages) {
       picture.output = name_of_page(pages.front());
     }
+    const Plan& plan = picture.last_part().plan;
+    const bool is_table = !plan.writes_image && last_table(plan) != nullptr;
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
     if (picture.joined && pages.size() > 1 && target->kind == Kind::standard_output &&
@@ -300,8 +302,7 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
                 !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
-               (!io::writes_pages(picture.output_format) ||
-                last_table(picture.last_part().plan) != nullptr)) {
+               (!io::writes_pages(picture.output_format) || is_table)) {
       why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
             extensions[i] + "' names each, --pages takes some";
     }

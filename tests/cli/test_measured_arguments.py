@@ -135,6 +135,40 @@ class MeasuredArguments(ProgramTest):
         said = self.impipe("graythresh as t | project max | imbinarize t", "pages.tif", "-n", code=2)
         self.assertIn("'t' is one of each image before project", said.err)
 
+    def test_tables_of_each_page(self):
+        """A file of pages stays one where a table is measured before its last image."""
+        gray = ramp(30, 40, 1)
+        masks = [np.zeros((30, 40), np.uint8) for _ in range(3)]
+        for i, mask in enumerate(masks):
+            mask[3 + i:12 + i, 2 * i:15 + 2 * i] = 255
+            mask[28, 38] = 255
+        lines = np.full((60, 80), 240, np.uint8)
+        lines[10:50:8, 10:70] = 30
+        skewed = [np.asarray(Image.fromarray(lines).rotate(-i, Image.Resampling.BICUBIC,
+                                                           fillcolor=240)) for i in (0, 2, 4)]
+        moved = [np.roll(gray, (i, 2 * i + 1), (0, 1)) for i in range(3)]
+        self.picture("b.png", gray)
+        for pipeline, arrays in (("deskew", skewed),
+                                 ("regionprops as p | imcrop p.BoundingBox", masks),
+                                 ("imregcorr :b as t | imtranslate t.dx,t.dy", moved)):
+            pages = [Image.fromarray(array) for array in arrays]
+            pages[0].save(self.path("pages.tif"), save_all=True, append_images=pages[1:])
+            stages = ("imbinarize | " if arrays is masks else "") + pipeline
+            others = ["--with", "b=b.png"] if arrays is moved else []
+            said = self.impipe(stages, "pages.tif", "-o", "out.tif", "-q", *others).lines()
+            self.assertEqual(list(dict.fromkeys(line.split("\t")[1] for line in said)),
+                             ["page", "1", "2", "3"])
+            made = Image.open(self.path("out.tif"))
+            self.assertEqual(made.n_frames, 3)
+            for i, page in enumerate(pages):
+                page.save(self.path("page.png"))
+                made.seek(i)
+                self.assertTrue(np.array_equal(np.asarray(made),
+                                               self.made(stages, "page.png", *others)), stages)
+                if arrays is moved:  # back
+                    self.assertTrue(np.array_equal(np.asarray(made)[:30 - i, :39 - 2 * i],
+                                                   gray[:30 - i, :39 - 2 * i]))
+
     def test_devices_have_the_same_bits(self):
         usable = [d["id"] for d in json.loads(self.impipe("devices", "--json").out) if d["usable"]]
         for pipeline in ("graythresh as t | imbinarize t", "mean2 as m | imsubtract m",
