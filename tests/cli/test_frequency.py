@@ -356,7 +356,16 @@ class Imregcorr(Frequencies):
     def test_constants_and_nan(self):
         for value in (0, 7, 65535):
             flat = np.full((15, 14), value, np.uint16)
-            self.assertEqual(self.with_b("imregcorr :b", flat, flat)[0, :2].tolist(), [0, 0])
+            for stage in ("imregcorr :b", "imregcorr :b subpixel=10", "imregcorr :b hann subpixel=7"):
+                self.assertEqual(self.with_b(stage, flat, flat)[0, :2].tolist(), [0, 0])
+        # Along an axis of one pixel, or a constant one, nothing moves.
+        row = noise((1, 20), np.float32)
+        for rows in (1, 12):
+            a = np.repeat(row, rows, 0)
+            got = self.with_b("imregcorr :b subpixel=10", a, np.roll(a, 3, 1))
+            self.assertEqual(got[0, :2].tolist(), [3, 0])
+            got = self.with_b("imregcorr :b subpixel=10", a.T, np.roll(a.T, 3, 0))
+            self.assertEqual(got[0, :2].tolist(), [0, 3])
         image = noise((9, 8), np.float32)
         image[2, 2] = np.nan
         self.assertTrue(np.isnan(self.with_b("imregcorr :b", noise((9, 8)), image)).all())

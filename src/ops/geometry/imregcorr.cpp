@@ -108,15 +108,18 @@ std::vector<double> part_shift(const Spectrum& spectrum, const Peak& whole, std:
       add(spectrum.at(k, l), across.data() + l * count, count, rows.data() + k * count);
     }
   });
-  Peak peak;
-  for (std::int64_t j = 0; j < count; ++j) {
+  // The zero shift comes first: along a constant axis every shift scores the same.
+  const auto nth = [&](std::int64_t n) { return n == 0 ? -begin : n <= -begin ? n - 1 : n; };
+  Peak peak{.x = -begin, .y = -begin};
+  for (std::int64_t n = 0; n < count; ++n) {
+    const std::int64_t j = nth(n);
     std::vector<std::complex<double>> sums(static_cast<std::size_t>(count));
     for (std::int64_t k = 0; k < size.height; ++k) {
       add(down[static_cast<std::size_t>(k * count + j)], rows.data() + k * count, count,
           sums.data());
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-      peak.take(i, j, std::abs(sums[static_cast<std::size_t>(i)]));
+    for (std::int64_t m = 0; m < count; ++m) {
+      peak.take(nth(m), j, std::abs(sums[static_cast<std::size_t>(nth(m))]));
     }
   }
   const auto shift = [&](std::int64_t around, std::int64_t i) {
