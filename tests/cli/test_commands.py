@@ -49,6 +49,11 @@ class Commands(ProgramTest):
                 --profile --no-fuse --backend --strict --no-header --watch --idle""".split():
             self.assertIn(flag, shown)
 
+    def test_letters_of_help_take_numbers(self):
+        for op in json.loads(self.impipe("ops", "--json").out):
+            for p in op["parameters"]:  # kN, as in k7
+                self.assertTrue("letter" not in p or "number" in p["takes"], (op["name"], p["name"]))
+
     def test_version(self):
         self.assertRegex(self.impipe("--version").out, r"^impipe \d+\.\d+\.\d+\n$")
 

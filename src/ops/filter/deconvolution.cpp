@@ -16,7 +16,6 @@ constexpr double root_epsilon = 0x1p-26, epsilon = 0x1p-52;
 
 const Parameter psf_parameter{
     .name = "psf",
-    .letter = 'k',
     .help = "what a point became: a matrix, fspecial:gaussian,7,1.5 or @file",
     .takes = Takes::kernel,
     .required = true};

@@ -12,7 +12,6 @@ const RegisterOperator psf2otf_operator{{
     .help = "the optical transfer function of a kernel: its transform at an image's size",
     .category = "source",
     .parameters = {{.name = "kernel",
-                    .letter = 'k',
                     .help = "a matrix [1 2 1; 2 4 2; 1 2 1]/16, fspecial:gaussian,7,1.5 or @file",
                     .takes = Takes::kernel,
                     .required = true},
