@@ -10,6 +10,7 @@
 #include "core/page_column.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "ops/catalogue.hpp"
 #include "pipeline/arguments.hpp"
 #include "pipeline/hints.hpp"
 
@@ -88,6 +89,20 @@ bool knows(const Operator& op, const Item& item, const std::string& text) {
   });
 }
 
+// Whether an item names a structuring element or a kernel, whose numbers may follow it.
+bool names_shape(const Operator& op, const Argument& argument, const Item& item,
+                 const std::string& text) {
+  if (&item != &argument.items.front()) return false;
+  const auto is_among = [&](const auto& shapes) {
+    return std::ranges::find(shapes, text) != shapes.end();
+  };
+  return std::ranges::any_of(op.parameters, [&](const Parameter& p) {
+    if (p.max_numbers > 0 || (!argument.key.empty() && argument.key != p.name)) return false;
+    return (p.takes == Takes::element && is_among(ops::element_shapes())) ||
+           (p.takes == Takes::kernel && is_among(ops::kernel_types()));
+  });
+}
+
 // Makes measured numbers of the words that are names of them, and tells whether there are any.
 bool name_numbers(const Script& script, const Names& names, const Operator& op, Stage& stage) {
   bool found = false;
@@ -95,7 +110,7 @@ bool name_numbers(const Script& script, const Names& names, const Operator& op, 
     for (Item& item : argument.items) {
       found |= std::holds_alternative<Measured>(item.value);
       const std::string text = plain_word(item);
-      if (text.empty() || knows(op, item, text)) continue;
+      if (text.empty() || knows(op, item, text) || names_shape(op, argument, item, text)) continue;
       check_ended(script, names, op, text, item.span);
       if (!names.numbers.contains(text.substr(0, text.find('.')))) continue;
       // Of several items each is one number until it is known better.

@@ -225,6 +225,11 @@ class MeasuredArguments(ProgramTest):
         """A name that is a word of the operator is the word."""
         self.assertTrue(np.array_equal(self.made("max as adaptive | imbinarize adaptive window=9"),
                                        self.made("imbinarize adaptive window=9")))
+        for stage in ("imdilate disk,3", "imdilate se=disk,3", "imfilter disk,3"):
+            self.assertTrue(np.array_equal(self.made(f"mean2 as disk | {stage}"), self.made(stage)))
+        self.assertTrue(np.array_equal(  # the second is a number of the disk
+            self.made("mean2 | imsubtract 250 | sum as disk | imdilate disk,disk"),
+            self.made(f"imsubtract 250 | imdilate disk,{self.measured('imsubtract 250 | sum')[0]}")))
         said = self.impipe("plan", "graythresh as t | imbinarize t").out
         self.assertIn("stage 2 waits on the host until t is measured", said)
 
