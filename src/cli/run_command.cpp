@@ -549,7 +549,7 @@ void add_run(CommandSet& commands) {
       "rows of rgb24 or gray (16 bits: rgb48le, gray16le) as ffmpeg's rawvideo reads them.\n"
       "Measurements: columns have the operator's name, or NAME of `mean2 as NAME`, with a number "
       "where\n"
-      "it is taken (mean2_2). JSON has \"NaN\", \"Infinity\" and \"-Infinity\".\n";
+      "it is taken (mean2.2). JSON has \"NaN\", \"Infinity\" and \"-Infinity\".\n";
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);

@@ -48,6 +48,9 @@ class Commands(ProgramTest):
                 --no-clobber --fail-fast --errors --shard --threads --memory --max-pixels --progress
                 --profile --no-fuse --backend --strict --no-header --watch --idle""".split():
             self.assertIn(flag, shown)
+        self.impipe("phantom 16", "-o", "p.png")
+        names = self.impipe("mean2 | imcomplement | mean2", "p.png", "-q").lines()[0].split()
+        self.assertIn(f"({names[-1]})", shown)
 
     def test_letters_of_help_take_numbers(self):
         for op in json.loads(self.impipe("ops", "--json").out):
