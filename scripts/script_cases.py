@@ -232,11 +232,21 @@ def stack():
     return frames, {"stack_mean.npy": mean.astype(np.uint16)}
 
 
+def template():
+    ground = ndimage.gaussian_filter(RANDOM.normal(0, 1, (96, 120)), 2)
+    image = gray(110 + 160 * ground, 0)
+    part = gray(image[37:60, 41:72] * 0.6 + 40.0, 4)  # darker, flatter and noisy
+    scores = feature.match_template(image, part)
+    y, x = np.unravel_index(scores.argmax(), scores.shape)
+    NUMBERS["template"] = [x, y, scores.max()]
+    return {"template.png": image, "template_part.png": part}, {}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for make in (coins, touching, markers, retina, granulometry, plate, skeleton, texture, deskew, classes,
-                 circles, document, stack):
+                 circles, document, stack, template):
         inputs, expected = make()
         for name, pixels in inputs.items():
             Image.fromarray(pixels).save(folder / name)

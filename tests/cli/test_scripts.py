@@ -121,6 +121,11 @@ class Scripts(ProgramTest):
         inside = (slice(13, -13), slice(13, -13))
         np.testing.assert_array_equal(pixels[inside], expected("document_paper.npy")[inside])
 
+    def test_template_match(self):
+        part = "part=" + os.path.join(DATA, "template_part.png")
+        run = self.run_script("Template match", "template.png", "--with", part)
+        np.testing.assert_allclose(self.rows(run), [NUMBERS["template"]], rtol=2e-5)
+
     def test_stack(self):
         run = self.run_script("Stack", "stack_*.png", "-o", "out.npy")
         np.testing.assert_array_equal(self.pixels("out.npy"), expected("stack_mean.npy"))
