@@ -14,10 +14,11 @@ namespace {
 class Names {
  public:
   explicit Names(const Plan& plan) : values_(plan.values) {
-    if (last_table(plan) == nullptr) return;
-    for (const std::string& column : object_columns(true)) {
-      columns_.insert(column);
-      keys_.insert(column);
+    for (const PlanMeasurement& one : plan.measurements) {
+      if (!one.objects) continue;
+      for (const std::string& column : impipe::columns_of(*one.objects)) {
+        columns_.insert(column);
+      }
     }
   }
 
@@ -56,7 +57,7 @@ class Names {
   // channels also what they are called in a table of gray pictures: one table may have pictures of
   // both kinds, and a column has the same measurement in all its rows.
   std::vector<std::string> columns_of(const PlanMeasurement& of, const std::string& name) const {
-    if (of.objects) return {name};
+    if (of.objects) return {};  // those of all tables are taken
     const PlanValue& value = values_[static_cast<std::size_t>(of.value)];
     std::vector<std::string> names;
     for (std::int64_t e = 0; e < value.values && value.values <= max_in_a_row; ++e) {
@@ -70,7 +71,7 @@ class Names {
 
   // And in JSON, where an array has one name.
   std::vector<std::string> keys_of(const PlanMeasurement& of, const std::string& name) const {
-    return of.in_columns ? columns_of(of, name) : std::vector{name};
+    return of.in_columns && !of.objects ? columns_of(of, name) : std::vector{name};
   }
 
   const std::vector<PlanValue>& values_;

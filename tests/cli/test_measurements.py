@@ -271,6 +271,13 @@ class Tables(MeasurementTest):
         self.assertEqual({row["mean2"] for row in rows},
                          {self.told("mean2", "mask.png")[0]["mean2"]})
 
+    def test_columns_of_a_table_are_taken(self):
+        mean = self.told("mean2", "mask.png")[0]["mean2"]
+        for table, column in [("convexhull", "X"), ("regionprops Area", "Area"), ("deskewangle", "deskewangle")]:
+            for row in self.told(f"mean2 as {column} | {table}", "mask.png"):
+                self.assertEqual(row[f"{column}.2"], mean)
+                self.assertNotEqual(row[column], mean)
+
     def test_without_objects(self):
         Image.fromarray(np.zeros((9, 9), bool)).save(self.path("none.png"))
         self.assertEqual(self.told("regionprops", "none.png"), [])
