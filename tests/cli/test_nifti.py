@@ -139,6 +139,10 @@ class Nifti(ProgramTest):
         os.remove(self.path("in/a.img"))
         run = self.impipe("mean2", "in/a.hdr", code=1)
         self.assertIn("its voxels in 'in/a.img': no such file", run.err)
+        os.mkfifo(self.path("in/a.img"))  # which nobody writes to
+        for given in ("in/a.hdr", "in"):
+            run = self.impipe("mean2", given, code=1)
+            self.assertIn("its voxels in 'in/a.img': is no file", run.err)
 
     def test_what_is_not_read(self):
         values = noise((2, 5, 7), "int16")

@@ -21,8 +21,8 @@
 namespace impipe::io {
 namespace {
 
-OpenFile opened(const std::filesystem::path& path) {
-  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+OpenFile opened(const std::filesystem::path& path, int flags = 0) {
+  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   if (file.get() >= 0) return file;
   const int error = errno;
   if (error == ENOENT) fail("no such file");
@@ -59,7 +59,7 @@ Bytes read_regular(int file, size_t size) {
 Bytes with_voxels(const std::filesystem::path& path, std::span<const std::byte> header) {
   const std::filesystem::path voxels = std::filesystem::path(path).replace_extension(".img");
   try {
-    const OpenFile file = opened(voxels);
+    const OpenFile file = opened(voxels, O_NONBLOCK);  // not to wait for a pipe's writer
     struct stat status = {};
     if (fstat(file.get(), &status) != 0) throw system_error(errno);
     if (!S_ISREG(status.st_mode)) fail("is no file");
