@@ -69,8 +69,13 @@ def _session(device: str, options: tuple[int, bool, int, str | None]) -> c_void_
         if key not in _sessions:
             session = c_void_p()
             threads, strict, memory, sandbox = options
+            if "\0" in device:
+                raise _library.DeviceError(f"device={device!r}: a device's name has no NUL", 4)
             given = _library.SessionOptions(device.encode(), threads, int(strict), memory,
-                                            sandbox.encode() if sandbox else None)
+                                            None if sandbox is None else os.fsencode(sandbox))
+            for name, value in ("threads", threads), ("memory", memory):
+                if getattr(given, name) != value:  # ctypes drops the bits that do not fit
+                    raise PipelineError(f"{name}={value}: there are not so many", 2)
             checked("session_new", byref(given), byref(session))
             _sessions[key] = session
         return _sessions[key]
@@ -95,18 +100,21 @@ class Pipeline:
     strict: an implicit rgb2gray, or a value that single does not hold, is an error.
     memory: bytes that an image may take at once; 0 is half of what the process may use.
     sandbox: for a text that is not trusted: the folders below which @file may read, 'DIR,DIR', or
-        'on' for none.
+        'on' or '' for none.
 
     Several threads may call one pipeline at the same time; the GIL is released meanwhile. Kernels
     are kept with the pipeline. Raises PipelineError, whose message shows the place in the text.
     """
 
     def __init__(self, text: str, *, device: str = "cpu", threads: int = 0, strict: bool = False,
-                 memory: int = 0, sandbox: str | None = None) -> None:
+                 memory: int = 0, sandbox: str | os.PathLike[str] | None = None) -> None:
         if "\0" in text:
             raise PipelineError("a pipeline's text has no NUL", 2)
         self.text = text
-        self._device, self._options = device, (threads, strict, memory, sandbox)
+        folders = None if sandbox is None else os.fsdecode(sandbox)
+        if "\0" in (folders or ""):
+            raise PipelineError(f"sandbox={folders!r}: a folder's name has no NUL", 2)
+        self._device, self._options = device, (threads, strict, memory, folders)
         self._handles: dict[tuple[int, str], c_void_p] = {}
         weakref.finalize(self, _free, self._handles).atexit = False
         handle = self._handle(device)

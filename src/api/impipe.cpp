@@ -212,7 +212,9 @@ int impipe_session_new(const impipe_session_options* options, impipe_session** s
       settings.threads = options->threads;
       settings.strict = options->strict != 0;
       settings.memory = options->memory;
-      if (options->sandbox != nullptr) settings.sandbox = options->sandbox;
+      if (options->sandbox != nullptr) {
+        settings.sandbox = *options->sandbox != '\0' ? options->sandbox : "on";
+      }
     }
     auto opened = std::make_shared<api::DeviceSession>(settings);
     std::string devices = opened->device_names();

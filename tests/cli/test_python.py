@@ -1,6 +1,7 @@
 """The Python package: its results are those of the program, from any thread and any array."""
 import doctest
 import os
+import pathlib
 import pickle
 import re
 import subprocess
@@ -260,7 +261,11 @@ class Python(ProgramTest):
         pipeline = impipe.Pipeline(f"conv2 @{self.path('in/k.txt')}", sandbox=self.path("in"))
         self.same(pipeline(ramp()), impipe.run("conv2 [1 2 1]", ramp()), "@file")
         self.same(pickle.loads(pickle.dumps(pipeline))(ramp()), pipeline(ramp()), "pickled")
-        for sandbox in [self.path("in"), "on"]:
+        for wrong in ({"memory": 1 << 64}, {"threads": (1 << 32) + 1}, {"sandbox": "on\0"},
+                      {"device": "cpu\0"}):
+            with self.assertRaises(impipe.Error, msg=wrong):
+                impipe.Pipeline("imcomplement", **wrong)
+        for sandbox in [self.path("in"), pathlib.Path(self.path("in")), "on", ""]:
             with self.assertRaisesRegex(impipe.PipelineError, "(?s)sandbox.*\\^"):
                 impipe.Pipeline(f"conv2 @{self.path('k.txt')}", sandbox=sandbox)
 

@@ -80,8 +80,8 @@ typedef struct impipe_session_options {
   int32_t threads; /* that compute an image; 0: one for each processor that may be used */
   int32_t strict;  /* 1: an implicit rgb2gray is an error */
   int64_t memory;  /* bytes that an image may take at once; 0: half of what the process may use */
-  /* For texts that are not trusted: the folders below which @file may read, "DIR,DIR", or "on" for
-   * none. NULL: any. */
+  /* For texts that are not trusted: the folders below which @file may read, "DIR,DIR", or "on" or
+   * "" for none. NULL: any. */
   const char *sandbox;
 } impipe_session_options;
 
