@@ -89,11 +89,10 @@ void ImageRun::check_sizes() const {
     const double most = std::max(bytes.input, bytes.on_device + bytes.tables);
     const auto memory = static_cast<double>(pipeline_.session().memory());
     if (most > memory) {
-      constexpr double mebi = 1 << 20;
-      throw Error(fmt::format("out of memory: the image takes at least {:.0f} MiB, and the session "
-                              "may take {:.0f}",
-                              most / mebi, memory / mebi),
-                  ExitCode::file_failed);
+      throw OutOfSessionMemory(
+          fmt::format("out of memory: the image takes at least {:.0f} bytes, and the session may "
+                      "take {:.0f}",
+                      most, memory));
     }
     size = sizes[static_cast<std::size_t>(part->plan.result)];
     if (!part->then || size.width < 1 || size.height < 1) return;

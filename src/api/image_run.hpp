@@ -8,10 +8,17 @@
 #include <vector>
 
 #include "api/pipeline_session.hpp"
+#include "core/error.hpp"
 #include "engine/batch/page_groups.hpp"
 #include "engine/program/executor.hpp"
 
 namespace impipe::api {
+
+// An image takes more than its session may (impipe_session_options::memory).
+class OutOfSessionMemory : public Error {
+ public:
+  explicit OutOfSessionMemory(const std::string& message) : Error(message, ExitCode::file_failed) {}
+};
 
 struct RunResult {
   struct Image {

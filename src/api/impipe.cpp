@@ -75,6 +75,8 @@ int guarded(char** message, Body body) noexcept {
     return failed(IMPIPE_CANCELLED, "cancelled", message);
   } catch (const OutOfDeviceMemory& error) {
     return failed(IMPIPE_OUT_OF_MEMORY, error.what(), message);
+  } catch (const OutOfSessionMemory& error) {
+    return failed(IMPIPE_OUT_OF_MEMORY, error.what(), message);
   } catch (const Error& error) {
     return failed(status_of(error.code()), without_program(error.what()), message);
   } catch (const std::bad_alloc&) {

@@ -250,10 +250,14 @@ class Python(ProgramTest):
                          axes="YZ")
         self.check_error(impipe.DeviceError, "--device: there is no device 'cart:0'; see impipe "
                          "devices", "imcomplement", gray, device="cart:0")
-        with self.assertRaises(impipe.ImageError) as caught:
-            impipe.Pipeline("imgaussfilt 2", memory=1 << 20)(np.zeros((2000, 2000), np.uint8))
-        self.assertRegex(str(caught.exception), r"^out of memory: the image takes at least \d+ MiB, "
-                         r"and the session may take 1$")
+        for memory in (1000, 1 << 20):
+            with self.assertRaises(impipe.OutOfMemory) as caught:
+                impipe.Pipeline("", memory=memory)(np.zeros((2000, 1000), np.uint8))
+            least, most = map(int, re.fullmatch(
+                r"out of memory: the image takes at least (\d+) bytes, and the session may take "
+                r"(\d+)", str(caught.exception)).groups())
+            self.assertGreaterEqual(least, 2000 * 1000)
+            self.assertEqual(most, memory)
 
     def test_a_text_that_is_not_trusted_reads_below_its_folders(self):
         self.write("in/k.txt", "1 2 1\n")
