@@ -1,6 +1,7 @@
 """NumPy arrays as images: which of their axes are rows, columns, channels and pages."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,10 +91,12 @@ class Shape:
 
     def __init__(self, layout: Layout | None, like: _library.Image, count: int) -> None:
         axes = layout.axes if layout else "YX"
-        page_letters = layout.pages if layout else []
-        page_shape: tuple[int, ...] = layout.page_shape if layout else ()
-        if int(np.prod(page_shape)) != count:  # one of all pages, or others than the input's
-            page_letters, page_shape = (["_"], (count,)) if count > 1 else ([], ())
+        named = re.findall("([a-z])([0-9]+)", (like.page_axes or b"").decode())
+        page_letters = [letter.upper() for letter, _ in named]
+        page_shape = tuple(int(length) for _, length in named)
+        if int(np.prod(page_shape)) != count:  # those of a volume of another number of planes
+            page_letters = layout.pages if layout and len(layout.pages) == 1 else ["_"]
+            page_shape = (count,)
         channel = (layout.channel if layout else "") or "C"
         is_row = axes == "X" and like.height == 1
         has_channels = like.channels > 1 or (layout is not None and layout.has_one_channel)

@@ -152,7 +152,7 @@ engine::PageList pages_of(const impipe_image& array) {
     if (read.ec != std::errc() || axis.count < 1 || pages > array.pages) break;
     at = read.ptr;
     pages *= axis.count;
-    if (axis.count > 1) out.axes.push_back(axis);
+    out.axes.push_back(axis);
   }
   if (!text.empty() && pages != array.pages) {
     throw Error("page_axes: " + std::string(text) + " are not axes of " +

@@ -22,6 +22,12 @@ HostImage with_like_alpha(HostImage image) {
   return is_alike ? std::move(image) : io::convert(image, image.type.cls);
 }
 
+std::string text_of(const std::vector<io::PageAxis>& axes) {
+  std::string out;
+  for (const io::PageAxis& axis : axes) out += axis.letter + std::to_string(axis.count);
+  return out;
+}
+
 }  // namespace
 
 ImageRun::ImageRun(BoundPipeline& pipeline, RunInput input, std::function<bool()> stop)
@@ -74,6 +80,8 @@ void ImageRun::begin_parts() {
     reducers_.push_back(
         std::make_unique<engine::AxisReducer>(reduction, std::move(options), pages_.back()));
     pages_.push_back(engine::pages_after(reduction, pages_.back()));
+    const bool is_of_all = reduction.across == ImageReduction::Across::pages && reduction.axis == 0;
+    if (is_of_all) pages_.back().axes.clear();  // also those of a single page
   }
 }
 
@@ -157,8 +165,10 @@ void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome
   const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
   const Plan& plan = part.plan;
   for (const std::string& text : plan.notes) note(text);
+  const std::string axes = text_of(pages_[index].axes);
   for (std::size_t i = 0; i < outcome.saves.size(); ++i) {
-    saves_.push_back({plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i]))});
+    saves_.push_back(
+        {plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i])), axes});
   }
   const bool is_of_all = has_pages() && pages_[index].numbers.size() == 1;
   for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
@@ -168,7 +178,7 @@ void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome
                                 std::move(outcome.measurements[i])});
   }
   if (!part.then && plan.writes_image) {
-    result_.images.push_back({"", with_like_alpha(std::move(outcome.image))});
+    result_.images.push_back({"", with_like_alpha(std::move(outcome.image)), axes});
   }
 }
 

@@ -24,6 +24,7 @@ struct RunResult {
   struct Image {
     std::string name;  // of a `save`; empty: the result
     HostImage image;
+    std::string page_axes;  // as impipe_image has them, of all images of the name
   };
   struct Measured {
     std::string name;

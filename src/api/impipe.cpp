@@ -282,6 +282,7 @@ int impipe_result_image(const impipe_result* result, int64_t index, impipe_image
     const auto* one = api::item_at(result->of.images, index);
     api::check_given(one, image);
     *image = api::described(one->image);
+    if (!one->page_axes.empty()) image->page_axes = one->page_axes.c_str();
   });
 }
 int impipe_result_copy(const impipe_result* result, int64_t index, const impipe_image* to,

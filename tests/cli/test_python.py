@@ -132,6 +132,23 @@ class Python(ProgramTest):
                 self.same(impipe.run(text, image, axes=axes),
                           program_result(self, text, image, *options), text)
 
+    def test_axes_that_stay_keep_their_order(self):
+        v = np.random.default_rng(8).integers(0, 256, (3, 2, 4, 20, 24), np.uint8)
+        for text, axes, image, wanted in [
+                ("project max axis=t", "TCZYX", v, v.max(0)),
+                ("project max axis=z", "TCZYX", v, v.max(2)),
+                ("project max axis=t", "TZYX", v[:, 0, :1], v[:, 0, :1].max(0)),
+                ("project max axis=t", "TZYX", v[:1, 0], v[0, 0]),
+                ("project max", "TZYX", v[:1, 0, :1], v[0, 0, 0]),
+                ("project max axis=t", "YXTZ", v[:, 0].transpose(2, 3, 0, 1),
+                 v[:, 0].max(0).transpose(1, 2, 0)),
+                ("project max axis=t", "ZYXT", v[:, 0].transpose(1, 2, 3, 0), v[:, 0].max(0))]:
+            np.testing.assert_array_equal(impipe.run(text, image, axes=axes), wanted, text)
+        doubled = impipe.run("imresize3 1,1,2", v[0, 0].transpose(1, 2, 0), axes="YXZ")
+        self.assertEqual(doubled.shape, (20, 24, 8))
+        saved = impipe.Pipeline("save a | project max axis=t").result(v[:, 0], axes="TZYX").saves
+        np.testing.assert_array_equal(saved["a"], v[:, 0])
+
     def test_measurements_are_those_of_the_program(self):
         gray, rgb = ramp(), colour()
         self.assertEqual(impipe.run("mean2 | std2", gray).keys(), {"mean2", "std2"})

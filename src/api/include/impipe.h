@@ -63,7 +63,8 @@ typedef struct impipe_image {
   int64_t step_x, step_y, step_channel, step_page;
   double white; /* of results: the value that displays as white, 0 for numbers such as distances */
   /* The axes that pages lie along, the slowest first, each a letter and its length, as "t3z4", for
-   * `project axis=z`; NULL: they have no names. */
+   * `project axis=z`; NULL: they have no names. Of results: those that all images of the name lie
+   * along, as long as the result is there. */
   const char *page_axes;
 } impipe_image;
 
