@@ -40,7 +40,7 @@ TEST(CommandLine, WrongUseIsExplained) {
       {{"/", "-o", "x"},
        "the pipeline comes first, but '/' is a folder: impipe PIPELINE / -o OUTPUT"},
       {{"plan"}, "no pipeline given: impipe PIPELINE INPUT... -o OUTPUT"},
-      {{"plan", "edge", "c", "d"}, "plan takes one input, whose kind counts"},
+      {{"plan", "edge", "a.png", "b.png"}, "plan takes one input, whose kind counts"},
       {{"diff", "a"}, "diff takes two files: impipe diff A B"},
       {{"info"}, "no file given: impipe info FILE..."},
       {{"bench"}, "no pipeline given: impipe bench PIPELINE..."},
