@@ -1,5 +1,6 @@
 """project, stack and temporal: many images become one, as the definition in NumPy says."""
 import csv
+import json
 import os
 import signal
 import unittest
@@ -302,6 +303,8 @@ class Pipelines(Stacking):
         lines = [line.split("\t") for line in run.out.splitlines()]
         self.assertEqual(lines[0], ["file", "mean2", "std2", "min", "max", "sum", "graythresh"])
         self.assertEqual(len(lines), 2)
+        row = json.loads(self.impipe("mean2 across=pages", "stack.tif", "--json").out)
+        self.assertEqual(list(row), ["file", "mean2"])
         # Otsu's threshold of all pixels, from its definition.
         h = np.bincount(volume.ravel(), minlength=256).astype(float)
         spread = [0.0]

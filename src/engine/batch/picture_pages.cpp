@@ -160,7 +160,7 @@ bool PagedPicture::pass_on(size_t index, Page page) {
     material_.read = {material_.image.size(), 1};
     compute_image(lane_);
   }
-  add_row(page.number);
+  add_row(picture_.is_one_image(index) ? 0 : page.number);
   if (!encode_saves(index, page)) return false;
   if (part().then) return reduce(index, std::move(page));
   return encode_page(index, page);
