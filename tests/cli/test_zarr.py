@@ -237,6 +237,15 @@ class Written(Zarrs):
         # Half a pixel of the original, and a quarter: the middle of the first of two.
         np.testing.assert_allclose(translation["translation"],
                                    [10, 20 + 0.25 * (2 - 0.25), 30 + 0.5 * (4 - 0.25)])
+        # Places of pages that are not the file's own are dropped, and named.
+        for text, options in (("rot90 0", ["--pages", "2,3"]), ("imresize3 1,1,2", [])):
+            run = self.impipe(text, "a.zarr", "-o", "c.zarr", *options)
+            self.assertIn("scale and translation of pages", run.err)
+            pyramid = zarr.open_group(self.path("c.zarr"), mode="r").attrs["multiscales"][0]
+            self.assertEqual(pyramid["axes"][0], {"name": "z", "type": "space"})
+            scale, translation = pyramid["datasets"][0]["coordinateTransformations"]
+            self.assertEqual(scale["scale"], [1, 0.25, 0.5])
+            self.assertEqual(translation["translation"], [0, 20, 30])
         self.impipe("project max", "a.zarr", "-o", "a.png", "--strip")
         self.impipe("project max", "a.zarr", "-o", "b.png")
         self.assertNotEqual(content(self.path("a.png")), content(self.path("b.png")))  # pHYs

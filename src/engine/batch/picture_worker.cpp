@@ -373,18 +373,34 @@ io::Encoded PictureWorker::encode_image(const HostImage& image, const PlanImage&
   return noted(io::encode(image, metadata_, of.type.format, of.type.cls, settings_.encode));
 }
 
-io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apart) const {
+io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apart) {
   if (format != io::Format::exr || !job_.has_other_parts() || apart) return bytes;
   return joined(format, std::vector<io::Bytes>{std::move(bytes)});
 }
 
+io::Bytes PictureWorker::joined_zarr(std::span<const io::Bytes> pages) {
+  std::vector<io::PageAxis> axes = picture_.pages_before(picture_.parts().size() - 1).axes;
+  std::int64_t count = 1;
+  for (const io::PageAxis& axis : axes) count *= axis.count;
+  if (count == std::ssize(pages)) return io::join_zarr_pages(pages, axes, metadata_.zarr.get());
+  // Some of the file's pages, or planes between them.
+  axes = picture_.all_pages().axes;
+  if (axes.empty()) return io::join_zarr_pages(pages, {}, nullptr);
+  axes.resize(axes.size() == 1 ? 1 : 0);
+  for (io::PageAxis& axis : axes) axis.count = std::ssize(pages);
+  result_.notes.push_back(
+      fmt::format("its {} pages are not those of the file: they lie along {}, and the Zarr does "
+                  "not say where (scale and translation of pages)",
+                  pages.size(), axes.empty() ? 'z' : axes.front().letter));
+  return io::join_zarr_pages(pages, axes, nullptr);
+}
+
 io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages,
-                                bool is_image) const {
+                                bool is_image) {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
   if (format == io::Format::fits) return io::join_fits_pages(pages);
   if (format == io::Format::zarr) {
-    const PageList list = picture_.pages_before(picture_.parts().size() - 1);
-    return io::join_zarr_pages(pages, list.axes, metadata_.zarr.get());
+    return joined_zarr(pages);
   }
   if (format == io::Format::npy) {
     if (!is_image || !metadata_.npy) return io::join_npy_pages(pages, nullptr);

@@ -72,8 +72,10 @@ class PictureWorker {
   void tell_parts(bool apart);
   io::Encoded encode_image(const HostImage& image, const PlanImage& of);
   // One file of pages, each a file, and of the input's other parts.
-  io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart) const;
-  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image = true) const;
+  io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart);
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image = true);
+  // Reports pages whose coordinates along the axes are not known, as they are not the file's own.
+  io::Bytes joined_zarr(std::span<const io::Bytes> pages);
   // What a file of this name holds where the pipeline ends in a measurement.
   io::Bytes encode_measured(const std::filesystem::path& path) const;
   void write(const std::filesystem::path& path, io::Bytes bytes);
