@@ -285,13 +285,13 @@ class Serving(Served):
 
 
 class Signals(Served):
-    def begin(self):
+    def begin(self, pipeline="medfilt2 9 | medfilt2 9"):
         """A client of a long run."""
         for i in range(40):
             self.picture(f"in/{i:02}.png", ramp(*LONG_SHAPE, i))
         shutil.rmtree(self.path("out"), ignore_errors=True)
         server = self.serve()
-        run = self.start("--via", "medfilt2 9 | medfilt2 9", "in", "-o", "out/", "-j", "1")
+        run = self.start("--via", pipeline, "in", "-o", "out/", "-j", "1")
         self.addCleanup(run.stdout.close)
         self.addCleanup(run.stderr.close)
         self.wait_for_results(run, 1)
@@ -351,7 +351,7 @@ class Signals(Served):
                          "impipe: the server ended before the run")
 
     def test_a_run_that_waits_long_is_local(self):
-        _, run = self.begin()
+        _, run = self.begin(" | ".join(["medfilt2 9"] * 40))
         self.assertEqual(self.via("mean2", "in/00.png").err, LOCAL + "the server is at work\n")
         run.kill()
         run.wait()

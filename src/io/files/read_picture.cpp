@@ -74,7 +74,14 @@ Bytes with_voxels(const std::filesystem::path& path, std::span<const std::byte> 
   }
 }
 
-ImageInfo probe_file(const ByteSource& source, std::optional<int> page, const Reading& reading) {
+// The other file of a pair has the name with .img: no file of another name is read for it.
+bool may_have_voxels_apart(const std::filesystem::path& path) {
+  return path.extension() == ".hdr" || path.extension() == ".HDR";
+}
+
+ImageInfo probe_file(const std::filesystem::path& path, const ByteSource& source,
+                     std::optional<int> page, const Reading& reading) {
+  if (!may_have_voxels_apart(path)) return probe(source, page, reading);
   const std::string head = source.read_some(0, nifti_header_bytes);
   if (!is_nifti_pair(head)) return probe(source, page, reading);
   return probe(bytes_of_text(nifti_of_pair(head)), page, reading);
@@ -98,7 +105,9 @@ Bytes read_picture(const std::filesystem::path& path) {
 
 Bytes read_picture(const std::filesystem::path& path, FileStamp& stamp) {
   Bytes bytes = read_unchanged(path, stamp, read_regular);
-  if (is_nifti_pair(text_of(bytes))) return with_voxels(path, bytes);
+  if (may_have_voxels_apart(path) && is_nifti_pair(text_of(bytes))) {
+    return with_voxels(path, bytes);
+  }
   return bytes;
 }
 
@@ -160,7 +169,7 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISREG(status.st_mode)) {
-    return probe_file(ByteSource(file.get(), status.st_size), page, reading);
+    return probe_file(path, ByteSource(file.get(), status.st_size), page, reading);
   }
   if (S_ISDIR(status.st_mode) && is_zarr_folder(path)) {
     return probe(read_zarr_folder(path, true), page, reading);
@@ -184,7 +193,7 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
     if (frames != nullptr && *frames) return info_of((*frames)->header());
     return probe(content, {}, reading);
   }
-  return probe_file(ByteSource(file.get(), status.st_size), {}, reading);
+  return probe_file(path, ByteSource(file.get(), status.st_size), {}, reading);
 }
 
 }  // namespace impipe::io
