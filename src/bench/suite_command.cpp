@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/form_times.hpp"
 #include "bench/suite_flags.hpp"
 #include "bench/suite_report.hpp"
 #include "bench/variants.hpp"
@@ -110,6 +111,7 @@ int run_suite(const SuiteFlags& flags) {
 int run_suites(const SuiteFlags& flags) {
   if (flags.suite == no_suite) return list_suites();
   check_flags(flags);
+  if (flags.forms > 0) return time_forms(flags);
   return compares(flags) ? compare_suites(flags) : run_suite(flags);
 }
 
@@ -146,6 +148,9 @@ void describe_suites(cli::Command& command) {
   cli::add_bench_flags(app, *flags);
   cli::option(app, "--variant", flags->variant, "LIST",
               "Other kernels of GPUs beside the usual ones, or none of a suite's");
+  cli::option(app, "--forms", flags->forms, "N",
+              "Draw N rows of a suite and time each form that can make them");
+  cli::option(app, "--seed", flags->seed, "N", "Of the draw");
   cli::flag(app, "--naive", flags->naive, "A suite's rows beside plain loops of one thread");
   cli::option(app, "--html", flags->html, "FILE", "Draw a suite's figures on a page of HTML");
   command.run = [flags] { return run_suites(*flags); };

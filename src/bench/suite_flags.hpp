@@ -14,7 +14,8 @@ inline constexpr const char* every_suite = "all";  // --suite all
 
 struct SuiteFlags : cli::BenchFlags {
   std::string suite, match;
-  std::string variant;  // a list; empty: those of the suite
+  std::string variant;      // a list; empty: those of the suite
+  int forms = 0, seed = 1;  // rows whose forms are timed (form_times.hpp), drawn by a seed
   bool naive = false;
   std::string html;  // a file for the page of suites
 };

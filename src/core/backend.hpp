@@ -244,10 +244,17 @@ class Device {
   virtual std::int64_t peak_memory() const { return 0; }
 };
 
+// A form in which a device's kernels can make an image, with an estimate for a plane of 2048x2048.
+struct FormCost {
+  std::string_view form;
+  double microseconds = 0;
+};
+
 // How a node of a kernel is made, in words.
 struct NodeForm {
   std::string form;    // "blocks of 8x16 packed, 4 groups at once"
   std::string reason;  // "it leaves the kernel: registers hold the codes that it reads"
+  std::vector<FormCost> costs = {};  // of the forms that can make it, the cheapest first
 };
 
 // What a device makes of kernels, for people (`impipe plan --device`), found without opening it.

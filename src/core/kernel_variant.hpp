@@ -2,6 +2,8 @@
 // shows by them what each choice is worth, as the papers do that it follows.
 #pragma once
 
+#include <string>
+
 namespace impipe {
 
 struct KernelVariant {
@@ -20,6 +22,8 @@ struct KernelVariant {
   } counts = Counts::usual;
   int pixels = 0;       // of a work-item, side by side, where points alone are; 0: as usual
   int copy_bytes = 16;  // of a work-item of the plain copy
+
+  std::string form;  // that makes each image which it can make; empty: the cheapest one
 
   bool operator==(const KernelVariant&) const = default;
   bool is_usual() const { return *this == KernelVariant{}; }

@@ -1,7 +1,7 @@
 // The kernel plans of the table of kernels as text: kernel_plans.txt has those that are right. A
 // decision that changes shows here, whatever text it is written by. IMPIPE_UPDATE_GOLDEN=1 writes
 // the file anew.
-#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/choose/choose.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,19 +34,26 @@ std::vector<SpecCase> planned_specs() {
   return all;
 }
 
-std::string plan_text(const KernelSpec& spec, const char* vendor, jit::Dialect dialect) {
+jit::KernelPlan plan_of(const KernelSpec& spec, const char* vendor, jit::Dialect dialect) {
   jit::Tuning tuning = jit::tuning_for(vendor, dialect);
   tuning.fast = true;
   tuning.stacked = spec.planes > 1;
-  return jit::to_text(jit::choose(spec, tuning, dialect), spec);
+  return jit::choose(spec, tuning, dialect);
 }
 
-// The plans of a spec under its name: those for any device only where they differ from NVIDIA's.
+std::string forms_of(const jit::KernelPlan& plan) {
+  std::string text;
+  for (const jit::NodePlan& node : plan.nodes) text += jit::describe(node) + "\n";
+  return text;
+}
+
+// The plans of a spec under its name: those for any device only where forms differ from NVIDIA's.
 std::string section_of(const KernelSpec& spec) {
-  const std::string nvidia = plan_text(spec, "nvidia", jit::Dialect::cuda);
-  const std::string generic = plan_text(spec, "generic", jit::Dialect::opencl);
-  if (nvidia == generic) return "any device\n" + nvidia;
-  return "nvidia\n" + nvidia + "generic\n" + generic;
+  const jit::KernelPlan nvidia = plan_of(spec, "nvidia", jit::Dialect::cuda);
+  const jit::KernelPlan generic = plan_of(spec, "generic", jit::Dialect::opencl);
+  const std::string text = jit::to_text(nvidia, spec);
+  if (forms_of(nvidia) == forms_of(generic)) return "any device\n" + text;
+  return "nvidia\n" + text + "generic\n" + jit::to_text(generic, spec);
 }
 
 // {"== NAME": the lines below it}

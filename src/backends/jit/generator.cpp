@@ -6,21 +6,14 @@
 #include <variant>
 
 #include "backends/jit/block/block.hpp"
+#include "backends/jit/choose/choose.hpp"
 #include "backends/jit/components/label.hpp"
-#include "backends/jit/geometry/permute.hpp"
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/measure/reduce.hpp"
 #include "backends/jit/measure/wide_histogram.hpp"
-#include "backends/jit/neighbourhood/mask_runs.hpp"
-#include "backends/jit/neighbourhood/rank_histogram.hpp"
-#include "backends/jit/neighbourhood/rank_tiles.hpp"
-#include "backends/jit/neighbourhood/strip.hpp"
-#include "backends/jit/neighbourhood/tile.hpp"
-#include "backends/jit/neighbourhood/van_herk.hpp"
 #include "backends/jit/pixel/pixel.hpp"
-#include "backends/jit/plan/image_plan.hpp"
-#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/text.hpp"
@@ -65,7 +58,7 @@ class Generator {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
     }
     void operator()(const Rank& rank) const {
-      write_rank(to, n, name, fits_rank_network(to.tuning(), rank, to.node(n).cls));
+      write_rank(to, n, name, ranks_by_network(to.tuning(), rank, to.node(n).cls));
     }
     template <class Other>
     void operator()(const Other& other) const {
@@ -120,60 +113,13 @@ class Generator {
       }
       load_function();
     }
-    void operator()(const Transposition&) const {
-      write_transpose_kernel(to, n);
-      load_function();
-    }
     void operator()(const Blocks&) const {
       write_rows();
-      write_block_kernel(to, plan, n);
-      load_function();
+      write_form();
     }
-    void operator()(const StripChain&) const {
-      write_strip_kernel(to, plan, n);
-      load_function();
-    }
-    void operator()(const TwoPasses&) const {
-      write_tile_kernel(to, plan, n);
-      load_function();
-    }
-    void operator()(const VanHerk&) const {
-      write_van_herk_kernels(to, n);
-      load_function();
-    }
-    void operator()(const MaskRuns&) const {
-      write_mask_runs(to, n);
-      load_function();
-    }
-    void operator()(const RankHistogram&) const {
-      write_rank_histogram(to, n);
-      load_function();
-    }
-    void operator()(const RankTiles&) const {
-      write_rank_tiles(to, n);
-      load_function();
-    }
-    void operator()(const RankBlocks&) const {
-      write_rank_blocks(to, n);
-      load_function();
-    }
-    void operator()(const AffineTiles&) const {
-      write_affine_tiles(to, n);
-      load_function();
-    }
-    void operator()(const NearestResize&) const {
-      write_nearest_resize(to, n);
-      load_function();
-    }
-    void operator()(const WholeResize&) const {
-      write_whole_resize(to, n);
-      load_function();
-    }
-    void operator()(const ResizeTiles&) const {
-      const LaunchTest tiles = write_resize_tiles(to, n);
-      store_pixels([tiles](const LaunchContext& at) { return !tiles(at); });
-      load_function();
-    }
+    void operator()(const StripChain&) const { write_form(); }
+    void operator()(const TwoPasses&) const { write_form(); }
+    void operator()(const FamilyForm&) const { write_form(); }
     void operator()(const Reductions& reductions) const { write_reductions(to, reductions); }
     void operator()(const CountedCodes& counted) const {
       if (counted.way == CountedCodes::Way::two_bytes) {
@@ -189,6 +135,14 @@ class Generator {
     }
 
    private:
+    // The kernels of a row of the table of forms, and pixels for launches that they do not take.
+    void write_form() const {
+      if (const LaunchTest takes = plan.node(n).row->write(to, plan, n)) {
+        store_pixels([takes](const LaunchContext& at) { return !takes(at); });
+      }
+      load_function();
+    }
+
     void write_pixel(const std::string& name, const std::string& through = "") const {
       std::visit(PixelWriter{to, plan.node(n), n, name, through}, to.node(n).primitive);
     }
@@ -269,7 +223,7 @@ KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuni
             numbers.stacked = spec.planes > 1;
             std::vector<NodeForm> forms;
             for (const NodePlan& node : choose(spec, numbers, dialect).nodes) {
-              forms.push_back({describe(node), node.reason});
+              forms.push_back({describe(node), node.reason, node.costs});
             }
             return forms;
           }};

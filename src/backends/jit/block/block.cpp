@@ -1,10 +1,82 @@
 // The kernels of blocks and their launches.
 #include "backends/jit/block/block.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "backends/jit/block/block_parts.hpp"
 #include "backends/jit/block/block_rows.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
+namespace {
+
+// Cells of a sorting network of so many inputs, of which a median needs about half.
+double comparators(double cells) {
+  const double depth = std::log2(std::max(2.0, cells));
+  return cells * depth * (depth + 1) / 8;
+}
+
+// Adds the work of one pixel of what a block of this size makes in registers: of the points, and of
+// the neighbourhood that they are made of.
+void add_work(const KernelContext& context, const Planes& planes, const Operand& operand,
+              const BlockSize& size, Work& work) {
+  work.operations += 1;
+  if (planes.has(operand)) return;
+  const Node& node = context.node(operand.index);
+  for (const Operand& image : pixel_images(node)) add_work(context, planes, image, size, work);
+  const PrimitiveFacts facts = facts_of(node);
+  if (!facts.reads_around) {
+    work.operations += 3;
+    return;
+  }
+  const Footprint& f = facts.footprint;
+  // Pixels that a block loads, for each that it makes.
+  const double loads =
+      double(size.px + f.left + f.right) * (size.py + f.up + f.down) / (double(size.px) * size.py);
+  double steps = 0;
+  if (const auto* extremum = as<Extremum>(node)) {
+    const Mask& mask = extremum->mask;
+    const double area = double(mask.width) * mask.height;
+    steps = mask.full()  ? 1.6 * (mask.width + mask.height)
+            : !size.tile ? 30 + 1.4 * mask.count()
+                         : (is_sparse(mask) && size.packed ? 0.5 : 2.0) * area;
+  } else if (const auto* rank = as<Rank>(node)) {
+    // Rectangles that overlap share what is sorted of them.
+    steps = (rank->mask.full() ? 0.8 : 1.9) * comparators(rank->mask.count());
+  } else if (const auto* separable = as<Separable>(node)) {
+    steps = separable->row.count() + separable->column.count();
+    if (!passes_in_block(context, operand.index)) {
+      work.bytes += 8;  // the row pass in single, written and read
+      ++work.launches;
+    }
+  } else if (const auto* stencil = as<Stencil>(node)) {
+    steps = 1.5 * stencil->taps.count();
+  }
+  work.operations += 3 * loads + steps / (size.packed ? 2 : 1);
+}
+
+std::string why_block(const BlockSize& size) {
+  if (size.points) return "nothing is read around its pixels";
+  if (size.tile) return "local memory holds what it reads";
+  return size.packed ? "registers hold the codes that it reads" : "registers hold what it reads";
+}
+
+Offer offer_blocks(const FormQuestion& question) {
+  const KernelContext& context = question.context;
+  std::optional<Blocks> blocks = blocks_of(context, question.planes, question.n);
+  if (!blocks) return vetoed("no block holds what it reads");
+  Offer offer{.work = {.bytes = bytes_moved(context, question.n)},
+              .form = {},
+              .reason = why_block(blocks->size),
+              .veto = {}};
+  add_work(context, question.planes.without(question.n), {false, question.n}, blocks->size,
+           offer.work);
+  offer.form = std::move(*blocks);
+  return offer;
+}
+
+}  // namespace
 
 void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
   const Operand image = to.node(n).images[0];
@@ -17,6 +89,8 @@ void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
                 to.height(image)},
                size);
 }
+
+namespace {
 
 void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const Operand self{false, n};
@@ -54,5 +128,13 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
           [fits](const LaunchContext& at) { return !fits(at); });
   }
 }
+
+}  // namespace
+
+const FormRow blocks_form = {"blocks", offer_blocks,
+                             [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
+                               write_block_kernel(to, plan, n);
+                               return nullptr;
+                             }};
 
 }  // namespace impipe::jit

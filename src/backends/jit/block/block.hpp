@@ -2,13 +2,12 @@
 // registers, wide stores. Same results as one pixel a work-item.
 #pragma once
 
-#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
 
-// The kernels store_NAME that make node n in blocks, as the plan has them, and store it.
-void write_block_kernel(Builder& to, const KernelPlan& plan, int n);
+extern const FormRow blocks_form;
 
 // The kernel that makes the row pass of separable node n in blocks, in the plane nN_rows.
 void write_block_rows(Builder& to, const KernelPlan& plan, int n);

@@ -47,8 +47,6 @@ void write_place(Builder& to, int n, const std::string& name, const Coordinate& 
   write("place", c.along, "u0");
 }
 
-}  // namespace
-
 void write_affine_tiles(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];
@@ -109,5 +107,25 @@ void write_affine_tiles(Builder& to, int n) {
                            {items, 1, 1}};
       });
 }
+
+Offer offer_affine_tiles(const FormQuestion& question) {
+  const auto* resample = as<Resample>(question.node());
+  if (resample == nullptr || resample->kind != Resample::Kind::affine ||
+      resample->method == Resample::Method::bicubic) {
+    return vetoed("no affine map");
+  }
+  return {
+      .work = {.bytes = bytes_moved(question.context, question.n), .operations = 40, .launches = 1},
+      .form = FamilyForm{&affine_tiles_form},
+      .reason = "a sub-group reads few rows"};
+}
+
+}  // namespace
+
+const FormRow affine_tiles_form = {"affine tiles", offer_affine_tiles,
+                                   [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                     write_affine_tiles(to, n);
+                                     return nullptr;
+                                   }};
 
 }  // namespace impipe::jit

@@ -34,8 +34,6 @@ ShapeFunction tiles_of(const Operand& image, int side, int group) {
   };
 }
 
-}  // namespace
-
 void write_transpose_kernel(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];
@@ -70,5 +68,24 @@ void write_transpose_kernel(Builder& to, int n) {
                     {"out_row", out.row("to_y")}}),
             tiles_of(image, side, vector_items), 8);
 }
+
+Offer offer_transposition(const FormQuestion& question) {
+  const auto* permute = as<Permute>(question.node());
+  if (permute == nullptr || !permute->transpose ||
+      !question.planes.has(question.node().images[0])) {
+    return vetoed("it transposes no plane");
+  }
+  return {.work = {.bytes = bytes_moved(question.context, question.n), .operations = 8},
+          .form = FamilyForm{&transposition_form},
+          .reason = "both images are read and written as rows"};
+}
+
+}  // namespace
+
+const FormRow transposition_form = {"transposed tiles", offer_transposition,
+                                    [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                      write_transpose_kernel(to, n);
+                                      return nullptr;
+                                    }};
 
 }  // namespace impipe::jit

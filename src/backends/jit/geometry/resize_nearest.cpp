@@ -13,8 +13,6 @@ namespace {
 constexpr int items = 128;
 constexpr int across = 32, down = items / across, rows = 4;
 
-}  // namespace
-
 void write_nearest_resize(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];
@@ -61,5 +59,25 @@ void write_nearest_resize(Builder& to, int n) {
                            {items, 1, 1}};
       });
 }
+
+Offer offer_nearest_resize(const FormQuestion& question) {
+  const auto* resample = as<Resample>(question.node());
+  if (resample == nullptr || resample->kind != Resample::Kind::resize ||
+      resample->method != Resample::Method::nearest) {
+    return vetoed("no resize that moves pixels only");
+  }
+  return {
+      .work = {.bytes = bytes_moved(question.context, question.n), .operations = 6, .launches = 2},
+      .form = FamilyForm{&nearest_resize_form},
+      .reason = "it moves pixels only"};
+}
+
+}  // namespace
+
+const FormRow nearest_resize_form = {"indices, then blocks", offer_nearest_resize,
+                                     [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                       write_nearest_resize(to, n);
+                                       return nullptr;
+                                     }};
 
 }  // namespace impipe::jit

@@ -274,6 +274,24 @@ std::string four_loaded(PixelClass cls) {
   return text;
 }
 
-LaunchTest write_resize_tiles(Builder& to, int n) { return ResizeTiles(to, n).write(); }
+namespace {
+
+Offer offer_resize_tiles(const FormQuestion& question) {
+  const auto* resample = as<Resample>(question.node());
+  if (resample == nullptr || resample->kind != Resample::Kind::resize ||
+      resample->method == Resample::Method::nearest) {
+    return vetoed("no resize by weights");
+  }
+  return {
+      .work = {.bytes = bytes_moved(question.context, question.n), .operations = 40, .launches = 2},
+      .form = FamilyForm{&resize_tiles_form},
+      .reason = "a tile's columns are made once"};
+}
+
+}  // namespace
+
+const FormRow resize_tiles_form = {
+    "tiles where local memory holds their columns, else pixels", offer_resize_tiles,
+    [](Builder& to, const KernelPlan&, int n) -> LaunchTest { return ResizeTiles(to, n).write(); }};
 
 }  // namespace impipe::jit

@@ -108,8 +108,6 @@ std::string weights_of(Builder& to, int n, const WholeTile& tile) {
                   });
 }
 
-}  // namespace
-
 void write_whole_resize(Builder& to, int n) {
   const Node& node = to.node(n);
   const WholeTile tile = tile_of(node);
@@ -170,5 +168,22 @@ void write_whole_resize(Builder& to, int n) {
                                  {items, 1, 1}};
             });
 }
+
+Offer offer_whole_resize(const FormQuestion& question) {
+  const auto* resample = as<Resample>(question.node());
+  if (resample == nullptr || resample->phases == 0) return vetoed("no ratio of whole numbers");
+  return {
+      .work = {.bytes = bytes_moved(question.context, question.n), .operations = 20, .launches = 1},
+      .form = FamilyForm{&whole_resize_form},
+      .reason = "weights and offsets repeat themselves"};
+}
+
+}  // namespace
+
+const FormRow whole_resize_form = {"tiles of one ratio", offer_whole_resize,
+                                   [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                     write_whole_resize(to, n);
+                                     return nullptr;
+                                   }};
 
 }  // namespace impipe::jit

@@ -297,8 +297,35 @@ class MaskRuns {
   std::string name_ = Builder::name({false, n_});
 };
 
+Offer offer_mask_runs(const FormQuestion& question) {
+  constexpr std::size_t max_runs = 512;
+  const auto* extremum = as<Extremum>(question.node());
+  if (extremum == nullptr) return vetoed("no extremum");
+  const Mask& mask = extremum->mask;
+  const Footprint f = mask.footprint();
+  if (std::min({f.left, f.right, f.up, f.down}) < 0) return vetoed("its mask leaves the pixel out");
+  const std::vector<Run> runs = runs_of(mask);
+  const int levels = std::bit_width(static_cast<unsigned>(mask.width));
+  const std::int64_t widest = std::int64_t{4} * (items + f.left + f.right);
+  if (widest * levels > question.context.tuning.local_bytes || runs.size() > max_runs) {
+    return vetoed("local memory does not hold its runs");
+  }
+  // Of each row of the mask: a rectangle's rows share their runs.
+  const double each = mask.full() ? 3 : 4.2;
+  const double narrow = question.cls() == PixelClass::single ? 0 : 1;
+  return {.work = {.bytes = bytes_moved(question.context, question.n),
+                   .operations = 80 - 40 * narrow + each * mask.height,
+                   .launches = (mask.height + max_tall - 1) / max_tall},
+          .form = FamilyForm{&mask_runs_form},
+          .reason = "the cost grows with the rows of its mask"};
+}
+
 }  // namespace
 
-void write_mask_runs(Builder& to, int n) { MaskRuns(to, n).write(); }
+const FormRow mask_runs_form = {"runs of the mask's rows", offer_mask_runs,
+                                [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                  MaskRuns(to, n).write();
+                                  return nullptr;
+                                }};
 
 }  // namespace impipe::jit

@@ -2,11 +2,11 @@
 // rows of the mask, not with its cells.
 #pragma once
 
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
 
-// The kernels that make node n and store it. Its image is an input or stored.
-void write_mask_runs(Builder& to, int n);
+extern const FormRow mask_runs_form;
 
 }  // namespace impipe::jit

@@ -8,7 +8,6 @@
 #include "backends/jit/neighbourhood/rank_columns.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
-#include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -285,6 +284,35 @@ Mask edge_of(const Mask& mask, int dy) {
   return out;
 }
 
-void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
+bool takes_columns(const Mask& mask) {
+  constexpr std::size_t max_columns = 96;
+  return columns_of(mask).size() <= max_columns;
+}
+
+namespace {
+
+Offer offer_rank_histogram(const FormQuestion& question) {
+  const auto* rank = as<Rank>(question.node());
+  if (rank == nullptr) return vetoed("no rank filter");
+  if (rank->offsets) return vetoed("its cells have offsets");
+  const Mask& mask = rank->mask;
+  const double ends = 2.0 * edge_of(mask, -1).count();
+  const int rest = 8 * (bytes_of(question.cls()) - 1);
+  // Counters of cells that enter and leave; then the digits of wider classes, in the whole window.
+  const double counted = rest == 0 && takes_columns(mask) ? 16.0 : 40.0;
+  const double digits = rest == 0 ? 0 : 800 + 13.0 * rest * mask.count();
+  return {.work = {.bytes = bytes_moved(question.context, question.n),
+                   .operations = 95 + counted * ends + digits},
+          .form = FamilyForm{&rank_histogram_form},
+          .reason = "its window slides from pixel to pixel"};
+}
+
+}  // namespace
+
+const FormRow rank_histogram_form = {"sliding histogram", offer_rank_histogram,
+                                     [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                       RankHistogram(to, n).write();
+                                       return nullptr;
+                                     }};
 
 }  // namespace impipe::jit

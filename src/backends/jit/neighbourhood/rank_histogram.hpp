@@ -2,15 +2,16 @@
 // and keeps a histogram of it in local memory.
 #pragma once
 
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/builder.hpp"
-#include "core/kernel_spec.hpp"
 
 namespace impipe::jit {
 
+extern const FormRow rank_histogram_form;
+
 // The set cells whose neighbour above (dy -1) or below (1) is not set.
 Mask edge_of(const Mask& mask, int dy);
-
-// The kernel that makes node n and stores it. Its image is an input or stored.
-void write_rank_histogram(Builder& to, int n);
+// Whether the columns of a mask are few enough that histograms of bytes count the ends of each.
+bool takes_columns(const Mask& mask);
 
 }  // namespace impipe::jit

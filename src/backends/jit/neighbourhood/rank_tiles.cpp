@@ -3,11 +3,11 @@
 #include "backends/jit/neighbourhood/rank_tiles.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
-#include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -17,9 +17,31 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;
+constexpr int rank_tile_side = 64;
 // At once on a processor: by their local memory, and by the registers that floats take.
 constexpr int groups = 6, single_groups = 5;
 constexpr std::size_t offsets_at_once = 8;  // of a mask's columns
+
+// The blocks in which the windows of rank_tile_side x rank_tile_side results lie.
+struct RankBlocksSize {
+  int across = 1, down = 1;
+
+  static RankBlocksSize of(const Mask& mask) {
+    const auto blocks = [](int reach) { return (reach + 2 * rank_tile_side - 2) / rank_tile_side; };
+    return {blocks(mask.width), blocks(mask.height)};
+  }
+  int count() const { return across * down; }
+  // Work-items of a group that slide windows: local memory holds a byte for each 32 cells.
+  int sliders() const {
+    constexpr int local_bytes = 40 * 1024, run = 32;
+    const int each = count() * rank_tile_side * rank_tile_side / run;
+    return std::min<int>(
+        rank_tile_side,
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(local_bytes / each))));
+  }
+  // Whether bytes hold the rows and columns of cells, and a bit more.
+  bool packed() const { return across <= 2 && down <= 2; }
+};
 
 // What both have: the keys of pixels, and the value at the cell that a rank leads to.
 class SortedRanks {
@@ -370,9 +392,62 @@ class RankBlocks : SortedRanks {
       })};
 };
 
+Offer offer_sorted(const FormQuestion& question, const FormRow& row) {
+  const auto* rank = as<Rank>(question.node());
+  if (rank == nullptr) return vetoed("no rank filter");
+  if (rank->offsets) return vetoed("its cells have offsets");
+  if (!question.context.tuning.sorted_tiles)
+    return vetoed("the device has no row for sorted tiles");
+  if (question.cls() == PixelClass::logical) return vetoed("two values need no order");
+  return {.work = {.bytes = bytes_moved(question.context, question.n)},
+          .form = FamilyForm{&row},
+          .reason = "its values are sorted once for many windows"};
+}
+
+Offer offer_rank_tiles(const FormQuestion& question) {
+  constexpr int max_window = 55;  // windows beyond leave a tile too few results
+  Offer offer = offer_sorted(question, rank_tiles_form);
+  if (!offer.veto.empty()) return offer;
+  const Mask& mask = as<Rank>(question.node())->mask;
+  const std::int64_t bytes = 4 * 6144 + 2 * 4224 + (mask.full() ? 0 : 8 * mask.height);
+  if (std::max(mask.width, mask.height) > max_window ||
+      bytes > std::min<std::int64_t>(question.context.tuning.max_local_bytes, 48 * 1024)) {
+    return vetoed("local memory does not hold its tiles");
+  }
+  const double across = rank_tile_side - mask.width + 1, down = rank_tile_side - mask.height + 1;
+  const double share = rank_tile_side * rank_tile_side / (across * down);
+  const double ends = 2.0 * edge_of(mask, -1).count();
+  const bool single = question.cls() == PixelClass::single;
+  offer.work.operations = !mask.full() ? 320 + 1200 * share + 40 * ends
+                          : single     ? 640 + 1040 * share + 8 * ends
+                                       : 320 + 480 * share + 16 * ends;
+  return offer;
+}
+
+Offer offer_rank_blocks(const FormQuestion& question) {
+  constexpr int max_blocks = 16;  // whose cells have 16 bits as their index
+  Offer offer = offer_sorted(question, rank_blocks_form);
+  if (!offer.veto.empty()) return offer;
+  const Mask& mask = as<Rank>(question.node())->mask;
+  const RankBlocksSize size = RankBlocksSize::of(mask);
+  if (size.count() > max_blocks) return vetoed("its windows lie in too many blocks");
+  const double ends = 2.0 * edge_of(mask, -1).count();
+  offer.work.operations = 950 + 1200 * size.count() + (mask.full() ? 0 : 1600 + 24 * ends);
+  offer.work.launches = 2;
+  return offer;
+}
+
 }  // namespace
 
-void write_rank_tiles(Builder& to, int n) { RankTiles(to, n).write(); }
-void write_rank_blocks(Builder& to, int n) { RankBlocks(to, n).write(); }
+const FormRow rank_tiles_form = {"windows in sorted tiles", offer_rank_tiles,
+                                 [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                   RankTiles(to, n).write();
+                                   return nullptr;
+                                 }};
+const FormRow rank_blocks_form = {"windows in joined sorted blocks", offer_rank_blocks,
+                                  [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                    RankBlocks(to, n).write();
+                                    return nullptr;
+                                  }};
 
 }  // namespace impipe::jit

@@ -542,8 +542,13 @@ class StripWriter {
 
 }  // namespace
 
-void write_strip_kernel(Builder& to, const KernelPlan& plan, int n) {
-  StripWriter(to, plan, n).write();
-}
+// choose/materialise decides where chains end: no other form makes a chain, so this one offers
+// nothing.
+const FormRow strip_form = {"strips",
+                            [](const FormQuestion&) { return vetoed("no chain ends here"); },
+                            [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
+                              StripWriter(to, plan, n).write();
+                              return nullptr;
+                            }};
 
 }  // namespace impipe::jit

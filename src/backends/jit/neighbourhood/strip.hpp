@@ -2,12 +2,11 @@
 // stored.
 #pragma once
 
-#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
 
-// The kernel store_NAME that makes node n as a chain and stores it.
-void write_strip_kernel(Builder& to, const KernelPlan& plan, int n);
+extern const FormRow strip_form;
 
 }  // namespace impipe::jit

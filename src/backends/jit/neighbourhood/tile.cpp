@@ -648,8 +648,6 @@ void add_writer(Builder& to, const KernelPlan& plan, int n, int inner, BlockPart
   writers.back().write();
 }
 
-}  // namespace
-
 void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const auto& [inners, size, together, beside] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
@@ -702,5 +700,27 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                       : groups_at_once,
       asked ? 16 * vectors : 0);
 }
+
+Offer offer_two_passes(const FormQuestion& question) {
+  const KernelContext& context = question.context;
+  const std::optional<TwoPasses> two = two_passes_of(context, question.planes, question.n);
+  if (!two) return vetoed("no tile holds a row pass that it is made of");
+  const Passes passes = *Passes::of(context.node(two->inners[0]));
+  const double rows = double(two->size.rows) / two->size.height();
+  const double each = passes.row.count() * rows + passes.column.count();
+  const auto count = static_cast<double>(two->inners.size());
+  return {
+      .work = {.bytes = bytes_moved(context, question.n), .operations = count * (20 + 1.5 * each)},
+      .form = *two,
+      .reason = "local memory holds the row pass"};
+}
+
+}  // namespace
+
+const FormRow two_passes_form = {"both passes in tiles", offer_two_passes,
+                                 [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
+                                   write_tile_kernel(to, plan, n);
+                                   return nullptr;
+                                 }};
 
 }  // namespace impipe::jit

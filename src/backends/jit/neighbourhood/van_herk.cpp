@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -20,7 +19,8 @@ namespace impipe::jit {
 namespace {
 
 constexpr int column_block = 8;
-constexpr int max_reach = 32;  // of one pass, to each side
+constexpr int min_van_herk_side = 9;  // of a pass; below, windows lie in one block of eight
+constexpr int max_reach = 32;         // of one pass, to each side
 
 // How far a window goes to the left (up) and to the right (down).
 struct Reach {
@@ -414,8 +414,38 @@ class VanHerkWriter {
   std::string name_;  // of the kernel that is written
 };
 
+Offer offer_van_herk(const FormQuestion& question) {
+  const auto* extremum = as<Extremum>(question.node());
+  if (extremum == nullptr) return vetoed("no extremum");
+  const Mask& mask = extremum->mask;
+  const Footprint f = mask.footprint();
+  if (!mask.full() || std::min({f.left, f.right, f.up, f.down}) < 0) {
+    return vetoed("its mask is no rectangle around the pixel");
+  }
+  // A pass along rows and one down columns, and one more for each doubling beyond max_reach. Sides
+  // too short for blocks of eight are gathered pixel by pixel.
+  constexpr double gathered = 160;
+  int passes = 0;
+  double operations = 0;
+  for (const int side : {mask.width, mask.height}) {
+    if (side == 1) continue;
+    ++passes;
+    operations += side < min_van_herk_side ? gathered : 4;
+  }
+  for (int side = 2 * max_reach + 1; side < std::max(mask.width, mask.height); side *= 2) ++passes;
+  return {.work = {.bytes = 2.0 * passes * bytes_of(question.cls()),
+                   .operations = operations,
+                   .launches = passes},
+          .form = FamilyForm{&van_herk_form},
+          .reason = "the cost does not grow with the sides"};
+}
+
 }  // namespace
 
-void write_van_herk_kernels(Builder& to, int n) { VanHerkWriter(to, n).write(); }
+const FormRow van_herk_form = {"van Herk-Gil-Werman", offer_van_herk,
+                               [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
+                                 VanHerkWriter(to, n).write();
+                                 return nullptr;
+                               }};
 
 }  // namespace impipe::jit

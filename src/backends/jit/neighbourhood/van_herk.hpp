@@ -1,11 +1,11 @@
 // Extrema over rectangles of any size, at a cost that does not grow with the sides.
 #pragma once
 
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
 
-// The kernels that make node n and store it; its image is an input or stored.
-void write_van_herk_kernels(Builder& to, int n);
+extern const FormRow van_herk_form;
 
 }  // namespace impipe::jit

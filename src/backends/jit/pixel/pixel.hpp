@@ -7,10 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/program/pixel_tile.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
+
+// A pixel a work-item, by the functions below: what every image can be made by.
+extern const FormRow pixels_form;
+// Whether a rank filter that is made so orders its cells by a network; else it searches for the
+// rank bit by bit.
+bool ranks_by_network(const Tuning& tuning, const Rank& rank, PixelClass cls);
 
 // The function `name`(ARGS, x, y): node n's pixel, in its class.
 void write_point(Builder& to, int n, const std::string& name);

@@ -1,5 +1,4 @@
-// The plan of a kernel: the form in which each of its nodes is made, in which sizes, and why. A
-// pure function of the spec and of the device's dialect and numbers, as pipeline/fuse is of a Plan.
+// The plan of a kernel: the form in which each of its nodes is made, in which sizes, and why.
 // Those who write text read it and decide nothing.
 #pragma once
 
@@ -16,8 +15,11 @@
 #include "backends/jit/plan/tile_plan.hpp"
 #include "backends/jit/program/program.hpp"
 #include "backends/jit/program/tuning.hpp"
+#include "core/backend.hpp"
 
 namespace impipe::jit {
+
+struct FormRow;
 
 // --- forms of images that are not stored
 struct Inlined {};  // made where it is read: a pixel, or a row of its reader's block
@@ -38,19 +40,13 @@ struct MadeBeside {
 struct Pixels {                   // a work-item makes a pixel
   std::optional<PixelTile> tile;  // what it reads its neighbours from
 };
-struct Transposition {};
 struct StripChain {
   Chain chain;
 };
-struct VanHerk {};
-struct MaskRuns {};       // of a mask that is no rectangle
-struct RankHistogram {};  // of a window that slides down a strip
-struct RankTiles {};      // of sorted values, in which windows slide
-struct RankBlocks {};     // that are sorted once, and joined for the windows in them
-struct AffineTiles {};
-struct NearestResize {};
-struct WholeResize {};  // tiles of a ratio that the kernel knows
-struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does not hold
+// Kernels of a form that needs no sizes from the plan.
+struct FamilyForm {
+  const FormRow* row = nullptr;
+};
 // Besides those: Blocks and TwoPasses.
 
 // --- forms of measurements, and of images that are made as a whole, besides Reductions and
@@ -64,10 +60,9 @@ struct Scalars {  // a group runs them one after the other
   std::vector<int> nodes;
 };
 
-using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, MadeBeside, Pixels, Transposition,
-                          Blocks, StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram,
-                          RankTiles, RankBlocks, AffineTiles, NearestResize, WholeResize,
-                          ResizeTiles, Reductions, CountedCodes, WholeKernels, Selection, Scalars>;
+using Form =
+    std::variant<Inlined, MadeInGroups, MadeOnTheWay, MadeBeside, Pixels, Blocks, StripChain,
+                 TwoPasses, FamilyForm, Reductions, CountedCodes, WholeKernels, Selection, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {
@@ -79,6 +74,9 @@ struct RowPass {
 struct NodePlan {
   Form form;
   std::string reason;  // for the form, in words
+  std::vector<FormCost> costs =
+      {};                        // of the forms that can make a stored image, the cheapest first
+  const FormRow* row = nullptr;  // writes the kernels of a stored image
   RowPass rows;
   // Points: the image of codes that it is a function of, code by code, so that a table can make it.
   std::optional<Operand> codes;
@@ -102,8 +100,6 @@ struct KernelPlan {
     return !operand.external && form<MadeInGroups>(operand.index) != nullptr;
   }
 };
-
-KernelPlan choose(const KernelSpec& spec, const Tuning& tuning, Dialect dialect);
 
 // One line a node: "n1 stencil: blocks of 4x8, 4 groups a processor; it leaves the kernel".
 std::string to_text(const KernelPlan& plan, const KernelSpec& spec);

@@ -1,5 +1,5 @@
 // A kernel's plan in words.
-#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -36,7 +36,7 @@ struct FormText {
     return "pixels from local memory, " + std::to_string(pixels.tile->columns) + "x" +
            std::to_string(pixels.tile->rows);
   }
-  std::string operator()(const Transposition&) const { return "transposed tiles"; }
+  std::string operator()(const FamilyForm& form) const { return std::string(form.row->name); }
   std::string operator()(const Blocks& blocks) const {
     std::string text = "blocks of " + block_text(blocks.size);
     if (blocks.means) text += " for means";
@@ -61,17 +61,6 @@ struct FormText {
            std::to_string(two.size.width()) + "x" + std::to_string(two.size.height()) +
            (two.together ? ", one for each" : "") +
            (two.beside.empty() ? "" : "; of " + list_of(two.beside) + " beside it");
-  }
-  std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }
-  std::string operator()(const MaskRuns&) const { return "runs of the mask's rows"; }
-  std::string operator()(const RankHistogram&) const { return "sliding histogram"; }
-  std::string operator()(const RankTiles&) const { return "windows in sorted tiles"; }
-  std::string operator()(const RankBlocks&) const { return "windows in joined sorted blocks"; }
-  std::string operator()(const AffineTiles&) const { return "affine tiles"; }
-  std::string operator()(const NearestResize&) const { return "places, then blocks"; }
-  std::string operator()(const WholeResize&) const { return "tiles of one ratio"; }
-  std::string operator()(const ResizeTiles&) const {
-    return "tiles where local memory holds their columns, else pixels";
   }
   std::string operator()(const Reductions& reductions) const {
     return std::string(reductions.cells ? "cells of 32x32" : "a stream") + " for " +
@@ -102,6 +91,18 @@ struct FormText {
 };
 
 }  // namespace
+
+bool KernelPlan::stored(int n) const {
+  const Form& f = node(n).form;
+  return !std::holds_alternative<Inlined>(f) && !std::holds_alternative<MadeInGroups>(f) &&
+         !std::holds_alternative<MadeOnTheWay>(f);
+}
+
+double bytes_moved(const KernelContext& context, int n) {
+  double bytes = bytes_of(context.node(n).cls);
+  for (const Operand& image : pixel_images(context.node(n))) bytes += bytes_of(context.cls(image));
+  return bytes;
+}
 
 std::string describe(const NodePlan& node) {
   std::string text = std::visit(FormText{}, node.form);

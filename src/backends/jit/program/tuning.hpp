@@ -49,6 +49,8 @@ struct Tuning {
   int sums_rows = 4;  // the same where weighted sums in two dimensions fill the iteration
   // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
   int column_words = 16, column_blocks = 16;
+  // What estimates of costs are made of (choose/cost_model).
+  double bytes_a_microsecond = 100e3, operations_a_microsecond = 1e6, launch_microseconds = 5;
   // Kernels for several planes, which lie behind each other in every buffer: the third index of a
   // group is the plane's.
   bool stacked = false;
