@@ -7,7 +7,7 @@
 #
 # --build   a build folder to take the program from; by default one is made in build/release
 # --output  where the archive goes; by default the build folder
-# --tests   with unit_tests, manifest and the scripts of scripts/gpu.sh, for a machine without a compiler
+# --tests   with unit_tests, manifest, impipe-bench and the scripts of scripts/gpu.sh, for a machine without a compiler
 # --check   unpacks the archive in an empty folder and runs it with an empty environment and, as
 #           root, in a root folder that has the C library and nothing else
 set -euo pipefail
@@ -48,7 +48,7 @@ root=$stage/$name
 # among them, and gdcm OpenSSL: FITS, Sun raster and DICOM stay packages'.
 left_out=(fits opencv dicom)
 programs=("$build/src/cli/impipe")
-[ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")
+[ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest" "$build/src/bench/impipe-bench")
 stage_tree "$root" "$build" "$stage/needed"
 # The C++ library is taken from the system, which has drivers that may need a newer one than ours;
 # where there is none, from the bundle.

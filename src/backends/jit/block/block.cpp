@@ -30,7 +30,9 @@ void add_work(const KernelContext& context, const Planes& planes, const Operand&
     work.operations += 3;
     return;
   }
-  const Footprint& f = facts.footprint;
+  const auto* separable = as<Separable>(node);
+  const bool columns = separable != nullptr && !passes_in_block(context, operand.index);
+  const Footprint f = columns ? separable->column.footprint() : facts.footprint;
   // Pixels that a block loads, for each that it makes.
   const double loads =
       double(size.px + f.left + f.right) * (size.py + f.up + f.down) / (double(size.px) * size.py);
@@ -38,20 +40,25 @@ void add_work(const KernelContext& context, const Planes& planes, const Operand&
   if (const auto* extremum = as<Extremum>(node)) {
     const Mask& mask = extremum->mask;
     const double area = double(mask.width) * mask.height;
-    steps = mask.full()  ? 1.6 * (mask.width + mask.height)
-            : !size.tile ? 30 + 1.4 * mask.count()
-                         : (is_sparse(mask) && size.packed ? 0.5 : 2.0) * area;
+    steps = mask.full()  ? (size.packed ? 1.3 : 1.7) * (mask.width + mask.height)
+            : !size.tile ? 30 + 1.0 * mask.count()
+                         : (is_sparse(mask) && size.packed ? 0.35 : 2.0) * area;
   } else if (const auto* rank = as<Rank>(node)) {
     // Rectangles that overlap share what is sorted of them.
     steps = (rank->mask.full() ? 0.8 : 1.9) * comparators(rank->mask.count());
-  } else if (const auto* separable = as<Separable>(node)) {
-    steps = separable->row.count() + separable->column.count();
-    if (!passes_in_block(context, operand.index)) {
+  } else if (separable != nullptr) {
+    steps = 1.3 * (separable->row.count() + separable->column.count());
+    if (columns) {
       work.bytes += 8;  // the row pass in single, written and read
       ++work.launches;
+      // Rows that no block holds are made pixel by pixel, and columns of many values spill.
+      if (!row_block_of(context, operand.index)) work.operations += 8 * separable->row.count();
+      constexpr int most_values = 80;
+      if (size.py + f.up + f.down > most_values) steps *= 3;
     }
   } else if (const auto* stencil = as<Stencil>(node)) {
-    steps = 1.5 * stencil->taps.count();
+    const double area = double(f.left + 1 + f.right) * (f.up + 1 + f.down);
+    steps = stencil->body != nullptr ? 6 * area : 1.5 * stencil->taps.count();
   }
   work.operations += 3 * loads + steps / (size.packed ? 2 : 1);
 }

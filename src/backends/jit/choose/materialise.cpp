@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "backends/jit/block/block.hpp"
 #include "backends/jit/choose/chooser.hpp"
+#include "backends/jit/choose/cost_model.hpp"
 #include "backends/jit/program/code_curve.hpp"
 #include "core/primitive_facts.hpp"
 
@@ -201,10 +203,18 @@ class Materialiser {
     return !moves(of_.node(r)) || !can_be_moved(of_, planes, r);
   }
 
-  // Whether the cheapest form of node n is one of its family's, into which nothing is fused.
+  // Whether the cheapest form of node n is one of its family's, into which nothing is fused. Where
+  // points read it, to store it costs a write and a read more.
   bool has_family_form(const Planes& planes, int n) const {
     if (!is<Extremum>(n) && !is<Rank>(n)) return false;
-    return std::holds_alternative<FamilyForm>(cheapest({of_, planes, n}).offer.form);
+    const Choice choice = cheapest({of_, planes, n});
+    if (!std::holds_alternative<FamilyForm>(choice.offer.form)) return false;
+    const auto fused = std::ranges::find(choice.costs, blocks_form.name, &FormCost::form);
+    const bool by_points =
+        std::ranges::all_of(of_.readers_of(n), [&](int r) { return is<Point>(r); });
+    if (fused == choice.costs.end() || of_.output_of(n) >= 0 || !by_points) return true;
+    const Work trip{.bytes = 2.0 * bytes_of(of_.node(n).cls)};
+    return choice.costs.front().microseconds + microseconds(trip, of_.tuning) < fused->microseconds;
   }
 
   // What points make of separables: them, in the order in which they are read, and the points

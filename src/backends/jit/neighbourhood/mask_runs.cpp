@@ -314,7 +314,7 @@ Offer offer_mask_runs(const FormQuestion& question) {
   const double each = mask.full() ? 3 : 4.2;
   const double narrow = question.cls() == PixelClass::single ? 0 : 1;
   return {.work = {.bytes = bytes_moved(question.context, question.n),
-                   .operations = 80 - 40 * narrow + each * mask.height,
+                   .operations = 80 - 40 * narrow + each * mask.height + 0.5 * mask.width,
                    .launches = (mask.height + max_tall - 1) / max_tall},
           .form = FamilyForm{&mask_runs_form},
           .reason = "the cost grows with the rows of its mask"};

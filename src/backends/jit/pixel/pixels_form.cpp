@@ -20,7 +20,11 @@ double operations_of(const Tuning& tuning, const Node& node) {
     return cells * (12 + 1.5 * std::log2(cells) * std::log2(cells));
   }
   if (const auto* extremum = as<Extremum>(node)) return 15.0 * extremum->mask.count();
-  if (const auto* stencil = as<Stencil>(node)) return 12.0 * stencil->taps.count();
+  if (const auto* stencil = as<Stencil>(node)) {
+    const Footprint f = stencil->footprint();
+    const int area = (f.left + 1 + f.right) * (f.up + 1 + f.down);
+    return 12.0 * (stencil->body != nullptr ? area : stencil->taps.count());
+  }
   if (const auto* separable = as<Separable>(node)) {
     return 12.0 * (separable->row.count() + separable->column.count());
   }
