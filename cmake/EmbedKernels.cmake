@@ -11,7 +11,7 @@ foreach(path IN LISTS FILES)
   list(APPEND names kernels::${stem})
 endforeach()
 list(JOIN names ",\n    " names)
-file(WRITE ${OUT} "// Made from the files of kernels/ by cmake/EmbedKernels.cmake.
+file(WRITE ${OUT} "// Made from the kernel files by cmake/EmbedKernels.cmake.
 #include \"backends/jit/text/kernel_files.hpp\"
 
 namespace impipe::jit {

@@ -236,7 +236,7 @@ def self_test(root):
         ("api/a.cpp", '#include "engine/device/lanes.hpp"', None),
         ("cli/a.cpp", "#include <CL/cl.h>", "includes <CL/cl.h>"),
         ("backends/cpu/a.inc", '#include "io/codec.hpp"', 'includes "io/codec.hpp"'),
-        ("backends/jit/kernels/a.cl", '#include "backends/cpu/a.inc"', "backends/cpu/a.inc"),
+        ("backends/jit/measure/a.cl", '#include "backends/cpu/a.inc"', "backends/cpu/a.inc"),
         ("backends/cuda/a.cpp", '#include "backends/opencl/a.hpp"', "backends/opencl/a.hpp"),
         ("backends/cpu/point/a.cpp", '#include "backends/cpu/measure/a.hpp"', "of another room"),
         ("backends/cpu/tile/a.inc", '#include "backends/cpu/point/a.hpp"', "of another room"),

@@ -4,7 +4,7 @@
     check_kernel_text.py [ROOT]        ROOT: the repository; by default the one this script is in
     check_kernel_text.py --self-test   broken lines of its own are found, others are not
 
-Kernel text stands in kernels/*.cl; what is as long as a mask or a list says is put together by the
+Kernel text stands in kernel files (*.cl); what is as long as a mask or a list says is put together by the
 words of text/emit.hpp, each of which closes what it opens. So a string literal with a brace or a line
 end belongs in text/ alone. plan/ writes the plan's text and runtime/ files, which are no kernels.
 Exit 1 when a line breaks this.

@@ -6,7 +6,7 @@
 namespace impipe {
 
 // sum and squares: of n codes and of their squares, exact; n is at most 2^30, a code below 2^16.
-// For GPUs the same stands in backends/jit/kernels/reduce.cl.
+// For GPUs the same stands in backends/jit/measure/reduce.cl.
 //
 // The squared deviations from the whole number nearest to the mean are a whole number, found with
 // no rounding; what the mean lies beside it takes away at most half of that. So nothing cancels,

@@ -1,5 +1,5 @@
 // What bodies that a group of work-items runs together may call beside the vocabulary, as the CPU
-// has it: one work-item. For GPUs the same words stand in backends/jit/kernels/scalar.cl.
+// has it: one work-item. For GPUs the same words stand in backends/jit/measure/scalar.cl.
 //
 // All work-items of a group call them, in the same order.
 #pragma once

@@ -605,6 +605,10 @@ std::vector<SpecCase> tiled_specs() {
     const Extremum many{.largest = cls != PixelClass::logical,
                         .mask = random_mask(random, 11, 11, 0.5)};
     specs.push_back(of_one("extremum of many runs", many, {}, cls, 1));
+    const Mask line = mask_of(17, 17, [](int x, int y) { return x + y == 0 || x + y == 1; });
+    specs.push_back(of_one("extremum of a long line",
+                           Extremum{.largest = cls == PixelClass::uint8, .mask = line}, {}, cls,
+                           1));
     specs.push_back(
         of_one("extremum disk 7", Extremum{.largest = true, .mask = disk(7)}, {}, cls, 1));
     specs.push_back(of_one("extremum disk 37 with gaps",

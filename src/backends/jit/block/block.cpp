@@ -33,16 +33,17 @@ void add_work(const KernelContext& context, const Planes& planes, const Operand&
   const auto* separable = as<Separable>(node);
   const bool columns = separable != nullptr && !passes_in_block(context, operand.index);
   const Footprint f = columns ? separable->column.footprint() : facts.footprint;
-  // Pixels that a block loads, for each that it makes.
-  const double loads =
-      double(size.px + f.left + f.right) * (size.py + f.up + f.down) / (double(size.px) * size.py);
+  // Pixels that a block loads, for each that it makes; groups share those of a tile.
+  const double loads = size.tile ? 2
+                                 : double(size.px + f.left + f.right) * (size.py + f.up + f.down) /
+                                       (double(size.px) * size.py);
   double steps = 0;
   if (const auto* extremum = as<Extremum>(node)) {
     const Mask& mask = extremum->mask;
     const double area = double(mask.width) * mask.height;
     steps = mask.full()  ? (size.packed ? 1.3 : 1.7) * (mask.width + mask.height)
             : !size.tile ? 30 + 1.0 * mask.count()
-                         : (is_sparse(mask) && size.packed ? 0.35 : 2.0) * area;
+                         : 0.35 * area;
   } else if (const auto* rank = as<Rank>(node)) {
     // Rectangles that overlap share what is sorted of them.
     steps = (rank->mask.full() ? 0.8 : 1.9) * comparators(rank->mask.count());

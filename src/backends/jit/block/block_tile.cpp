@@ -276,33 +276,4 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
   return runs + step_of_rows(block, rows, texts, false, type, sums);
 }
 
-MadeRow extremes_tile_row(const Block& block, int n, const std::string& name) {
-  const Builder& to = block.to;
-  const Node& node = to.node(n);
-  const Extremum& extremum = *as<Extremum>(node);
-  const Mask& mask = extremum.mask;
-  const Tile tile(mask.footprint());
-  const bool single = node.cls == PixelClass::single;
-  const std::string type = single ? "float" : "int";
-  const std::string nothing = single             ? (extremum.largest ? "-INFINITY" : "INFINITY")
-                              : extremum.largest ? "0"
-                                                 : number(static_cast<int>(class_max(node.cls)));
-  const std::string better =
-      std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
-  const std::string own = Builder::name({false, n});
-  const int px = block.size.px;
-  return {
-      {name},
-      {.tables = fill_tile(block, n, tile, Border::absent, nothing, type),
-       .windows =
-           walk_tile(block, own, tile, type, nothing,
-                     extremes_step(block, mask, type, better, 2, "sums", tile.halo, block.size.py)),
-       .rows = filled(part(kernels::block, "row_of_sums"), {{"pixel", type_of(node.cls)},
-                                                            {"name", name},
-                                                            {"px", number(px)},
-                                                            {"unroll", to.unroll()},
-                                                            {"one_zero", single ? "one_zero" : ""},
-                                                            {"own", own}})}};
-}
-
 }  // namespace impipe::jit

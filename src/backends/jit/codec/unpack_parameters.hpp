@@ -8,7 +8,7 @@
 
 namespace impipe::jit {
 
-// As kernels/unpack.cl has it.
+// As codec/unpack.cl has it.
 struct UnpackParameters {
   int pictures, chunks, step;
   int width, height;

@@ -1,5 +1,6 @@
 // Connected components as text: tiles of 64x64 pixels in local memory, then their borders in global
-// memory, then what is asked about each component. kernels/label.cl says what words and nodes are.
+// memory, then what is asked about each component. components/label.cl says what words and nodes
+// are.
 #include "backends/jit/components/label.hpp"
 
 #include "backends/jit/text/emit.hpp"

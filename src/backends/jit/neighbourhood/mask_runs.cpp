@@ -310,8 +310,8 @@ Offer offer_mask_runs(const FormQuestion& question) {
   if (widest * levels > question.context.tuning.local_bytes || runs.size() > max_runs) {
     return vetoed("local memory does not hold its runs");
   }
-  // Of each row of the mask: a rectangle's rows share their runs.
-  const double each = mask.full() ? 3 : 4.2;
+  // Of each row of the mask: a rectangle's rows share their runs, those of a line are short.
+  const double each = mask.full() || is_sparse(mask) ? 3 : 4.2;
   const double narrow = question.cls() == PixelClass::single ? 0 : 1;
   return {.work = {.bytes = bytes_moved(question.context, question.n),
                    .operations = 80 - 40 * narrow + each * mask.height + 0.5 * mask.width,

@@ -19,8 +19,6 @@ constexpr int max_window = 112;
 constexpr int max_of_several = 64;  // where several nodes are made of it
 constexpr int max_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
-// Takes as much local memory.
-constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
 // For sparse masks such as lines at an angle, whose rows share nothing.
 constexpr BlockSize packed_line_size{.px = 4, .py = 8, .packed = true, .tile = true, .groups = 5};
 // For a reach of one pixel where 8x8 results would take too many registers: 6x6 pixels are read.
@@ -32,7 +30,6 @@ constexpr std::int64_t max_written_out = 128;
 constexpr int max_steps = 24;
 constexpr int max_taps = 49;
 constexpr int max_runs = 24;
-constexpr int max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
@@ -71,10 +68,13 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     if (s->body != nullptr || s->expression != nullptr) return false;
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
+    // Lines of bytes at an angle: other masks that registers do not hold go by runs of their rows.
     const auto runs = static_cast<int>(runs_of(e->mask).size());
     const int side = std::max(e->mask.width, e->mask.height);
-    const bool line = bytes_of(node.cls) == 1 && is_sparse(e->mask) && side > max_line_side;
-    if ((runs <= max_runs && !line) || runs > max_tile_runs || e->mask.full()) return false;
+    if (bytes_of(node.cls) != 1 || !is_sparse(e->mask) || side <= max_line_side ||
+        runs > max_runs) {
+      return false;
+    }
     f = e->mask.footprint();
   } else {
     return false;
@@ -133,7 +133,6 @@ struct Parts {
   std::set<int> seen;             // nodes
   int runs = 0;                   // most runs of an extremum
   bool ragged = false;  // an extremum is of no rectangle, or of another one than those before it
-  bool lines = false;   // of one whose rows have hardly more than a cell each
   int around_count = 0;
   std::set<int> coded;                    // points of one image's codes
   std::int64_t after = 0;                 // bytes of those for points after all neighbourhoods
@@ -192,7 +191,6 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   ++parts.around_count;
   if (const auto* e = as<Extremum>(node)) {
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
-    parts.lines = parts.lines || (is_sparse(e->mask) && parts.runs <= max_runs);
     parts.ragged = parts.ragged || !e->mask.full() || (parts.around_count > 1 && *f != parts.reach);
   }
   if (const auto* stencil = as<Stencil>(node)) collect_body(*stencil, parts);
@@ -288,8 +286,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, parts);
     if ((parts.made && packed) || !has_room(tile_size)) return std::nullopt;
-    if (packed && parts.lines) return packed_line_size;
-    return packed ? packed_tile_size : tile_size;
+    return packed ? packed_line_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
   if (parts.network != nullptr && parts.around_count == 1 && parts.ranked > few_ranked) {

@@ -27,8 +27,6 @@ std::vector<Run> columns_of(const Mask& mask);
 bool is_sparse(const Mask& mask);
 // Whether it is an extremum of bytes over such a mask whose window registers hold.
 bool is_line_of_bytes(const Node& node);
-// The sides up to which tiles of bytes take such masks.
-inline constexpr int max_sparse_side = 28;
 
 // Whether the rows of a weighted sum's mask are a loop: its weights are too many to be unrolled.
 bool rolls_rows(const Stencil& stencil);

@@ -1,5 +1,5 @@
 // Which points are expensive functions of a 16-bit pixel and of values known before the launch:
-// they become a lookup table of 65,536 entries (kernels/code_curve.cl).
+// they become a lookup table of 65,536 entries (pixel/code_curve.cl).
 #pragma once
 
 #include "backends/jit/program/kernel_context.hpp"

@@ -54,7 +54,7 @@ class Ramps {
   }
 
  private:
-  // Each rounds once: the bound of kernels/ramp.cl is for fewer.
+  // Each rounds once: the bound of pixel/ramp.cl is for fewer.
   static constexpr int max_operations = 16;
 
   Shape shape_of(const BodyTree& tree) {

@@ -1,5 +1,5 @@
 // Which points are linear stretches with clamping, two operations in double for an integer pixel
-// (kernels/ramp.cl).
+// (pixel/ramp.cl).
 #pragma once
 
 #include <optional>

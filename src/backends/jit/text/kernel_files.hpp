@@ -1,5 +1,5 @@
-// The files of kernels/, which are part of the program: kernel text, and the words it is written
-// in.
+// The kernel files, which are part of the program: each lies next to its writer, in the folder of
+// its family, and the dialects' headers lie in kernels/.
 //
 // A kernel file is OpenCL C that an editor can read and that compiles alone, behind a dialect's
 // prelude (tests/unit/jit_kernel_files_test.cpp). $name stands for what a writer puts there; alone
@@ -25,7 +25,7 @@ struct KernelFile {
   std::string_view text;
 };
 
-// One a file, named as it is: label for label.cl. CMake writes the list from the folder.
+// One a file, named as it is: label for label.cl. CMake writes the list from the folders.
 namespace kernels {
 #include "backends/jit/text/kernel_names.inc"
 }  // namespace kernels

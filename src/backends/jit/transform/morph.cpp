@@ -16,7 +16,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 256;
-constexpr int tile_width = 256, tile_height = 128, halo = 32;  // pixels; kernels/morph.cl
+constexpr int tile_width = 256, tile_height = 128, halo = 32;  // pixels; transform/morph.cl
 // Idle ones take time, too.
 constexpr int max_launches = 256;
 

@@ -8,7 +8,7 @@
 #define $copies 2       // of each counter
 #define $run 16         // digits that a work-item looks through
 
-// Alone: the word of kernels/scalar.cl.
+// Alone: the word of measure/scalar.cl.
 FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL double* memory,
                                  const int items) {
   memory[ITEM] = own;

@@ -1081,12 +1081,6 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
 FUNCTION uchar rows_of_sums(const int r) {
   float sums_$own[32];
   uint both[16], made_$own[16];
-  // -- part: row_of_sums
-  // What the walk has found.
-  $pixel $name[$px];
-  $unroll
-  for (int k = 0; k < $px; ++k) $name[k] = ($pixel)$one_zero(sums_$own[r * $px + k]);
-  // -- end
   {
     // -- part: packed_of_sums
     // A row of packed pixels, as the walk has found it.
@@ -1121,14 +1115,12 @@ FUNCTION uchar rows_of_sums(const int r) {
     }
     // -- end
   }
-  {
-    // -- part: row_of_packed
-    // Unpacks row `two` (0 or 1) of a pair whose pixels share 32-bit words.
-    $pixel $name[$px];
-    $unroll
-    for (int k = 0; k < $px; ++k) $name[k] = ($pixel)(made_$own[k] >> (16 * two));
-    // -- end
-  }
+  // -- part: row_of_packed
+  // Unpacks row `two` (0 or 1) of a pair whose pixels share 32-bit words.
+  $pixel $name[$px];
+  $unroll
+  for (int k = 0; k < $px; ++k) $name[k] = ($pixel)(made_$own[k] >> (16 * two));
+  // -- end
   return $name[0] + (uchar)both[0] + (uchar)word_$own[0];
 }
 
