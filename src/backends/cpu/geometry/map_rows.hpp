@@ -4,18 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/geometry/place_rule.hpp"
 #include "backends/cpu/simd/level.hpp"
-#include "core/placement.hpp"
 
 namespace impipe::cpu {
 
 // Output pixels [first, first + n) of a row, at most 256.
 struct MapPart {
-  const MappedPlace* place = nullptr;
+  PlaceRow places;
   const std::byte* data = nullptr;  // the input
   std::int64_t stride = 0;          // bytes
   std::int64_t width = 0, height = 0;
-  std::int64_t row = 0, first = 0, n = 0;
+  std::int64_t first = 0, n = 0;
   float outside = 0;
 };
 // As numbers; nothing is rounded to the class.

@@ -73,18 +73,6 @@ void halve_codes(std::byte* out, const std::byte* upper, const std::byte* lower,
   }
 }
 
-template <bool nearest>
-WarpRow warp_of(PixelClass cls, CpuLevel level) {
-  static constexpr WarpRow functions[cpu_levels][3] = {
-      {baseline::warp<std::uint8_t, nearest>, baseline::warp<std::uint16_t, nearest>,
-       baseline::warp<float, nearest>},
-      {v3::warp<std::uint8_t, nearest>, v3::warp<std::uint16_t, nearest>, v3::warp<float, nearest>},
-      {v4::warp<std::uint8_t, nearest>, v4::warp<std::uint16_t, nearest>,
-       v4::warp<float, nearest>}};
-  const int bytes = bytes_of(cls);
-  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1];
-}
-
 }  // namespace
 
 HalveRow halve_row(PixelClass cls, CpuLevel level) {
@@ -140,10 +128,6 @@ SumRows sum_rows(PixelClass cls, int taps, CpuLevel level) {
       {v4::sum_of<std::uint8_t>, v4::sum_of<std::uint16_t>, v4::sum_of<float>}};
   const int bytes = bytes_of(cls);
   return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1](taps);
-}
-
-WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level) {
-  return nearest ? warp_of<true>(cls, level) : warp_of<false>(cls, level);
 }
 
 }  // namespace impipe::cpu

@@ -70,19 +70,4 @@ using DoubleRow = void (*)(std::byte* out, const std::byte* nearer, const std::b
                            std::int64_t n, std::byte* between);
 DoubleRow double_row(PixelClass cls, CpuLevel level);
 
-// One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
-struct AffineRow {
-  double a = 1, x = 0, d = 0, y = 0;
-  // The input, or a part of it that has all that is read: pixel (x, y) lies at byte
-  // y stride + x pixels - base.
-  const std::byte* data = nullptr;
-  std::int64_t stride = 0, base = 0;  // bytes
-  std::int64_t width = 0, height = 0;
-  std::int64_t begin = 0, n = 0;  // output pixels [begin, n)
-  double outside = 0;
-};
-// As numbers from output pixel 0 on; nothing is rounded to the class.
-using WarpRow = void (*)(const AffineRow& row, float* out);
-WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level);
-
 }  // namespace impipe::cpu

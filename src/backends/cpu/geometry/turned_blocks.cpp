@@ -101,10 +101,11 @@ bool Moved::alike() const {
 
 Turned::Turned(const Moved& moved)
     : moved_(moved),
-      nearest_(moved.is_nearest()),
+      nearest_(moved.resample.method == Resample::Method::nearest),
       cubic_(moved.resample.method == Resample::Method::bicubic),
       on_image_(moved.resample.beside == Resample::Beside::on_image),
-      spills_(moved.bytes_out() >= spilled_bytes),
+      spills_(std::ssize(moved.out) * moved.out[0]->size().height * moved.out[0]->row_bytes() >=
+              spilled_bytes),
       far_(std::ssize(moved.in) * moved.in[0]->size().height * moved.in[0]->row_bytes() >=
            kept_in_caches),
       word_(word_of(moved)) {

@@ -29,12 +29,6 @@ struct Moved {
 
   // Whether the planes are laid out alike, and places in them are numbers of 32 bits.
   bool alike() const;
-  std::int64_t bytes_out() const {
-    return std::ssize(out) * out[0]->size().height * out[0]->row_bytes();
-  }
-  // Whether rows of blocks that are read in place go past the caches; bytes are too few a row.
-  bool spills() const { return pixel > 1 && bytes_out() >= kept_in_caches; }
-  bool is_nearest() const { return resample.method == Resample::Method::nearest; }
 };
 
 // Of the channels one by one, or of some together.

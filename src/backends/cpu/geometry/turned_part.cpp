@@ -97,6 +97,11 @@ Split split_of(int channel, CpuLevel level) {
   return kernels[channel];
 }
 
+Place place_of(const AffinePlace& p, std::int64_t u, std::int64_t v) {
+  const double across = static_cast<double>(u), down = static_cast<double>(v);
+  return {p.a * across + p.b * down + p.c, p.d * across + p.e * down + p.f};
+}
+
 constexpr std::int64_t line = 64, max_columns_read = 512;
 constexpr std::int64_t mirrored_pixels = 2;  // what a place on the image reads beside it
 
@@ -113,7 +118,7 @@ TurnedPart::TurnedPart(const AffinePlace& place, const Region& block, Size in, i
   double left = HUGE_VAL, top = HUGE_VAL, right = -HUGE_VAL, bottom = -HUGE_VAL;
   for (const std::int64_t u : {block.x0, block.x1 - 1}) {
     for (const std::int64_t v : {block.y0, block.y1 - 1}) {
-      const Place at = place_of(place, static_cast<double>(u), static_cast<double>(v));
+      const Place at = place_of(place, u, v);
       left = std::min(left, at.x);
       right = std::max(right, at.x);
       top = std::min(top, at.y);

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <span>
 
-#include "backends/cpu/geometry/blocks.hpp"
+#include "backends/cpu/geometry/place_rule.hpp"
 #include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/tile/tile_image.hpp"
 
 namespace impipe::cpu {
 
