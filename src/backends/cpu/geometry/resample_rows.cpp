@@ -53,15 +53,9 @@ DoubleRow double_in_vectors(PixelClass cls, CpuLevel level) {
                                          v4::double_codes<std::uint16_t, std::int32_t>}};
   return functions[level == CpuLevel::v4 ? 1 : 0][bytes_of(cls) - 1];
 }
-SpreadRow whole_ratio_spread(const SpreadTable& table, CpuLevel level) {
-  return level == CpuLevel::v4   ? v4::whole_ratio_spread(table)
-         : level == CpuLevel::v3 ? v3::whole_ratio_spread(table)
-                                 : nullptr;
-}
 #else
 HalveRow halve_in_vectors(PixelClass, CpuLevel) { return nullptr; }
 DoubleRow double_in_vectors(PixelClass, CpuLevel) { return nullptr; }
-SpreadRow whole_ratio_spread(const SpreadTable&, CpuLevel) { return nullptr; }
 #endif
 
 template <class T>
@@ -114,7 +108,6 @@ int spread_lanes(CpuLevel level) {
 }
 
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level) {
-  if (const SpreadRow spread = whole_ratio_spread(table, level); spread != nullptr) return spread;
   constexpr decltype(&baseline::spread_of) choices[cpu_levels] = {baseline::spread_of,
                                                                   v3::spread_of, v4::spread_of};
   return choices[static_cast<int>(level)](table);
