@@ -83,24 +83,22 @@ class Median3x3 {
   // False where a row has NaN.
   bool run() {
     std::int64_t checked = 0;
-    for (std::int64_t y = 0; y < in_.height;) {
-      const int count = ops_.two_medians_3x3 != nullptr && y + 1 < in_.height ? 2 : 1;
-      for (; checked < y + count + 2; ++checked) {
+    for (std::int64_t y = 0; y < in_.height; ++y) {
+      for (; checked < y + window; ++checked) {
         if (has_nan(checked)) return false;
       }
-      for (; part_ > 0 && ends_made_ < y + count + 2; ++ends_made_) make_ends(ends_made_);
+      for (; part_ > 0 && ends_made_ < y + window; ++ends_made_) make_ends(ends_made_);
       const std::int64_t n = in_.width;
       if (part_ == 0) {
-        make(y, count, 0, n, [&](std::int64_t k) { return row_of<T>(in_, k) - 1; });
+        make(y, 0, n, [&](std::int64_t k) { return row_of<T>(in_, k) - 1; });
       } else {
         const auto end_of = [&](std::int64_t k) { return ends_[k % window]; };
-        make(y, count, 0, part_, end_of);
-        make(y, count, part_, n - 2 * part_,
+        make(y, 0, part_, end_of);
+        make(y, part_, n - 2 * part_,
              [&](std::int64_t k) { return row_of<T>(in_, k) + part_ - 1; });
-        make(y, count, n - part_, part_, [&](std::int64_t k) { return end_of(k) + part_ + 2; });
+        make(y, n - part_, part_, [&](std::int64_t k) { return end_of(k) + part_ + 2; });
       }
-      for (int k = 0; k < count; ++k) results_.put(y + k, 0, n);
-      y += count;
+      results_.put(y, 0, n);
     }
     return true;
   }
@@ -113,23 +111,14 @@ class Median3x3 {
     return keys_.any_nan(first, in_.width + 2 - in_.absent_left - in_.absent_right);
   }
 
-  // Results [x, x + n) of `count` rows from y on, of rows that begin where from(k) says.
+  // Results [x, x + n) of row y, from rows that begin where from(k) says.
   template <class From>
-  void make(std::int64_t y, int count, std::int64_t x, std::int64_t n, From from) const {
+  void make(std::int64_t y, std::int64_t x, std::int64_t n, From from) const {
     const T* rows[window];
-    for (int j = 0; j < count + 2; ++j) rows[j] = from(y + j);
-    const T* ahead[2];
-    for (int j = 0; j < count; ++j) {
-      const std::int64_t k = y + j + 2 + rows_ahead;
-      ahead[j] = in_.far && k < in_.height + 2 ? row_of<T>(in_, k) + x : rows[j];
-    }
-    T* out[2];
-    for (int j = 0; j < count; ++j) out[j] = results_.place(y + j, 0) + x;
-    if (count == 2) {
-      ops_.two_medians_3x3(out[0], out[1], rows, n, work_, ahead);
-    } else {
-      ops_.median_3x3(out[0], rows, n, work_, ahead[0]);
-    }
+    for (int j = 0; j < window; ++j) rows[j] = from(y + j);
+    const std::int64_t k = y + 2 + rows_ahead;
+    const T* ahead = in_.far && k < in_.height + 2 ? row_of<T>(in_, k) + x : rows[0];
+    ops_.median_3x3(results_.place(y, 0) + x, rows, n, work_, ahead);
   }
 
   // The first and the last pixels of input row k, each with one more to both sides.
@@ -144,7 +133,7 @@ class Median3x3 {
     last[part_ + 1] = in_.absent_right == 0 ? row[n] : copied<T>(in_, k, in_.right_copies[0]);
   }
 
-  static constexpr int window = 4;
+  static constexpr int window = 3;
   const RowsView& in_;
   ResultRows<T> results_;
   const MedianRows<T>& ops_;

@@ -27,9 +27,6 @@ template <class T>
 struct MedianRows {
   void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, T* work, const T* ahead);
   void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, T* work);
-  // Two rows of results from four; null where that is no faster.
-  void (*two_medians_3x3)(T* out0, T* out1, const T* const* rows, std::int64_t n, T* work,
-                          const T* const* ahead);
   const MedianPairs5x5<T>* pairs_5x5;  // of `pixels` or more; null where it is no faster
   std::int64_t pixels;                 // of a vector; 0: rows are not worked on in parts
 };
