@@ -273,18 +273,17 @@ template void run_median_5x5<std::uint16_t>(const RowsView&, TileOut, Scratch&, 
 template void run_median_5x5<float>(const RowsView&, TileOut, Scratch&, CpuLevel);
 template void run_median_5x5<std::int32_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 
-bool median_knows_ends(int side, PixelClass cls, std::int64_t width, CpuLevel level) {
-  const auto knows = [&](const auto& ops) {
-    const bool in_parts = side == 3 ? ops.pixels > 0 : ops.pairs_5x5 != nullptr;
-    return in_parts && width >= 3 * ops.pixels;
-  };
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return knows(median_rows<std::uint8_t>(level));
-    case PixelClass::uint16: return knows(median_rows<std::uint16_t>(level));
-    case PixelClass::single: return knows(median_rows<float>(level));
-  }
-  return false;
+bool median_knows_ends(PixelClass cls, std::int64_t width, CpuLevel level) {
+  const auto pixels = [&] {
+    switch (cls) {
+      case PixelClass::logical:
+      case PixelClass::uint8: return median_rows<std::uint8_t>(level).pixels;
+      case PixelClass::uint16: return median_rows<std::uint16_t>(level).pixels;
+      case PixelClass::single: break;
+    }
+    return median_rows<float>(level).pixels;
+  }();
+  return pixels > 0 && width >= 3 * pixels;
 }
 
 }  // namespace impipe::cpu

@@ -13,7 +13,7 @@ bool run_median_3x3(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel 
 template <class T>
 void run_median_5x5(const RowsView& in, TileOut out, Scratch& scratch, CpuLevel level);
 
-// As knows_ends; side: 3 or 5.
-bool median_knows_ends(int side, PixelClass cls, std::int64_t width, CpuLevel level);
+// As knows_ends, of 3x3 and 5x5.
+bool median_knows_ends(PixelClass cls, std::int64_t width, CpuLevel level);
 
 }  // namespace impipe::cpu

@@ -275,16 +275,13 @@ RankMethod rank_method(const Rank& rank, PixelClass cls, CpuLevel level) {
   return counted ? RankMethod::byte_counts : RankMethod::histogram;
 }
 
-bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level) {
-  const RankMethod method = rank_method(rank, cls, level);
-  const bool is_3x3 = method == RankMethod::median_3x3;
-  if (!is_3x3 && method != RankMethod::median_5x5) return false;
-  return median_knows_ends(is_3x3 ? 3 : 5, cls, width, level);
-}
-
 bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level) {
   const RankMethod method = rank_method(rank, cls, level);
   return method == RankMethod::median_3x3 || method == RankMethod::median_5x5;
+}
+
+bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level) {
+  return streams_rows(rank, cls, level) && median_knows_ends(cls, width, level);
 }
 
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,

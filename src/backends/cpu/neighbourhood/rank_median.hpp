@@ -27,7 +27,7 @@ template <class T>
 struct MedianRows {
   void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, T* work, const T* ahead);
   void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, T* work);
-  const MedianPairs5x5<T>* pairs_5x5;  // of `pixels` or more; null where it is no faster
+  const MedianPairs5x5<T>* pairs_5x5;  // of `pixels` or more; null without vectors
   std::int64_t pixels;                 // of a vector; 0: rows are not worked on in parts
 };
 
