@@ -1,4 +1,4 @@
-// Weighted sums of three planes of codes, without the divisions and doubles of their bodies: an
+// Weighted sums of three planes of bytes, without the divisions and doubles of their bodies: an
 // approximation whose error has a bound, and the body itself for the few pixels that lie that close
 // to a half.
 #include "backends/cpu/point/luminance.hpp"
@@ -24,9 +24,6 @@ constexpr std::size_t max_results = 3;   // likewise
 using Unsafe = std::uint8_t[max_blocks];
 
 #if IMPIPE_HAS_INTRINSICS
-// Of 16 bits, in double: more than the error of either sum, 2^18 * 20 / 2^53.
-constexpr double near_tie = 1e-9;
-
 #define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/point/luminance.inc"
 #include "backends/cpu/simd/each_level.inc"
@@ -36,36 +33,32 @@ constexpr double near_tie = 1e-9;
 using CodesFunction = void (*)(std::byte* const* outs, const std::byte* const* in,
                                std::int64_t blocks, const double* const* weights, Unsafe* unsafe);
 
-CodesFunction codes_function([[maybe_unused]] PixelClass cls, [[maybe_unused]] std::size_t results,
+CodesFunction codes_function([[maybe_unused]] std::size_t results,
                              [[maybe_unused]] CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
-  const bool bytes = cls == PixelClass::uint8;
-  const auto index = static_cast<int>(results) - 1;
-  if (level == CpuLevel::v4) return bytes ? v4::codes_of_bytes[index] : v4::codes_of_words[index];
-  if (level == CpuLevel::v3) return bytes ? v3::codes_of_bytes[index] : v3::codes_of_words[index];
+  if (level == CpuLevel::v4) return v4::codes_of_bytes[results - 1];
+  if (level == CpuLevel::v3) return v3::codes_of_bytes[results - 1];
 #endif
   return nullptr;
 }
 
 struct MeanRows {
   std::span<const MeanBody> means;
-  PixelClass cls;
   CpuLevel level;
   bool many_ties[max_results] = {};
 
   void run(const std::byte* const* in, std::byte* const* outs, std::int64_t blocks) {
     const std::size_t results = means.size();
-    const CodesFunction codes = codes_function(cls, results, level);
+    const CodesFunction codes = codes_function(results, level);
     const double* weights[max_results];
     for (std::size_t r = 0; r < results; ++r) weights[r] = means[r].weights->data();
-    const std::int64_t bytes = block * bytes_of(cls);
     for (std::int64_t first = 0; first < blocks; first += max_blocks) {
       const std::int64_t count = std::min(max_blocks, blocks - first);
       Unsafe unsafe[max_results];
       std::byte* to[max_results];
-      for (std::size_t r = 0; r < results; ++r) to[r] = outs[r] + first * bytes;
-      const std::byte* from[] = {in[0] + first * bytes, in[1] + first * bytes,
-                                 in[2] + first * bytes};
+      for (std::size_t r = 0; r < results; ++r) to[r] = outs[r] + first * block;
+      const std::byte* from[] = {in[0] + first * block, in[1] + first * block,
+                                 in[2] + first * block};
       if (!std::all_of(many_ties, many_ties + results, [](bool many) { return many; })) {
         codes(to, from, count, weights, unsafe);
       }
@@ -74,7 +67,7 @@ struct MeanRows {
         // Weights like a half and two quarters are close to a tie in every block.
         many_ties[r] = 2 * std::count(unsafe[r], unsafe[r] + count, 1) > count;
         for (std::int64_t k = 0; k < count; ++k) {
-          if (unsafe[r][k] != 0) run_exactly(means[r], from, to[r], k * bytes);
+          if (unsafe[r][k] != 0) run_exactly(means[r], from, to[r], k * block);
         }
       }
     }
@@ -85,15 +78,16 @@ struct MeanRows {
                    std::int64_t from) const {
     double channels[3][block], result[block];
     const double* rows[] = {channels[0], channels[1], channels[2]};
-    for (int c = 0; c < 3; ++c) load_row(channels[c], in[c] + from, cls, block, level);
+    for (int c = 0; c < 3; ++c)
+      load_row(channels[c], in[c] + from, PixelClass::uint8, block, level);
     mean.body->rows_double[static_cast<int>(level)](result, rows, block, mean.args->data());
-    store_row(out + from, result, cls, block, level);
+    store_row(out + from, result, PixelClass::uint8, block, level);
   }
 };
 
-// Whether all sums, and the parts of one that are there before it, are codes of `to`.
-bool are_codes(const MeanWeights& weights, PixelClass to) {
-  const double largest = class_max(to), margin = 1e-3;
+// Whether all sums, and the parts of one that are there before it, are codes.
+bool are_codes(const MeanWeights& weights) {
+  const double largest = 255, margin = 1e-3;
   double low = weights[3], high = weights[3];
   for (int c = 0; c < 3; ++c) {
     if (!(low >= -largest && high <= largest && std::abs(weights[c]) <= 1)) return false;
@@ -108,9 +102,9 @@ bool are_codes(const MeanWeights& weights, PixelClass to) {
 std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
                                         PixelClass to, const std::vector<double>& args,
                                         CpuLevel level) {
-  const bool codes = to == PixelClass::uint8 || to == PixelClass::uint16;
-  const bool same = std::all_of(from.begin(), from.end(), [to](PixelClass c) { return c == to; });
-  if (codes_function(to, 1, level) == nullptr || body.inputs != 3 || !codes || !same) {
+  const auto is_byte = [](PixelClass cls) { return cls == PixelClass::uint8; };
+  if (codes_function(1, level) == nullptr || body.inputs != 3 || !is_byte(to) ||
+      !std::ranges::all_of(from, is_byte)) {
     return std::nullopt;
   }
   // Differences could take away what the bounds on the body's own error are relative to; of what
@@ -130,27 +124,27 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
     if (k < 3) largest += (*most)[k] * class_max(to);
   }
   const bool small = largest <= 4 * (class_max(to) + 1);
-  return small && are_codes(weights, to) ? std::optional(weights) : std::nullopt;
+  return small && are_codes(weights) ? std::optional(weights) : std::nullopt;
 }
 
-void run_means(std::span<std::byte* const> outs, const std::byte* const* in, PixelClass cls,
-               std::int64_t n, std::span<const MeanBody> means, CpuLevel level) {
+void run_means(std::span<std::byte* const> outs, const std::byte* const* in, std::int64_t n,
+               std::span<const MeanBody> means, CpuLevel level) {
   if (means.size() > max_results) {
-    run_means(outs.subspan(max_results), in, cls, n, means.subspan(max_results), level);
+    run_means(outs.subspan(max_results), in, n, means.subspan(max_results), level);
     means = means.first(max_results);
   }
-  MeanRows rows{means, cls, level};
-  const std::int64_t whole = n / block, rest = n % block, bytes = bytes_of(cls);
+  MeanRows rows{means, level};
+  const std::int64_t whole = n / block, rest = n % block;
   rows.run(in, outs.data(), whole);
   if (rest == 0) return;
   // The last pixels in a block of their own.
-  std::byte padded[3][2 * block] = {}, results[max_results][2 * block];
+  std::byte padded[3][block] = {}, results[max_results][block];
   const std::byte* from[] = {padded[0], padded[1], padded[2]};
   std::byte* to[] = {results[0], results[1], results[2]};
-  for (int c = 0; c < 3; ++c) std::memcpy(padded[c], in[c] + whole * block * bytes, rest * bytes);
+  for (int c = 0; c < 3; ++c) std::memcpy(padded[c], in[c] + whole * block, rest);
   rows.run(from, to, 1);
   for (std::size_t r = 0; r < means.size(); ++r) {
-    std::memcpy(outs[r] + whole * block * bytes, results[r], rest * bytes);
+    std::memcpy(outs[r] + whole * block, results[r], rest);
   }
 }
 

@@ -1,4 +1,4 @@
-// Weighted sums of three planes of codes, as the luminance of a colour image, which every colour
+// Weighted sums of three planes of bytes, as the luminance of a colour image, which every colour
 // image passes on its way to edge, graythresh and others, or its differences of colour.
 #pragma once
 
@@ -30,9 +30,9 @@ struct MeanBody {
   const std::vector<double>* args;
 };
 
-// n pixels of class `cls` by each of these bodies, into outs; in: the rows of the three planes,
-// whose pixels become numbers once for several bodies.
-void run_means(std::span<std::byte* const> outs, const std::byte* const* in, PixelClass cls,
-               std::int64_t n, std::span<const MeanBody> means, CpuLevel level);
+// n pixels by each of these bodies, into outs; in: the rows of the three planes, whose pixels
+// become numbers once for several bodies.
+void run_means(std::span<std::byte* const> outs, const std::byte* const* in, std::int64_t n,
+               std::span<const MeanBody> means, CpuLevel level);
 
 }  // namespace impipe::cpu

@@ -215,7 +215,7 @@ bool PointProgram::makes_singles() const {
 }
 
 bool PointProgram::shares_numbers(const PointProgram& other) const {
-  return (makes_singles() && other.makes_singles()) || (mean_ && other.mean_ && cls_ == other.cls_);
+  return (makes_singles() && other.makes_singles()) || (mean_ && other.mean_);
 }
 
 void PointProgram::run_together(std::span<const PointProgram* const> programs,
@@ -230,7 +230,7 @@ void PointProgram::run_together(std::span<const PointProgram* const> programs,
     for (const PointProgram* p : programs) {
       means.push_back({p->point_->body, &*p->mean_, &p->arguments_->in_double});
     }
-    return run_means(outs, in.data(), first.cls_, n, means, level);
+    return run_means(outs, in.data(), n, means, level);
   }
   auto** rows = scratch.take<const float*>(static_cast<std::int64_t>(in.size()));
   auto** own = scratch.take<float*>(static_cast<std::int64_t>(in.size()));
@@ -270,7 +270,7 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
     run_word_sum(out, in.data(), n, *words_, *point_->body, arguments_->in_double, level_);
   } else if (mean_) {
     const MeanBody mean{point_->body, &*mean_, &arguments_->in_double};
-    run_means({&out, 1}, in.data(), cls_, n, {&mean, 1}, level_);
+    run_means({&out, 1}, in.data(), n, {&mean, 1}, level_);
   } else if (in_double_) {
     run_as<double>(out, in, x, y, n, spills, state, scratch);
   } else {
