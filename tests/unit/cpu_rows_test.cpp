@@ -125,7 +125,7 @@ TEST(CpuRows, RunsHaveTheirValues) {
       out.pop_back();
       ASSERT_EQ(out, expected) << n << " pixels, level " << static_cast<int>(level);
       std::vector<std::int32_t> from(longest), to(longest);
-      const auto count = cpu::find_runs(bits.data(), n, from.data(), to.data(), level);
+      const auto count = cpu::find_runs(bits.data(), n, from.data(), to.data());
       from.resize(count);
       to.resize(count);
       ASSERT_EQ(from, begins) << n << " pixels, level " << static_cast<int>(level);

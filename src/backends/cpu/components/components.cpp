@@ -21,8 +21,8 @@ Plane memory_for(std::int64_t count, int floats) {
 }  // namespace
 
 Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
-                       ThreadPool& pool, CpuLevel level)
-    : set_(set), level_(level), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
+                       ThreadPool& pool)
+    : set_(set), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
   const Size size = set.size();
   const std::int64_t max_runs = (size.width + 1) / 2;  // a row
   if (max_runs * size.height > std::numeric_limits<std::uint32_t>::max()) {
@@ -102,8 +102,8 @@ void Components::search(const BitPlane* flags, std::int64_t s, std::uint32_t at)
   std::vector<std::uint32_t>& starts = starts_[s];
   for (std::int64_t y = y0; y < y1; ++y) {
     row_begin_[y] = at;
-    row_end_[y] = at + static_cast<std::uint32_t>(find_runs(set_.row(y), set_.size().width,
-                                                            begins_ + at, ends_ + at, level_));
+    row_end_[y] = at + static_cast<std::uint32_t>(
+                           find_runs(set_.row(y), set_.size().width, begins_ + at, ends_ + at));
     std::uint32_t j = y > y0 ? row_begin_[y - 1] : 0;
     const std::uint32_t end = y > y0 ? row_end_[y - 1] : 0;
     for (std::uint32_t i = at; i < row_end_[y]; ++i) {

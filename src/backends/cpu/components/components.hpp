@@ -26,7 +26,7 @@ class Components {
   };
   // flags: of the same size, for Keep::flag only.
   Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
-             ThreadPool& pool, CpuLevel level);
+             ThreadPool& pool);
 
   // Strips of rows, to share work by: strip s has rows [first_row(s), first_row(s + 1)).
   std::int64_t strips() const { return static_cast<std::int64_t>(first_rows_.size()) - 1; }
@@ -59,7 +59,6 @@ class Components {
   std::uint32_t find(std::uint32_t i);
 
   const BitPlane& set_;
-  CpuLevel level_;
   Keep keep_;
   std::int32_t reach_;  // columns beyond its own in which a run touches others: 1 or 0
   std::vector<std::int64_t> first_rows_;

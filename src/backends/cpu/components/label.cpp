@@ -156,7 +156,7 @@ class Peaks {
     BitPlane joined(size_), found(size_);
     for_each_row(pool_, size_.height, [&](std::int64_t y) { part_row(y, joined, found); });
     const Components components(joined, &lost_, Components::Keep::flag, kind_.corners ? 8 : 4,
-                                pool_, level_);
+                                pool_);
     pool_.for_each(components.strips(), [&](std::int64_t s) {
       for (std::int64_t y = components.first_row(s); y < components.first_row(s + 1); ++y) {
         for (std::uint32_t i = components.row_begin(y); i < components.row_end(y); ++i) {
@@ -291,8 +291,7 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
     set_bits(border.row(y), 0, y == 0 || y + 1 == height ? width : 1);
     set_bits(border.row(y), width - 1, width);
   }
-  const Components components(background, &border, Components::Keep::flag, connectivity, pool,
-                              level);
+  const Components components(background, &border, Components::Keep::flag, connectivity, pool);
   BitPlane outside(in.size());
   add_components(components, 1, outside, pool);
   write_bits(outside, true, out, pool, level);
@@ -301,17 +300,16 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
 void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
                              ThreadPool& pool, CpuLevel level) {
   const BitPlane set = set_pixels(mask, pool, level), marked = set_pixels(marker, pool, level);
-  const Components components(set, &marked, Components::Keep::flag, connectivity, pool, level);
+  const Components components(set, &marked, Components::Keep::flag, connectivity, pool);
   BitPlane found(mask.size());
   add_components(components, 1, found, pool);
   write_bits(found, false, out, pool, level);
 }
 
 // How many pixels each component has, at the first of them down the columns.
-void write_first_areas(const BitPlane& set, int connectivity, Plane& out, ThreadPool& pool,
-                       CpuLevel level) {
-  const Components firsts(set, nullptr, Components::Keep::first, connectivity, pool, level);
-  const Components areas(set, nullptr, Components::Keep::pixels, connectivity, pool, level);
+void write_first_areas(const BitPlane& set, int connectivity, Plane& out, ThreadPool& pool) {
+  const Components firsts(set, nullptr, Components::Keep::first, connectivity, pool);
+  const Components areas(set, nullptr, Components::Keep::pixels, connectivity, pool);
   const auto height = static_cast<std::uint64_t>(out.size().height);
   for_each_row(pool, out.size().height,
                [&](std::int64_t y) { std::fill_n(out.row_as<float>(y), out.size().width, 0.0f); });
@@ -335,14 +333,13 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
   switch (label.kind) {
     case Kind::components: {
       const BitPlane set = set_pixels(in, pool, level);
-      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool, level);
+      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool);
       Numbering(components, set, pool, level).run(out);
       return;
     }
     case Kind::large: {
       const BitPlane set = set_pixels(in, pool, level);
-      const Components components(set, nullptr, Components::Keep::pixels, label.connectivity, pool,
-                                  level);
+      const Components components(set, nullptr, Components::Keep::pixels, label.connectivity, pool);
       BitPlane found(in.size());
       add_components(components, static_cast<std::uint64_t>(argument), found, pool);
       write_bits(found, false, out, pool, level);
@@ -362,7 +359,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
       return run_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
     case Kind::reach: return run_reach(in, out, pool, level);
     case Kind::first_areas:
-      return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool, level);
+      return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool);
   }
 }
 

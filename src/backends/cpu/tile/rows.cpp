@@ -81,12 +81,6 @@ void load_row(real* out, const std::byte* in, PixelClass cls, std::int64_t n, Cp
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(in);
     if (bytes_of(cls) == 1 && level == CpuLevel::v4) return v4::load_bytes(out, bytes, n);
     if (bytes_of(cls) == 1 && level == CpuLevel::v3) return v3::load_bytes(out, bytes, n);
-  } else if (cls != PixelClass::single && level != CpuLevel::baseline) {
-    const auto load_codes = [&](const auto* codes) {
-      level == CpuLevel::v4 ? v4::load_in_double(out, codes, n) : v3::load_in_double(out, codes, n);
-    };
-    return bytes_of(cls) == 1 ? load_codes(reinterpret_cast<const std::uint8_t*>(in))
-                              : load_codes(reinterpret_cast<const std::uint16_t*>(in));
   }
 #endif
   switch (cls) {

@@ -7,21 +7,8 @@
 #include "backends/cpu/simd/vectors.hpp"
 
 namespace impipe::cpu {
-namespace {
-
-void write_baseline(const std::uint64_t* bits, const float* values, std::int64_t count,
-                    float* out) {
-  bool open = false;
-  for (std::int64_t x = 0; x < count; ++x) {
-    const bool set = (bits[x / 64] >> x % 64 & 1) != 0;
-    if (set && !open) ++values;
-    open = set;
-    out[x] = set ? *values : 0;
-  }
-}
-
-std::int64_t find_baseline(const std::uint64_t* bits, std::int64_t count, std::int32_t* begins,
-                           std::int32_t* ends) {
+std::int64_t find_runs(const std::uint64_t* bits, std::int64_t count, std::int32_t* begins,
+                       std::int32_t* ends) {
   const std::int32_t* const first = begins;
   std::uint64_t carry = 0;
   for (std::int64_t at = 0; at < count; at += 64, ++bits) {
@@ -39,39 +26,20 @@ std::int64_t find_baseline(const std::uint64_t* bits, std::int64_t count, std::i
   return begins - first;
 }
 
-#if IMPIPE_HAS_INTRINSICS
-// Sixteen columns at once, whatever is in them. Only AVX-512 can put the set ones of them together;
-// the others go from bit to bit.
-IMPIPE_TARGET_v4 inline __attribute__((always_inline)) std::int32_t* add_places(std::int32_t* to,
-                                                                                std::uint64_t set,
-                                                                                std::int32_t x) {
-  __m512i places =
-      _mm512_add_epi32(_mm512_set1_epi32(x),
-                       _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-  for (; set != 0; set >>= 16) {
-    const auto here = static_cast<__mmask16>(set);
-    const int n = __builtin_popcount(here);
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1 << n) - 1),
-                             _mm512_maskz_compress_epi32(here, places));
-    to += n;
-    places = _mm512_add_epi32(places, _mm512_set1_epi32(16));
+namespace {
+
+void write_baseline(const std::uint64_t* bits, const float* values, std::int64_t count,
+                    float* out) {
+  bool open = false;
+  for (std::int64_t x = 0; x < count; ++x) {
+    const bool set = (bits[x / 64] >> x % 64 & 1) != 0;
+    if (set && !open) ++values;
+    open = set;
+    out[x] = set ? *values : 0;
   }
-  return to;
-}
-IMPIPE_TARGET_v4 std::int64_t find_compressed(const std::uint64_t* bits, std::int64_t count,
-                                              std::int32_t* begins, std::int32_t* ends) {
-  const std::int32_t* const first = begins;
-  std::uint64_t carry = 0;
-  for (std::int64_t at = 0; at < count; at += 64, ++bits) {
-    const std::uint64_t word = *bits, before = word << 1 | carry;
-    carry = word >> 63;
-    begins = add_places(begins, word & ~before, static_cast<std::int32_t>(at));
-    ends = add_places(ends, ~word & before, static_cast<std::int32_t>(at));
-  }
-  if (carry != 0) *ends = static_cast<std::int32_t>(count);
-  return begins - first;
 }
 
+#if IMPIPE_HAS_INTRINSICS
 // Byte k of the element for a byte of bits: how many of its bits 0 to k are set.
 constexpr std::array<std::uint64_t, 256> counts_up_to = [] {
   std::array<std::uint64_t, 256> counts{};
@@ -92,16 +60,6 @@ constexpr const std::uint64_t* counts_table = counts_up_to.data();
 #endif
 
 }  // namespace
-
-std::int64_t find_runs(const std::uint64_t* bits, std::int64_t count, std::int32_t* begins,
-                       std::int32_t* ends, CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return find_compressed(bits, count, begins, ends);
-#else
-  static_cast<void>(level);
-#endif
-  return find_baseline(bits, count, begins, ends);
-}
 
 void write_run_values(const std::uint64_t* bits, const float* values, std::int64_t count,
                       float* out, CpuLevel level) {

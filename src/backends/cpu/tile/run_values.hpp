@@ -10,7 +10,7 @@ namespace impipe::cpu {
 // Where the runs of a row begin and end (behind their last column), from left to right; returns how
 // many there are. Bits behind the last column are 0.
 std::int64_t find_runs(const std::uint64_t* bits, std::int64_t count, std::int32_t* begins,
-                       std::int32_t* ends, CpuLevel level);
+                       std::int32_t* ends);
 
 // What may be read behind the last run's value.
 inline constexpr std::int64_t run_values_padding = 16;
