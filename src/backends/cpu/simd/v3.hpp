@@ -40,10 +40,6 @@ IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
 IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 IMPIPE_SIMD Floats square_root(Floats v) { return _mm256_sqrt_ps(v); }
 IMPIPE_SIMD Floats magnitude(Floats v) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v); }
-// A bit for each element: whether a's is larger than b's.
-IMPIPE_SIMD unsigned where_larger(Floats a, Floats b) {
-  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)));
-}
 IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+x"(v)); }
@@ -198,27 +194,8 @@ IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
   return _mm256_fmadd_pd(a, b, c);
 }
 IMPIPE_SIMD Doubles rounded_down(Doubles v) { return _mm256_floor_pd(v); }
-// How far the nearest whole number is.
-IMPIPE_SIMD Doubles off_whole(Doubles v) {
-  const __m256d whole = _mm256_round_pd(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  return _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(v, whole));
-}
-// A bit for each element: whether a's is smaller than b's.
-IMPIPE_SIMD unsigned where_smaller(Doubles a, Doubles b) {
-  return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
-}
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm256_setr_pd(0, 1, 2, 3); }
-// A bit for each element that is at least `low` and less than `high`.
-IMPIPE_SIMD unsigned where_between(Doubles v, Doubles low, Doubles high) {
-  return static_cast<unsigned>(_mm256_movemask_pd(
-      _mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ), _mm256_cmp_pd(v, high, _CMP_LT_OQ))));
-}
-// Whether all are at least `low` and less than `high`.
-IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
-  return _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ),
-                                          _mm256_cmp_pd(v, high, _CMP_LT_OQ))) == 15;
-}
 // The numbers of a, then those of b; whole ones: towards 0.
 IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
   return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));

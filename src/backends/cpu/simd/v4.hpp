@@ -40,10 +40,6 @@ IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
 IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 IMPIPE_SIMD Floats square_root(Floats v) { return _mm512_sqrt_ps(v); }
 IMPIPE_SIMD Floats magnitude(Floats v) { return _mm512_abs_ps(v); }
-// A bit for each element: whether a's is larger than b's.
-IMPIPE_SIMD unsigned where_larger(Floats a, Floats b) {
-  return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
-}
 IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+v"(v)); }
@@ -183,24 +179,8 @@ IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
 IMPIPE_SIMD Doubles rounded_down(Doubles v) {
   return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
-// How far the nearest whole number is.
-IMPIPE_SIMD Doubles off_whole(Doubles v) {
-  return _mm512_abs_pd(_mm512_reduce_pd(v, _MM_FROUND_TO_NEAREST_INT));
-}
-// A bit for each element: whether a's is smaller than b's.
-IMPIPE_SIMD unsigned where_smaller(Doubles a, Doubles b) {
-  return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
-}
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7); }
-// A bit for each element that is at least `low` and less than `high`.
-IMPIPE_SIMD unsigned where_between(Doubles v, Doubles low, Doubles high) {
-  return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ), v, high, _CMP_LT_OQ);
-}
-// Whether all are at least `low` and less than `high`.
-IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
-  return (_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ) & _mm512_cmp_pd_mask(v, high, _CMP_LT_OQ)) == 255;
-}
 // The numbers of a, then those of b; whole ones: towards 0.
 IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
   const __m512 first = _mm512_castps256_ps512(_mm512_cvtpd_ps(a));
