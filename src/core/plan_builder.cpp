@@ -345,7 +345,11 @@ std::string PlanBuilder::keep_measured(const std::string& name) {
   stage_names_[stage_] = name;
   // Of several measurements of one stage (stats) the names are the fields.
   Numbers& numbers = numbers_[name] = reported_table_ ? Numbers{} : reported_numbers_;
-  if (plan_.measurements.back().objects) numbers.table = plan_.measurements.size() - 1;
+  if (auto& table = plan_.measurements.back().objects) {
+    numbers.table = plan_.measurements.size() - 1;
+    // One number of the host's has the name that it is given, as those of reductions have.
+    if (table->rows && table->columns.size() == 1) table->columns.front() = name;
+  }
   return "";
 }
 
@@ -391,7 +395,10 @@ Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
     return Arg::per_channel(measure, element);
   }
   if (found->second.fields.empty()) {
-    call.fail(parameter, "'" + variable + "' is a table; expressions take single numbers");
+    call.fail(parameter, "'" + variable + "' is a table; expressions take single numbers" +
+                             (found->second.table
+                                  ? ", operators those of its columns (imsubtract " + variable + ")"
+                                  : std::string()));
   }
   std::string fields;
   for (const auto& [field, number] : found->second.fields) {

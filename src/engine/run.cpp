@@ -58,6 +58,10 @@ class FilesRun {
       keep_at_most(static_cast<std::size_t>(memory_ / 16));
     }
     plan_all(work_, *state_.lanes, options_, progress_);
+    if (options_.hash && std::ranges::none_of(work_.pictures, has_pixels)) {
+      progress_.note(
+          "--hash is of pixels, and the pipeline ends in a measurement: none is printed");
+    }
     if (state_.pipeline.file_reduction() != nullptr) {
       if (options_.profile) begin_timeline();
       end_profile(run_stack(state_, options_, target(), memory_, progress_, end_));
@@ -72,6 +76,11 @@ class FilesRun {
   }
 
  private:
+  // Whether the result of a picture is an image; so it may be where it is not known.
+  static bool has_pixels(const Picture& picture) {
+    return !picture.program || last_plan(*picture.program).writes_image;
+  }
+
   // What the command line alone decides.
   void settle_options() {
     target_ = target_of(options_);

@@ -174,15 +174,24 @@ class Matcher {
     return target;
   }
 
+  static bool is_word(const Item& item) { return std::holds_alternative<Word>(item.value); }
+
   const Parameter* target_of_word(const Argument& argument, const Word& word) const {
     const Parameter* target = nullptr;
     if (word.argument.empty()) {
       target = first([&](const Parameter& p) {
-        return unset(p) && has_word(p, word.text) && (p.lists_words || argument.items.size() == 1);
+        const bool has_numbers = p.min_numbers > 1;  // behind the word
+        return unset(p) && has_word(p, word.text) &&
+               (p.lists_words || has_numbers || argument.items.size() == 1);
       });
     }
     if (target == nullptr && word.argument.empty()) {  // of a list: `0,inf`
       target = first([&](const Parameter& p) { return unset(p) && takes_special(p, word.text); });
+    }
+    if (target == nullptr && std::ranges::all_of(argument.items, is_word)) {
+      target = first([&](const Parameter& p) {  // which says what is wrong with a word of its list
+        return unset(p) && p.lists_words && argument.items.size() > 1;
+      });
     }
     const bool taken = first([&](const Parameter& p) { return has_word(p, word.text); }) != nullptr;
     if (target == nullptr && !taken) {

@@ -119,10 +119,16 @@ bool name_numbers(const Script& script, const Names& names, const Operator& op, 
       found = true;
     }
   }
-  if (found && (op.reduction != nullptr || op.lower == nullptr)) {
+  const bool has_operands = std::ranges::any_of(stage.arguments, [](const Argument& argument) {
+    return std::ranges::any_of(argument.items, [](const Item& item) {
+      return std::holds_alternative<Operand>(item.value);
+    });
+  });
+  const bool takes_pages = op.reduction != nullptr && !has_operands;
+  if (found && (takes_pages || op.lower == nullptr)) {
     throw error_at(script, stage.span,
                    std::string(op.name) + ": measured numbers are those of one image, and it " +
-                       (op.reduction != nullptr ? "takes several" : "takes none"));
+                       (takes_pages ? "takes several" : "takes none"));
   }
   return found;
 }
@@ -299,16 +305,27 @@ void bind_operator(const Script& script, Stage& stage, Names& names, Pipeline& p
 
 // `deskew` without an angle has it measured by a stage of its own, before it.
 void measure_angle(const Script& script, Stage& stage, Names& names, Pipeline& pipeline) {
-  const auto values = match_arguments(script, stage, operator_of(script, stage, true));
-  if (values.contains("angle")) return;
-  const auto argument = [&](std::string key, auto value) {
-    return Argument{stage.span, std::move(key), stage.span, {{stage.span, value}}, stage.span};
-  };
+  const Operator& op = operator_of(script, stage, true);
+  Stage named = stage;
+  name_numbers(script, names, op, named);
+  const auto values = match_arguments(script, named, op);
+  const bool has_angle = values.contains("angle");
   Stage measuring{stage.span, "deskewangle", stage.name_span, {}};
-  for (const char* name : {"range", "step"}) {
-    measuring.arguments.push_back(argument(name, Number{values.at(name).numbers.front()}));
+  for (const char* name : {"range", "step", "ink"}) {
+    const ParameterValue& value = values.at(name);
+    if (!value.given) continue;
+    if (has_angle) {
+      throw error_at(
+          script, value.span,
+          std::string("deskew: ") + name + " is of measuring the angle, which angle= gives");
+    }
+    const auto argument = std::ranges::find_if(named.arguments, [&](const Argument& one) {
+      return one.span.begin <= value.span.begin && value.span.end <= one.span.end;
+    });
+    measuring.arguments.push_back(
+        {argument->span, name, argument->span, argument->items, argument->span});
   }
-  measuring.arguments.push_back(argument("ink", Word{values.at("ink").word, {}}));
+  if (has_angle) return;
   BoundStage bound{.span = stage.span, .text = printable(print(measuring))};
   bind_operator(script, measuring, names, pipeline, bound);
   bound.measured_as = "deskewangle";
@@ -316,7 +333,8 @@ void measure_angle(const Script& script, Stage& stage, Names& names, Pipeline& p
     bound.measured_as += "_";
   }
   names.numbers.insert(bound.measured_as);
-  stage.arguments.push_back(argument("angle", Measured{.name = bound.measured_as, .numbers = {}}));
+  const Item angle{stage.span, Measured{.name = bound.measured_as, .numbers = {}}};
+  stage.arguments.push_back({stage.span, "angle", stage.span, {angle}, stage.span});
   pipeline.stages.push_back(std::move(bound));
 }
 
@@ -357,7 +375,8 @@ Pipeline bind(const Script& script) {
       throw error_at(script, stage.span,
                      names.across +
                          " across=pages is of all pages as one image, which nothing follows but "
-                         "other measurements across=pages");
+                         "other measurements across=pages; a second run may take the number that "
+                         "this one prints");
     }
     pipeline.stages.push_back(std::move(bound));
   }

@@ -57,6 +57,18 @@ class Dicom(ProgramTest):
                 self.made(values, syntax=syntax)
                 self.equal(self.read(), values)
 
+    def test_without_a_preamble(self):
+        """Part 10's preamble and its group of file elements, as older files lack both."""
+        for kind, implicit in (("uint8", False), ("int16", True)):
+            values = np.random.default_rng(2).integers(0, 100, (5, 7)).astype(kind)
+            self.made(values)
+            data = pydicom.dcmread(self.path("a.dcm"))
+            data.SpecificCharacterSet = "ISO_IR 100"
+            data.is_little_endian, data.is_implicit_VR = True, implicit
+            del data.file_meta, data.preamble
+            data.save_as(self.path("a.dcm"), write_like_original=True)
+            self.equal(self.read(), values)
+
     def test_packed_frames(self):
         frames = np.stack([ramp(40, 60, seed) for seed in range(3)])
         for form, syntax in (("JPEG2000", JPEG2000Lossless), ("JPEG", JPEGBaseline8Bit)):

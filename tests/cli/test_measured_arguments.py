@@ -221,6 +221,32 @@ class MeasuredArguments(ProgramTest):
             self.assertTrue(np.array_equal(self.made(skew, "page.png"),
                                            self.made(stage, "page.png")), skew)
 
+        # Each of its parameters may be measured; those of measuring do not go with an angle.
+        least, = self.measured("min", "page.png")
+        for skew, stage in (("deskewangle as a | deskew angle=a", "deskew"),
+                            ("mean2 as m | min as f | deskew fill=f", f"deskew fill={least:.0f}"),
+                            ("min as least | deskew range=least", f"deskew {least:.0f}")):
+            self.assertTrue(np.array_equal(self.made(skew, "page.png"), self.made(stage, "page.png")), skew)
+        for given in ("ink=dark", "range=3", "step=1", "3"):
+            said = self.impipe(f"deskew angle=2 {given}", "page.png", "-o", "no.png", code=2)
+            self.assertIn("of measuring the angle, which angle= gives", said.err)
+            self.assertIn("^" * len(given), said.err)
+        run = self.impipe("deskewangle as d", "page.png")
+        self.assertEqual(run.out.splitlines()[0], "file\td")
+        self.assertFalse(run.out.endswith("-0\n"))
+
+    def test_tiles_and_tables(self):
+        self.picture("q.png", np.full((5, 6), 9, np.uint8))
+        least, = self.measured("imsubtract 250 | max")
+        operand = ("--with", f"q={self.path('q.png')}")
+        self.assertTrue(np.array_equal(
+            self.made("as x | imsubtract 250 | max as most | imtile :q gap=most", "in/1.png", *operand),
+            self.made(f"imsubtract 250 | imtile :q gap={least:.0f}", "in/1.png", *operand)))
+        for text, more in (("deskewangle as d | map 'x-d'", ()),
+                           ("imregcorr :q as d | map 'x-d.dx'", operand)):
+            said = self.impipe(text, "in/1.png", "-o", "no.png", *more, code=2)
+            self.assertIn("'d' is a table; expressions take single numbers", said.err)
+
     def test_words_stay_words(self):
         """A name that is a word of the operator is the word."""
         self.assertTrue(np.array_equal(self.made("max as adaptive | imbinarize adaptive window=9"),

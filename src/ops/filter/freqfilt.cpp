@@ -19,6 +19,9 @@ class Gain {
         shape_(call.word("shape")),
         order_(call.number("order")),
         cutoffs_(call.numbers("cutoff")) {
+    if (call.given("order") && shape_ != "butterworth") {
+      call.fail("order", "shape " + shape_ + " has no order, butterworth has one");
+    }
     const bool band = type_ == "band" || type_ == "stop";
     if (cutoffs_.size() != (band ? 2 : 1)) {
       call.fail("cutoff", type_ + (band ? " takes two cut-offs, f1,f2" : " takes one cut-off"));

@@ -8,7 +8,9 @@ namespace impipe::ops {
 // The pipeline puts the pages together (core/page_column.hpp); the operator does not see it.
 inline Parameter across_parameter() {
   return {.name = "across",
-          .help = "one measurement of all pages of a file together; last in the pipeline",
+          .help =
+              "pages: one measurement of all pages of a file together; file: the same; last in "
+              "the pipeline",
           .words = {"pages", "file"}};
 }
 

@@ -23,7 +23,7 @@ ImageValue measure_angle(const Call& call, PlanBuilder& plan) {
   plan.report_objects("deskewangle", {.labels = ink_of(call, plan, image).id,
                                       .columns = {"deskewangle"},
                                       .rows = [=](const Plane& ink, const Plane*) {
-                                        return std::vector{deskew_angle(ink, range, step)};
+                                        return std::vector{deskew_angle(ink, range, step) + 0.0};
                                       }});
   return image;
 }

@@ -22,7 +22,7 @@ std::vector<std::string_view> property_words() {
     return names;
   }();
   std::vector<std::string_view> words(std::begin(places), std::end(places));
-  words.insert(words.end(), columns.begin() + 1, columns.end());  // without Label
+  words.insert(words.end(), columns.begin(), columns.end());
   return words;
 }
 
@@ -33,6 +33,7 @@ std::vector<std::string> chosen_properties(const Call& call, bool intensities) {
   std::vector<std::string> all = object_columns(intensities), out{"Label"};
   std::ranges::copy(shape_columns(), std::back_inserter(all));
   for (auto property = properties.begin(); property != properties.end(); ++property) {
+    if (*property == "Label") continue;  // is there always
     if (std::find(properties.begin(), property, *property) != property) {
       call.fail("properties", *property + " is given twice");
     }

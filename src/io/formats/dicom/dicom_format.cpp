@@ -1,9 +1,34 @@
 // DICOM's row of the table of formats.
+#include <algorithm>
+#include <iterator>
+
 #include "io/formats/by_module.hpp"
 #include "io/picture/value_window.hpp"
 
 namespace impipe::io {
 namespace {
+
+// Whether a file without the preamble of PS3.10 begins with elements of group 2 or 8, whose tags
+// ascend; little endian, with or without types of values.
+bool begins_with_elements(std::string_view head) {
+  static constexpr std::string_view types[] = {"UL", "UI", "CS", "SH", "LO", "DA", "TM", "DT"};
+  constexpr std::size_t element_bytes = 8;
+  std::uint64_t before = 0;
+  std::size_t at = 0;
+  int count = 0;
+  for (; at + element_bytes <= head.size(); ++count) {
+    const std::uint64_t group = little_at(head, at, 2),
+                        tag = group << 16 | little_at(head, at + 2, 2);
+    if (count > 0 && tag <= before) return false;
+    if (group != 2 && group != 8) break;
+    const bool has_type = std::ranges::find(types, head.substr(at + 4, 2)) != std::end(types);
+    const std::uint64_t length = has_type ? little_at(head, at + 6, 2) : little_at(head, at + 4, 4);
+    if (length % 2 != 0 || length > 1024) break;  // of another type
+    before = tag;
+    at += element_bytes + length;
+  }
+  return count >= 2;
+}
 
 ImageInfo header(const HeaderInput& input) {
   ImageInfo info = header_by_module(input);
@@ -40,7 +65,10 @@ const FormatTraits dicom_format{
     .can = {Can::one_bit, Can::eight, Can::sixteen, Can::floats, Can::metadata, Can::numbers},
     .pages = Pages::several,
     .sniff =
-        [](std::string_view head) { return head.size() >= 132 && head.substr(128, 4) == "DICM"; },
+        [](std::string_view head) {
+          return (head.size() >= 132 && head.substr(128, 4) == "DICM") ||
+                 begins_with_elements(head);
+        },
     .header = header,
     .decode = decode,
     .encode = not_encoded,

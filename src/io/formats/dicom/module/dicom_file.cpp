@@ -178,7 +178,7 @@ DicomFile read_dicom(std::string_view bytes) {
   constexpr std::size_t preamble = 132;
   constexpr DicomTag syntax_tag = 0x00020010, group_of_file = 0x0002;
   DicomFile out;
-  std::size_t at = preamble;
+  std::size_t at = bytes.substr(std::min(bytes.size(), preamble - 4), 4) == "DICM" ? preamble : 0;
   while (number_at(bytes, at, 2, false) == group_of_file) {
     Cursor cursor(bytes, at, {});
     const DicomTag tag = cursor.tag();
@@ -190,7 +190,16 @@ DicomFile read_dicom(std::string_view bytes) {
   while (!out.syntax.empty() && (out.syntax.back() == '\0' || out.syntax.back() == ' ')) {
     out.syntax.pop_back();
   }
-  if (out.syntax.empty()) fail("damaged DICOM: it does not say how it is stored");
+  if (out.syntax.empty() && at == preamble) {
+    fail("damaged DICOM: it does not say how it is stored");
+  }
+  if (out.syntax.empty()) {  // by whether types of values follow the tags
+    const auto is_letter = [&](std::size_t i) {
+      return i < bytes.size() && bytes[i] >= 'A' && bytes[i] <= 'Z';
+    };
+    const bool has_types = is_letter(at + 4) && is_letter(at + 5);
+    out.syntax = has_types ? "1.2.840.10008.1.2.1" : "1.2.840.10008.1.2";
+  }
   if (out.syntax == "1.2.840.10008.1.2.1.99") {
     out.inflated = std::make_shared<const std::string>(inflated(bytes.substr(at)));
     bytes = *out.inflated;
