@@ -67,11 +67,9 @@ void ImageRun::begin_parts() {
   for (const engine::Program* part = program_.get(); part->then; part = part->then->program.get()) {
     const ImageReduction& reduction = part->then->reduction;
     const auto count = std::ssize(pages_.back().numbers);
-    if (reduction.axis != 0 && count > 1 && pages_.back().axes.empty()) {
-      throw Error(fmt::format("axis={}: its {} pages have no axes; without axis= all become one",
-                              reduction.axis, count),
-                  ExitCode::file_failed);
-    }
+    const std::string why = engine::why_not_along(
+        reduction, pages_.back(), part->plan.values[part->plan.result].type.channels);
+    if (!why.empty()) throw Error(why, ExitCode::file_failed);
     if (reduction.volume) note(reduction.volume->left_out(count));
     engine::PageReducer::Options options{.memory = pipeline_.session().memory() / 2,
                                          .scratch = {},

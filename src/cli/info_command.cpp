@@ -23,15 +23,29 @@ struct InfoFlags {
   bool json = false;
 };
 
+// " mm"; nothing where there is no unit.
+std::string unit_text(const io::MeasuredAxis& axis) {
+  return axis.unit.empty() ? "" : " " + io::symbol_of(axis.unit);
+}
+
 std::string line_of(const std::string& file, const engine::FileFacts& facts) {
   std::string line = fmt::format("{}: {}, {}, {}", printable(file), facts.format,
                                  to_string(facts.size), to_string(facts.type));
   if (!facts.detail.empty()) line += ", " + printable(facts.detail);
   if (facts.orientation != 1) line += fmt::format(", orientation {}", facts.orientation);
+  const io::MeasuredAxis* x = io::axis_named(facts.measured, "x");
+  const io::MeasuredAxis* y = io::axis_named(facts.measured, "y");
+  if (x != nullptr && y != nullptr) {
+    const std::string other = x->unit == y->unit ? "" : unit_text(*x);
+    line += fmt::format(", pixels of {}{} x {}{}", x->scale, other, y->scale, unit_text(*y));
+  }
   if (facts.pages != 1) line += fmt::format(", {} pages", facts.pages);
   const char* before = " (";
   for (const io::PageAxis& axis : facts.axes) {
     line += fmt::format("{}{} {}", std::exchange(before, ", "), axis.letter, axis.count);
+    const io::MeasuredAxis* one = io::axis_named(facts.measured, {&axis.letter, 1});
+    const bool is_said = one != nullptr && (one->scale != 1 || !one->unit.empty());
+    if (is_said) line += fmt::format(" by {}{}", one->scale, unit_text(*one));
   }
   if (!facts.axes.empty()) line += ")";
   return line + "\n";
@@ -40,6 +54,10 @@ std::string line_of(const std::string& file, const engine::FileFacts& facts) {
 std::string json_of(const std::string& file, const engine::FileFacts& facts) {
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();
   for (const io::PageAxis& axis : facts.axes) axes[std::string(1, axis.letter)] = axis.count;
+  nlohmann::ordered_json measured = nlohmann::ordered_json::object();
+  for (const io::MeasuredAxis& axis : facts.measured) {
+    measured[axis.name] = {{"scale", axis.scale}, {"unit", axis.unit}, {"first", axis.translation}};
+  }
   const nlohmann::ordered_json json{{"file", file},
                                     {"format", facts.format},
                                     {"width", facts.size.width},
@@ -51,6 +69,7 @@ std::string json_of(const std::string& file, const engine::FileFacts& facts) {
                                     {"orientation", facts.orientation},
                                     {"pages", facts.pages},
                                     {"axes", axes},
+                                    {"measured", measured},
                                     {"detail", facts.detail}};
   return json_text(json) + "\n";
 }

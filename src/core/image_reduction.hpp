@@ -24,7 +24,8 @@ struct ImageReduction {
   int iterations = 5;             // clip: rounds at most
   bool mean_is_centre = false;    // clip: instead of the median
   int window = 1;                 // pages of a window
-  char axis = 0;  // of the pages: the file's axis that they lie along; 0: all of them
+  char axis = 0;              // of the pages: the file's axis that they lie along; 0: all of them
+  bool or_all_pages = false;  // where the file's axes have no names, instead of an error
   // Instead of all of the above but `across`: the pages are the planes of a volume, which becomes
   // others, or one image.
   std::shared_ptr<const VolumeOperation> volume;

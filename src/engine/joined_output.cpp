@@ -48,10 +48,13 @@ std::span<const std::byte> JoinedOutput::add(const Picture& picture, const Pictu
 }
 
 void JoinedOutput::end(const PictureSettings& settings) {
+  if (!is_whole_ && !pages_.empty()) {
+    pages_.clear();
+    note_ = "'" + *output_ + "' is not written: of its pages some are missing, since inputs failed";
+  }
   const std::string_view maker = is_whole_ ? std::string_view(settings.maker) : "incomplete";
   if (!pages_.empty() && format_ == io::Format::zarr) {
-    io::write_picture(*output_, io::join_zarr_pages(pages_, {}, nullptr), maker,
-                      settings.disks.get());
+    io::write_picture(*output_, io::join_zarr_pages(pages_, {}, {}), maker, settings.disks.get());
     pages_.clear();
   }
   if (!pages_.empty()) {

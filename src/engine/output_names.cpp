@@ -227,16 +227,14 @@ bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::Output
   });
 }
 
-// Why pages can't go along the axis that a stage names; empty where they can. An axis of one page
-// has no letter.
+// Why pages can't go along the axis that a stage names; empty where they can.
 std::string why_not_along(const Picture& picture) {
   const std::vector<const Program*> parts = picture.parts();
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    const char axis = parts[i]->then->reduction.axis;
-    const PageList pages = picture.pages_before(i);
-    if (axis == 0 || pages.numbers.size() == 1 || !pages.axes.empty()) continue;
-    return "axis=" + std::string(1, axis) + ": its " + std::to_string(pages.numbers.size()) +
-           " pages have no axes, but for an NPY --axes names them; without axis= all become one";
+    const Plan& plan = parts[i]->plan;
+    std::string why = why_not_along(parts[i]->then->reduction, picture.pages_before(i),
+                                    plan.values[plan.result].type.channels);
+    if (!why.empty()) return why;
   }
   return "";
 }
@@ -249,10 +247,14 @@ std::string why_not_resized(const Picture& picture, const NamingTask& task) {
   if (made == pages || task.target == nullptr || picture.has_one_result()) return "";
   const bool names_pages = task.target->name && task.target->name->has_page();
   const bool holds = holds_any_pages(picture.output_format);
-  const bool is_alone = task.target->kind != Kind::in_place && !picture.joined;
-  if (names_pages ? picture.pages != nullptr : holds && is_alone) return "";
+  const bool in_place = task.target->kind == Kind::in_place;
+  const bool on_stdout = picture.joined && task.target->kind == Kind::standard_output;
+  if (names_pages ? picture.pages != nullptr : holds && !in_place && !on_stdout) return "";
   return "its " + std::to_string(pages) + " pages become " + std::to_string(made) +
-         ", which -o NAME.tif or NAME.npy holds, a file for each input";
+         (in_place    ? ", which --in-place does not replace; give -o"
+          : on_stdout ? ", and stdout takes one of each of several inputs"
+                      : ", which one " + std::string(name_of(picture.output_format)) +
+                            " does not hold; TIFF, NPY and Zarr do, and so do names with {page}");
 }
 
 // Where each page goes: into a file of its own where the template names pages, else into one file.
@@ -303,8 +305,13 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
       why = count + "--in-place would not keep all of them";
     } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                (!io::writes_pages(picture.output_format) || is_table)) {
-      why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
-            extensions[i] + "' names each, --pages takes some";
+      const std::string table = fs::path(picture.output).extension().string();
+      const bool is_file = is_table && !table.empty();
+      why = count +
+            (is_file ? table + " holds the rows of one"
+                     : std::string(name_of(picture.output_format)) + " holds one") +
+            "; -o '{stem}_{page}" + (is_file ? table : "." + extensions[i]) +
+            "' names each, --pages takes some";
     }
     if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
   }

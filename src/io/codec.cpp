@@ -209,9 +209,10 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = orient(std::move(out.image), out.info.orientation);
   }
   if (options.metadata && !format.read_metadata.is(no_metadata)) {
-    MetadataRead read =
-        from_module([&] { return read_metadata(bytes, out.info, options.pages_together); });
+    MetadataRead read = from_module(
+        [&] { return read_metadata(bytes, out.info, options.pages_together, options.axes); });
     out.metadata = std::move(read.metadata);
+    out.metadata.measured = out.info.measured;
     out.lost = std::move(read.lost);
   }
   out.metadata.samples = out.info.samples;
@@ -220,9 +221,9 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
 }
 
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& info,
-                           std::span<const int> pages_together) {
+                           std::span<const int> pages_together, std::span<const PageAxis> axes) {
   const FormatTraits& format = traits(info.format);
-  MetadataRead out = format.read_metadata({file, info, pages_together});
+  MetadataRead out = format.read_metadata({file, info, pages_together, axes});
   if (info.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
@@ -255,7 +256,8 @@ void check_encodable(const ImageType& type, Size size, bool named, Format format
   const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
   if (is_counted(type, format, cls) && !(whole && options.as_asked)) {
     fail("cannot write ", name, " of class ", name_of(cls),
-         ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
+         ": an image of distances, labels or spectra has no white; add `mat2gray`, give -d uint16 "
+         "if its values "
          "fit, or write .npy, .tif or .pfm");
   }
   if (format == Format::exr && options.exr_floats == ExrFloats::half && type.white == 0) {
@@ -282,12 +284,22 @@ void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
       other.name_storage(metadata, out.lost);
     }
   }
+  const bool is_own = format == Format::fits && !metadata.fits_cards.empty();
+  if (format != Format::zarr && format != Format::tiff && !is_own) {
+    // Arrays with one axis of pages are read as planes along z; an NPY of an NPY is as that was.
+    const bool is_plain = metadata.pages.size() == 1 && metadata.pages.front().letter == 'z';
+    const bool is_array = format == Format::npy || format == Format::fits;
+    const bool is_known = (is_array && is_plain) || (format == Format::npy && metadata.npy);
+    name_axes(is_known ? std::vector<PageAxis>() : metadata.pages, metadata.measured, out.lost);
+  }
   out.bytes = with_metadata(std::move(out.bytes), format, metadata, picture, out.lost);
 }
 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, std::vector<std::string>& lost) {
-  if (metadata.empty() && metadata.pieces.empty()) return file;
+  const bool has_axes =
+      format == Format::tiff && !(metadata.pages.empty() && metadata.measured.empty());
+  if (metadata.empty() && metadata.pieces.empty() && !has_axes) return file;
   return from_module(
       [&] { return traits(format).with_metadata(std::move(file), metadata, picture, lost); });
 }

@@ -25,7 +25,8 @@ ImageInfo probe(const ByteSource& source, std::optional<int> page = {},
                 const Reading& reading = {});
 // What the file says beside its pixels. info: what probe said. pages_together: see DecodeOptions.
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& info,
-                           std::span<const int> pages_together = {});
+                           std::span<const int> pages_together = {},
+                           std::span<const PageAxis> axes = {});
 // Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
 

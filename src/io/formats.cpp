@@ -51,6 +51,7 @@ std::optional<Format> written_format(std::string_view name) {
 
 std::optional<Format> format_of_extension(std::string_view name) {
   if (const size_t slash = name.rfind('/'); slash != name.npos) name.remove_prefix(slash + 1);
+  if (lowered(name).ends_with(".zarr.zip")) return Format::zarr;
   if (const size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
   const std::string lower = lowered(name);
   for (const FormatTraits& row : table) {

@@ -112,7 +112,7 @@ class TiffSamples(Formats):
             np.testing.assert_array_equal(np.asarray(picture), stored)
         result = self.impipe(IDENTITY, "in/a.tif", "-o", "out.png", code=1)
         self.assertEqual(result.err, "impipe: in/a.tif: encode: cannot write PNG of class uint16: "
-                         "a distance or label image has no white; add `mat2gray`, give -d uint16 "
+                         "an image of distances, labels or spectra has no white; add `mat2gray`, give -d uint16 "
                          "if its values fit, or write .npy, .tif or .pfm\n")
 
     def test_floats_of_16_32_and_64_bits(self):

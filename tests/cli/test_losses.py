@@ -417,7 +417,7 @@ class Refused(ProgramTest):
         self.cut("gray.png", ramp())
         self.cut("wide.png", ramp(2, 20000))
         self.cut("alpha.png", np.dstack([colour(), ramp()]))
-        no_white = ("cannot write JPEG of class uint8: a distance or label image has no white; add "
+        no_white = ("cannot write JPEG of class uint8: an image of distances, labels or spectra has no white; add "
                     "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm")
         self.check("bwdist", "gray.png", "a.jpg", no_white)
         self.check("imcomplement", "wide.png", "a.webp",

@@ -63,8 +63,8 @@ class Nifti(ProgramTest):
         expected = 0.5 * (100 * z + 10 * y + x) - 3
         np.testing.assert_array_equal(
             self.read(BY_NIBABEL, "a.nii.gz",
-                      "impipe: a.nii.gz: the result is without where its voxels lie (qform, sform, "
-                      "the distance of planes), resolution\n"), expected)
+                      "impipe: a.nii.gz: the result is without where its voxels lie (qform, sform), "
+                      "where pixels lie along z, resolution\n"), expected)
 
     def test_slope_and_offset(self):
         values = noise((2, 5, 7), "int16")
@@ -84,7 +84,9 @@ class Nifti(ProgramTest):
 
     def test_axes_beyond_the_third_are_pages(self):
         values = noise((2, 3, 4, 5, 7), "int16")
-        np.testing.assert_array_equal(self.read(nifti(values)), values.reshape(24, 5, 7))
+        got = self.read(nifti(values), "a.nii",
+                        "impipe: a.nii: the result is without the axes of its pages (c 2, t 3, z 4)\n")
+        np.testing.assert_array_equal(got, values)
         np.testing.assert_array_equal(self.read(nifti(values[0, 0, 0])), values[0, 0, 0])
 
     def test_the_size_of_pixels(self):
@@ -98,11 +100,17 @@ class Nifti(ProgramTest):
         self.assertIn("0.5 x 0.25 mm", self.impipe("info", "a.nii").out)
 
     def test_what_says_where_voxels_lie_is_named(self):
-        for options in ({"qform": 1}, {"pixdim": (1, 1, 3)}):
-            with self.subTest(options):
-                self.write("a.nii", nifti(noise((2, 5, 7), "uint8"), **options))
-                run = self.impipe("rot90 0", "a.nii", "-o", "a.tif")
-                self.assertIn("where its voxels lie", run.err)
+        self.write("a.nii", nifti(noise((2, 5, 7), "uint8"), qform=1))
+        self.assertIn("where its voxels lie", self.impipe("rot90 0", "a.nii", "-o", "a.tif").err)
+
+    def test_distances_of_planes(self):
+        self.write("a.nii", nifti(noise((2, 5, 7), "uint8"), pixdim=(1, 2, 3)))
+        self.assertIn("pixels of 1 x 2 mm, 2 pages (z 2 by 3 mm)", self.impipe("info", "a.nii").out)
+        self.assertIn("where pixels lie along z", self.impipe("rot90 0", "a.nii", "-o", "a.fits").err)
+        self.assertEqual(self.impipe("rot90 0", "a.nii", "-o", "a.tif").err, "")
+        with tifffile.TiffFile(self.path("a.tif")) as made:
+            self.assertIn('PhysicalSizeZ="3" PhysicalSizeZUnit="mm"', made.ome_metadata)
+            self.assertEqual(made.series[0].axes, "ZYX")
 
     def test_windows(self):
         values = np.arange(-100, 100, dtype=np.int16).reshape(2, 10, 10)
@@ -139,6 +147,11 @@ class Nifti(ProgramTest):
         os.remove(self.path("in/a.img"))
         run = self.impipe("mean2", "in/a.hdr", code=1)
         self.assertIn("its voxels in 'in/a.img': no such file", run.err)
+        self.write("elsewhere", values.tobytes())
+        os.symlink(self.path("elsewhere"), self.path("in/a.img"))
+        run = self.impipe("mean2", "in/a.hdr", code=1)
+        self.assertIn("its voxels in 'in/a.img': is a link, and none is followed", run.err)
+        os.remove(self.path("in/a.img"))
         os.mkfifo(self.path("in/a.img"))  # which nobody writes to
         for given in ("in/a.hdr", "in"):
             run = self.impipe("mean2", given, code=1)

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 import tifffile
 from PIL import Image
-from program import PROGRAM, ROOT, ProgramTest, ramp
+from program import PROGRAM, ROOT, ProgramTest, colour, ramp
 
 from fits_writer import card, hdu
 
@@ -336,11 +336,22 @@ class Pipelines(Stacking):
         run = self.impipe("project max axis=z", "stack.tif", "-o", "out.png", code=1)
         self.assertIn("axis=z: its 7 pages have no axes, but for an NPY --axes names them; without "
                       "axis= all become one", run.err)
-        volume = np.zeros((2, 3, 4, 5), np.uint8)
+        volume = np.random.default_rng(1).integers(0, 256, (2, 3, 4, 5), np.uint8)
         tifffile.imwrite(self.path("a.tif"), volume, imagej=True, metadata={"axes": "TZYX"})
+        run = self.impipe("project max axis=c", "a.tif", "-o", "out.tif", code=1)
+        self.assertIn("axis=c: its 6 pages lie along t 2, z 3", run.err)
+        self.picture("c.png", colour())
+        run = self.impipe("project max axis=c", "c.png", "-o", "out.png", code=1)
+        self.assertIn("axis=c: its 3 channels lie in each pixel, and not in pages; `map 'max(r,g)'` and "
+                      "imapplymatrix join such", run.err)
+        # The results of several files follow each other in one.
+        tifffile.imwrite(self.path("b.tif"), volume + 1, imagej=True, metadata={"axes": "TZYX"})
+        self.impipe("project max axis=z", "a.tif", "b.tif", "-o", "out.tif")
+        np.testing.assert_array_equal(self.pages("out.tif"),
+                                      np.concatenate([volume.max(axis=1), (volume + 1).max(axis=1)]))
         run = self.impipe("project max axis=z", "a.tif", "-o", "out.png", code=1)
-        self.assertIn("its 6 pages become 2, which -o NAME.tif or NAME.npy holds, a file for each "
-                      "input", run.err)
+        self.assertIn("its 6 pages become 2, which one PNG does not hold; TIFF, NPY and Zarr do, and so "
+                      "do names with {page}", run.err)
 
     def test_axes_of_ome(self):
         volume = np.zeros((2, 3, 4, 5), np.uint8)
@@ -586,8 +597,11 @@ class ManyToOne(Stacking):
                           "ZYX", code=1)
         self.assertIn("stdout takes one of each of several inputs", run.err)
         self.write(names[1], b"none")
-        run = self.impipe("imadd 0", *names, "-o", "stack.tif", code=1)
-        self.assertEqual(len(self.pages("stack.tif")), 2)
+        for name in ("stack.tif", "stack.npy", "stack.zarr"):
+            run = self.impipe("imadd 0", *names, "-o", name, code=1)
+            self.assertIn(f"'{name}' is not written: of its pages some are missing, since inputs failed",
+                          run.err)
+            self.assertFalse(os.path.exists(self.path(name)))
 
 
 if __name__ == "__main__":

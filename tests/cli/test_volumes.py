@@ -1,5 +1,6 @@
 """Operators on volumes, whose planes are the pages of a file, as their definitions in NumPy say."""
 import csv
+import json
 import os
 import unittest
 
@@ -312,6 +313,28 @@ class Components(Volumes):
 
 
 class Resized(Volumes):
+    def test_spacing_and_units_follow(self):
+        """tifffile reads what is written of ImageJ's and OME's stacks, and of those of Zarr."""
+        volume = noise((2, 6, 8, 10))
+        tifffile.imwrite(self.path("a.tif"), volume, imagej=True, resolution=(4, 2),
+                         metadata={"axes": "TZYX", "spacing": 0.5, "unit": "um", "finterval": 3})
+        tifffile.imwrite(self.path("b.ome.tif"), volume, ome=True, photometric="minisblack",
+                         metadata={"axes": "TZYX", "PhysicalSizeX": 0.25, "PhysicalSizeY": 500,
+                                   "PhysicalSizeYUnit": "nm", "PhysicalSizeZ": 0.5, "TimeIncrement": 3})
+        for name in ("a.tif", "b.ome.tif"):
+            self.assertIn("pixels of 0.25", self.impipe("info", name).out)
+            self.assertIn("12 pages (t 2 by 3 s, z 6 by 0.5 µm)", self.impipe("info", name).out)
+            self.impipe("imresize3 1,1,0.5", name, "-o", "out.tif")
+            with tifffile.TiffFile(self.path("out.tif")) as made:
+                self.assertEqual((made.series[0].axes, made.series[0].shape), ("TZYX", (2, 3, 8, 10)))
+            self.assertIn("z 3 by 1 µm", self.impipe("info", "out.tif").out)
+            self.impipe("imresize3 1,1,0.5", name, "-o", "out.zarr")
+            line = self.impipe("info", "out.zarr").out
+            self.assertIn("(t 2 by 3 s, z 3 by 1 µm)", line)
+            # The middle of the first two planes, half of one behind the first.
+            facts = json.loads(self.impipe("info", "--json", "out.zarr").out)
+            self.assertEqual(facts["measured"]["z"], {"scale": 1, "unit": "micrometer", "first": 0.25})
+
     def test_sizes(self):
         volume = noise((5, 12, 17), np.uint16, 4)
         for text, shape in (("size=6,7,8", (8, 6, 7)), ("2", (10, 24, 34)), ("scale=0.5", (3, 6, 9)),
@@ -339,8 +362,8 @@ class Resized(Volumes):
         self.impipe("imresize3 size=8,9,1", "out.tif", "-o", "back.tif")
         np.testing.assert_array_equal(self.pages("back.tif"), page)
         run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "out.png", code=1)
-        self.assertIn("one.tif: plan: its 1 pages become 3, which -o NAME.tif or NAME.npy holds, a "
-                      "file for each input", run.err)
+        self.assertIn("one.tif: plan: its 1 pages become 3, which one PNG does not hold; TIFF, NPY and "
+                      "Zarr do, and so do names with {page}", run.err)
         run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "{stem}_{page}.tif", code=1)
         self.assertIn("its 1 pages become 3", run.err)
 
@@ -379,6 +402,47 @@ class Resized(Volumes):
 
 
 class Use(Volumes):
+    def test_planes_lie_along_z_alone(self):
+        """What is done with a file of several volumes is done with each of them."""
+        volume = noise((2, 4, 3, 9, 11), np.uint16)  # T Z C Y X
+        for kind in ("imagej", "ome"):
+            tifffile.imwrite(self.path("a.tif"), volume, metadata={"axes": "TZCYX"}, **{kind: True},
+                             photometric="minisblack")
+            for text in ("imgaussfilt3 1", "medfilt3 3", "imdilate3 sphere,1", "imresize3 2,1,1.5",
+                         "imbinarize | bwlabeln", "imbinarize | bwdist3"):
+                with self.subTest(text, kind=kind):
+                    self.impipe(text, "a.tif", "-o", "out.npy")
+                    got = self.pixels("out.npy")
+                    for t in range(2):
+                        for c in range(3):
+                            np.save(self.path("one.npy"), volume[t, :, c])
+                            self.impipe(text, "one.npy", "-o", "one_out.npy")
+                            np.testing.assert_array_equal(got[t, :, c], self.pixels("one_out.npy"))
+        run = self.impipe("imbinarize | regionprops3", "a.tif")
+        rows = [line.split("\t") for line in run.out.splitlines()]
+        for page, (t, c) in enumerate(np.ndindex(2, 3)):
+            np.save(self.path("one.npy"), volume[t, :, c])
+            one = self.impipe("imbinarize | regionprops3", "one.npy").out.splitlines()[1:]
+            self.assertEqual([row[2:] for row in rows if row[1] == str(page + 1)],
+                             [line.split("\t")[1:] for line in one])
+        # Windows of one plane, whose results have the names of their pages.
+        self.impipe("imboxfilt3 3,3,1", "a.tif", "-o", "o/{page:02}.npy")
+        self.impipe("imboxfilt3 3,3,1", "a.tif", "-o", "out.npy")
+        for page, plane in enumerate(self.pixels("out.npy").reshape(24, 9, 11)):
+            np.testing.assert_array_equal(self.pixels(f"o/{page + 1:02}.npy"), plane)
+        # Along another axis where it is asked for, and not by mistake.
+        self.impipe("imboxfilt3 3 axis=t", "a.tif", "-o", "out.npy")
+        np.save(self.path("one.npy"), volume[:, 2, 1])
+        self.impipe("imboxfilt3 3", "one.npy", "-o", "one_out.npy")
+        np.testing.assert_array_equal(self.pixels("out.npy")[:, 2, 1], self.pixels("one_out.npy"))
+        tifffile.imwrite(self.path("t.tif"), volume[:, 0, 0], imagej=True, metadata={"axes": "TYX"})
+        run = self.impipe("imboxfilt3 3", "t.tif", "-o", "out.npy", code=1)
+        self.assertIn("its 2 pages lie along t 2, and planes of a volume along z; axis=t makes volumes "
+                      "along that", run.err)
+        # Some of the planes.
+        self.impipe("imresize3 1,1,2", "a.tif", "-o", "out.npy", "--pages", "1-12")
+        self.assertEqual(self.pixels("out.npy").shape, (8, 3, 9, 11))
+
     def test_stages_before_and_after_and_colour(self):
         rng = np.random.default_rng(5)
         pages = [rng.integers(0, 256, (9, 15, 3), dtype=np.uint8) for _ in range(5)]

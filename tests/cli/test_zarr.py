@@ -8,6 +8,7 @@ import zipfile
 
 import numcodecs
 import numpy as np
+import tifffile
 import zarr
 from program import ROOT, ProgramTest, colour, ramp
 
@@ -110,6 +111,19 @@ class Version2(Zarrs):
                 out.write(self.path("in/a.zarr", name), name)
         self.same(self.read("a.ozx"), array)
         self.same(self.read("in/a.zarr/"), array)
+        # As shutil and zip -r pack a folder: its folders have entries, of which one is the first.
+        self.impipe("imadd 0", "in/a.zarr", "-o", "p.zarr", "--ngff", "0.5")
+        shutil.make_archive(self.path("p"), "zip", self.path("p.zarr"))
+        with zipfile.ZipFile(self.path("p.zip")) as packed, zipfile.ZipFile(self.path("q.zarr.zip"), "w") as out:
+            names = sorted(packed.namelist(), key=lambda name: (not name.endswith("/"), name))
+            self.assertTrue(names[0].endswith("/"))
+            for name in names:
+                out.writestr(name, packed.read(name))
+        self.same(self.read("q.zarr.zip"), array)
+        with zipfile.ZipFile(self.path("none.zip"), "w") as out:
+            out.writestr("words/", b"")
+            out.writestr("words/a.txt", b"a")
+        self.assertIn("not an image", self.impipe("mean2", "none.zip", code=1).err)
         # A second input, by itself and as a partner in a folder.
         for partner in ("in/a.zarr", "in"):
             run = self.impipe("imsubtract :m | max", "in/a.zarr", "--with", f"m={partner}")
@@ -142,13 +156,32 @@ class Version3(Zarrs):
         array = values((2, 3, 40, 50), "uint8")
         self.same(self.read("ome.zarr", err=None).reshape(array.shape), array)
         info = self.impipe("info", "ome.zarr").out
-        self.assertIn("OME-Zarr 0.5, 6 pages (c 2, z 3)", info)
+        self.assertIn("OME-Zarr 0.5, pixels of 0.5 x 0.5 µm, 6 pages (c 2, z 3 by 2.5 µm)", info)
         self.impipe("rot90 0", "ome.zarr", "-o", "{c}_{z}.png")
         np.testing.assert_array_equal(self.pixels("2_3.png"), array[1, 2])
-        run = self.impipe("rot90 0", "ome.zarr", "-o", "out.tif")
+        run = self.impipe("rot90 0", "ome.zarr", "-o", "out.png", "--pages", "1")
         self.assertIn("where pixels lie along z", run.err)
-        # Another level by its folder.
-        self.assertIn("25x20", self.impipe("info", "ome.zarr/s1").out)
+        # tifffile and the program read axes and sizes of pixels in TIFF's OME-XML.
+        whole = json.loads(self.impipe("info", "--json", "ome.zarr").out)
+        self.assertEqual(self.impipe("rot90 0", "ome.zarr", "-o", "out.tif").err, "")
+        with tifffile.TiffFile(self.path("out.tif")) as made:
+            self.assertEqual((made.is_ome, made.series[0].axes), (True, "CZYX"))
+            self.same(made.asarray(), array)
+        again = json.loads(self.impipe("info", "--json", "out.tif").out)
+        self.assertEqual(again["axes"], {"c": 2, "z": 3})
+        for axis in "xyz":
+            for name in ("scale", "unit"):
+                self.assertEqual(again["measured"][axis][name], whole["measured"][axis][name])
+        run = self.impipe("rot90 0", "ome.zarr", "-o", "out.npy")
+        self.assertIn("the axes of its pages (c 2, z 3), where pixels lie along z", run.err)
+        self.same(np.load(self.path("out.npy")), array)
+        # Another level by its folder, which the group says the axes of.
+        for level in ("ome.zarr/s1", "ome.zarr/s1/"):
+            self.assertIn("6 pages (c 2, z 3", self.impipe("info", level).out)
+        inside = lambda command: ["sh", "-c", 'cd ome.zarr && exec "$@"', "sh", *command]
+        self.assertIn("25x20", self.impipe("info", "s1", wrap=inside).out)
+        level = json.loads(self.impipe("info", "--json", "ome.zarr/s1").out)["measured"]
+        self.assertEqual(level["x"]["scale"], 2 * whole["measured"]["x"]["scale"])
 
 
 class Written(Zarrs):
@@ -237,18 +270,30 @@ class Written(Zarrs):
         # Half a pixel of the original, and a quarter: the middle of the first of two.
         np.testing.assert_allclose(translation["translation"],
                                    [10, 20 + 0.25 * (2 - 0.25), 30 + 0.5 * (4 - 0.25)])
-        # Places of pages that are not the file's own are dropped, and named.
-        for text, options in (("rot90 0", ["--pages", "2,3"]), ("imresize3 1,1,2", [])):
+        # Some of the pages, and planes between them.
+        for text, options, step, first in (("rot90 0", ["--pages", "2,3"], 2, 12),
+                                           ("rot90 0", ["--pages", "1,3"], 4, 10),
+                                           ("imresize3 1,1,2", [], 1, 9.5)):
             run = self.impipe(text, "a.zarr", "-o", "c.zarr", *options)
-            self.assertIn("scale and translation of pages", run.err)
+            self.assertEqual(run.err, "")
             pyramid = zarr.open_group(self.path("c.zarr"), mode="r").attrs["multiscales"][0]
-            self.assertEqual(pyramid["axes"][0], {"name": "z", "type": "space"})
+            self.assertEqual(pyramid["axes"], axes)
             scale, translation = pyramid["datasets"][0]["coordinateTransformations"]
-            self.assertEqual(scale["scale"], [1, 0.25, 0.5])
-            self.assertEqual(translation["translation"], [0, 20, 30])
+            self.assertEqual(scale["scale"], [step, 0.25, 0.5])
+            self.assertEqual(translation["translation"], [first, 20, 30])
         self.impipe("project max", "a.zarr", "-o", "a.png", "--strip")
         self.impipe("project max", "a.zarr", "-o", "b.png")
         self.assertNotEqual(content(self.path("a.png")), content(self.path("b.png")))  # pHYs
+
+    def test_names_of_folders_and_zips(self):
+        array = ramp()
+        self.picture("a.png")
+        self.impipe("imadd 0", "a.png", "-o", "a.zarr/")
+        self.check("a.zarr", array)
+        self.assertEqual(self.impipe("imadd 0", "a.png", "-o", "b.zarr.zip").err, "")
+        self.assertTrue(os.path.isfile(self.path("b.zarr.zip")))
+        self.same(self.read("b.zarr.zip"), array)
+        self.same(zarr.open(zarr.ZipStore(self.path("b.zarr.zip"), mode="r"), mode="r")["0"][...], array)
 
     def test_what_is_there_is_replaced(self):
         self.picture("a.png")
@@ -293,6 +338,16 @@ class Damaged(Zarrs):
                 ({"dtype": [["a", "<u2"]]}, "Zarr of type a list or an object is not supported (bool, "
                                             "integers of 8 to 64 bits and floats of 16 to 64 are)"),
                 ({"fill_value": "abc"}, 'damaged Zarr: fill_value "abc" is none of its numbers'),
+                ({"fill_value": 256}, "damaged Zarr: fill_value 256 is none of its numbers"),
+                ({"fill_value": -1}, "damaged Zarr: fill_value -1 is none of its numbers"),
+                ({"dtype": "|i1", "fill_value": 128}, "damaged Zarr: fill_value 128 is none of its numbers"),
+                ({"dtype": "|i1", "fill_value": -129}, "damaged Zarr: fill_value -129 is none of its numbers"),
+                ({"dtype": "|b1", "fill_value": 2}, "damaged Zarr: fill_value 2 is none of its numbers"),
+                ({"dtype": "<f4", "fill_value": "0xzzzzzzzz"},
+                 'damaged Zarr: fill_value "0xzzzzzzzz" is none of its numbers'),
+                ({"zarr_format": 7}, "damaged Zarr: .zarray has zarr_format 7, which is 2"),
+                ({"order": "Q"}, 'damaged Zarr: an order of "Q"'),
+                ({"dimension_separator": "-"}, 'damaged Zarr: a dimension_separator "-"'),
                 ({"compressor": {"id": "lzma"}}, "Zarr packed by 'lzma' is not supported (zlib, gzip, zstd "
                                                  "and blosc are)"),
                 ({"filters": [{"id": "delta"}]}, "Zarr packed by the filter 'delta' is not supported (zlib, "
@@ -300,6 +355,18 @@ class Damaged(Zarrs):
             self.document("a.zarr/.zarray", good | change)
             with self.subTest(reason):
                 self.fails("a.zarr", reason)
+        for kind, edge in (("|i1", -128), ("|i1", 127), ("<u2", 65535), ("<i8", -(1 << 63)), ("<u8", (1 << 64) - 1)):
+            self.document("e.zarr/.zarray", good | {"dtype": kind, "fill_value": edge})
+            self.impipe("mean2", "e.zarr")
+        self.document("s.zarr/.zgroup", {"zarr_format": 2})
+        self.document("s.zarr/0/.zarray", good)
+        for kind, numbers, reason in (("scale", [1, 0], "a scale of 0"), ("scale", [-2.5, 1], "a scale of -2.5"),
+                                      ("scale", [1, "a"], 'a scale of "a"'),
+                                      ("scale", [1], "a scale that has not 2 numbers"),
+                                      ("translation", [1, None], "a translation of null")):
+            self.document("s.zarr/.zattrs", {"multiscales": [{"axes": ["y", "x"], "datasets": [
+                {"path": "0", "coordinateTransformations": [{"type": kind, kind: numbers}]}]}]})
+            self.fails("s.zarr", "damaged Zarr: " + reason)
         self.write("a.zarr/.zarray", "[" * 100000)
         self.fails("a.zarr", "damaged Zarr: .zarray is no object of JSON")
         self.write("a.zarr/.zarray", '{"fill_value": ' + "[" * 200 + "]" * 200 + "}")

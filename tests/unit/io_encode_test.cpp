@@ -228,7 +228,8 @@ TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
     return "written";
   };
   EXPECT_EQ(message(Format::png, PixelClass::uint8),
-            "cannot write PNG of class uint8: a distance or label image has no white; add "
+            "cannot write PNG of class uint8: its numbers have no white (distances, labels, "
+            "spectra); add "
             "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm");
   EXPECT_EQ(message(Format::tiff, PixelClass::single), "written");
   EXPECT_EQ(message(Format::png, PixelClass::single), "PNG cannot hold single pixels");

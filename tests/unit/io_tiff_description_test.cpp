@@ -49,7 +49,7 @@ TEST(TiffDescription, CountsPlanesOfShapes) {
 std::string of_pages(const char* text, std::int64_t pages, const char* expected_lost = "",
                      const TiffLayout& l = layout()) {
   std::vector<std::string> lost;
-  std::string out = description_of_pages(text, l, pages, lost);
+  std::string out = description_of_pages(text, l, pages, {}, lost);
   std::string names;
   for (const std::string& name : lost) names += name;
   EXPECT_EQ(names, expected_lost) << text;

@@ -1,6 +1,8 @@
 // Equal infos have equal names.
 #include "engine/batch/image_infos.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace impipe::engine {
@@ -11,6 +13,9 @@ const io::ImageInfo* ImageInfos::keep(io::ImageInfo info) {
   for (const std::string& page : info.page_names) names += '\n' + page;
   for (const int page : info.pictures) names += ' ' + std::to_string(page);
   for (const io::PageAxis& axis : info.axes) names += axis.letter + std::to_string(axis.count);
+  for (const io::MeasuredAxis& axis : info.measured) {
+    names += fmt::format(" {} {} {} {}", axis.name, axis.unit, axis.scale, axis.translation);
+  }
   if (info.display) names += ' ' + to_string(*info.display);
   const std::string name =
       to_string(info.type) + ' ' + to_string(info.stored) + ' ' +

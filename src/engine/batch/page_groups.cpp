@@ -1,7 +1,13 @@
 #include "engine/batch/page_groups.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "core/volume.hpp"
 
@@ -26,23 +32,139 @@ PageGroups groups_along(char axis, const PageList& pages) {
   return out;
 }
 
-PageList pages_after(const ImageReduction& reduction, const PageList& pages) {
-  if (reduction.across == ImageReduction::Across::pages && reduction.axis != 0) {
-    return groups_along(reduction.axis, pages).groups;
-  }
-  const std::int64_t made = images_made(reduction, std::ssize(pages.numbers));
-  if (made == std::ssize(pages.numbers)) return pages;
-  PageList out{std::vector<int>(static_cast<std::size_t>(made)), {}};
+namespace {
+
+bool makes_one(const ImageReduction& reduction) {
+  return reduction.across == ImageReduction::Across::pages ||
+         (reduction.volume && !reduction.volume->columns().empty());
+}
+
+std::string text_of(const std::vector<io::PageAxis>& axes) {
+  std::vector<std::string> out;
+  for (const io::PageAxis& axis : axes)
+    out.push_back(fmt::format("{} {}", axis.letter, axis.count));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+// So many pages, numbered from 0.
+PageList counted(std::int64_t count, std::vector<io::PageAxis> axes) {
+  PageList out{std::vector<int>(static_cast<std::size_t>(count)), std::move(axes)};
   std::iota(out.numbers.begin(), out.numbers.end(), 0);
   return out;
 }
 
+}  // namespace
+
+std::vector<io::PageAxis> PageList::own_axes() const {
+  std::vector<io::PageAxis> out = axes;
+  if (std::ranges::adjacent_find(numbers, std::greater_equal()) != numbers.end()) return {};
+  std::size_t product = 1;
+  std::int64_t below = 1;
+  for (auto axis = out.rbegin(); axis != out.rend(); ++axis) {
+    std::set<std::int64_t> seen;
+    for (const int number : numbers) seen.insert(number / below % axis->count);
+    below *= axis->count;
+    product *= seen.size();
+    const std::vector<std::int64_t> at(seen.begin(), seen.end());
+    const std::int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
+    axis->first += axis->step * static_cast<double>(at.empty() ? 0 : at[0]);
+    axis->step *= static_cast<double>(step);
+    for (std::size_t i = 1; i < at.size(); ++i) {
+      if (at[i] - at[i - 1] != step) axis->step = 0;
+    }
+    axis->count = static_cast<int>(at.size());
+  }
+  return product == numbers.size() ? out : std::vector<io::PageAxis>();
+}
+
+char axis_of(const ImageReduction& reduction, const PageList& pages) {
+  if (!reduction.or_all_pages) return reduction.axis;
+  const bool is_other =
+      pages.axes.size() == 1 && pages.axes[0].letter != 't' && pages.axes[0].letter != 'c';
+  return pages.axes.empty() ? '\0' : is_other ? pages.axes[0].letter : reduction.axis;
+}
+
+std::string why_not_along(const ImageReduction& reduction, const PageList& pages, int channels) {
+  const char axis = axis_of(reduction, pages);
+  const auto count = pages.numbers.size();
+  const bool has_axis =
+      std::ranges::find(pages.axes, axis, &io::PageAxis::letter) != pages.axes.end();
+  if (axis == 0 || has_axis) return "";
+  if (axis == 'c' && channels > 1) {
+    return fmt::format(
+        "axis=c: its {} channels lie in each pixel, and not in pages; `map 'max(r,g)'` and "
+        "imapplymatrix join such",
+        channels);
+  }
+  if (count == 1) return "";
+  if (pages.axes.empty()) {
+    return fmt::format(
+        "axis={}: its {} pages have no axes, but for an NPY --axes names them; without axis= all "
+        "become one",
+        axis, count);
+  }
+  const std::string lie = fmt::format("its {} pages lie along {}", count, text_of(pages.axes));
+  if (!reduction.or_all_pages) return fmt::format("axis={}: {}", axis, lie);
+  return fmt::format("{}, and planes of a volume along z; axis={} makes volumes along that", lie,
+                     pages.axes[0].letter);
+}
+
+NewPlanes new_planes_of(const ImageReduction& reduction, const PageList& pages) {
+  const char letter = axis_of(reduction, pages);
+  if (!reduction.volume || makes_one(reduction)) return {};
+  const PageGroups groups = groups_along(letter, pages);
+  const std::size_t volumes = letter == 0 ? 1 : groups.groups.numbers.size();
+  std::vector<std::int64_t> before(volumes), after;
+  for (const std::size_t group : groups.of_page) ++before[letter == 0 ? 0 : group];
+  for (const std::int64_t count : before) after.push_back(reduction.volume->planes(count));
+  if (before == after) return {};
+  NewPlanes out;
+  std::vector<io::PageAxis> axes = pages.own_axes();
+  const auto axis = std::ranges::find(axes, letter, &io::PageAxis::letter);
+  if (axis == axes.end()) axes.clear();
+  std::int64_t below = 1;  // pages between neighbours along the axis
+  for (auto after_it = axes.empty() ? axes.end() : axis + 1; after_it != axes.end(); ++after_it) {
+    below *= after_it->count;
+  }
+  std::size_t all = 0;
+  for (std::size_t group = 0; group < volumes; ++group) {
+    std::vector<std::size_t>& places = out.of_group.emplace_back();
+    for (std::int64_t plane = 0; plane < after[group]; ++plane, ++all) {
+      const auto g = static_cast<std::int64_t>(group);
+      places.push_back(axes.empty() ? all
+                                    : static_cast<std::size_t>(
+                                          (g / below * after[group] + plane) * below + g % below));
+    }
+  }
+  if (!axes.empty()) {
+    const double by = static_cast<double>(axis->count) / static_cast<double>(after[0]);
+    axis->first += axis->step * (by - 1) / 2;
+    axis->step *= by;
+    axis->count = static_cast<int>(after[0]);
+  }
+  out.pages = counted(static_cast<std::int64_t>(all), std::move(axes));
+  return out;
+}
+
+PageList pages_after(const ImageReduction& reduction, const PageList& pages) {
+  const char axis = axis_of(reduction, pages);
+  if (makes_one(reduction)) {
+    return axis != 0 ? groups_along(axis, pages).groups
+                     : counted(images_made(reduction, std::ssize(pages.numbers)), {});
+  }
+  NewPlanes made = new_planes_of(reduction, pages);
+  return made.empty() ? pages : std::move(made.pages);
+}
+
 AxisReducer::AxisReducer(const ImageReduction& reduction, PageReducer::Options options,
                          const PageList& pages)
-    : reduction_(reduction), options_(std::move(options)), has_axis_(reduction.axis != 0) {
+    : reduction_(reduction),
+      options_(std::move(options)),
+      has_axis_(axis_of(reduction, pages) != 0),
+      new_planes_(new_planes_of(reduction, pages)) {
   options_.pages = std::ssize(pages.numbers);
   if (has_axis_) {
-    groups_ = groups_along(reduction.axis, pages);
+    groups_ = groups_along(axis_of(reduction, pages), pages);
   } else {
     groups_.of_page.resize(pages.numbers.size());
   }
@@ -54,9 +176,12 @@ AxisReducer::AxisReducer(const ImageReduction& reduction, PageReducer::Options o
 PageReducer::Emit AxisReducer::in_order(std::size_t group, const PageReducer::Emit& emit) {
   if (!has_axis_) return emit;
   return [this, group, &emit](Page page) {
-    if (reduction_.across == ImageReduction::Across::pages) {
+    if (makes_one(reduction_)) {
       page.which = group;
       page.number = all_.size() > 1 ? groups_.groups.numbers[group] + 1 : 0;
+    } else if (!new_planes_.empty()) {
+      page.which = new_planes_.of_group[group][page.which];
+      page.number = static_cast<int>(page.which) + 1;
     }
     early_.emplace(page.which, std::move(page));
     for (; !early_.empty() && early_.begin()->first == emitted_; ++emitted_) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace impipe::engine {
 struct PageList {
   std::vector<int> numbers;
   std::vector<io::PageAxis> axes;
+  // The axes along which these pages alone lie, those of one page too; none where some are missing
+  // between them.
+  std::vector<io::PageAxis> own_axes() const;
 };
 
 // Pages that differ along one axis alone are a group.
@@ -25,7 +29,19 @@ struct PageGroups {
   PageList groups;                   // in the order of their first pages, along the other axes
 };
 PageGroups groups_along(char axis, const PageList& pages);
-// What a reduction makes of pages: one, one of each group along its axis, or those of a volume.
+// The axis that a reduction goes along; 0: it takes all pages as they follow each other.
+char axis_of(const ImageReduction& reduction, const PageList& pages);
+// Why pages of so many channels cannot go along the axis of a reduction; empty where they can. An
+// axis of one page has no letter.
+std::string why_not_along(const ImageReduction& reduction, const PageList& pages, int channels);
+// The planes that a reduction makes of volumes, where they are more or fewer than their pages.
+struct NewPlanes {
+  PageList pages;
+  std::vector<std::vector<std::size_t>> of_group;  // where the planes of each volume are in `pages`
+  bool empty() const { return of_group.empty(); }
+};
+NewPlanes new_planes_of(const ImageReduction& reduction, const PageList& pages);
+// What a reduction makes of pages: one, one of each group along its axis, or those of volumes.
 PageList pages_after(const ImageReduction& reduction, const PageList& pages);
 
 // A PageReducer of all pages or, where the reduction has an axis, one for each group of them. What
@@ -50,6 +66,7 @@ class AxisReducer {
   const ImageReduction reduction_;
   PageReducer::Options options_;  // of each
   const bool has_axis_;
+  const NewPlanes new_planes_;
   PageGroups groups_;
   std::vector<Group> all_;
   std::map<std::size_t, Page> early_;  // by what they follow

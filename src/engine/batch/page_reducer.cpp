@@ -71,6 +71,7 @@ void PageReducer::emit_window(std::int64_t which, const Emit& emit) {
 void PageReducer::emit_planes(const Emit& emit) {
   for (; volume_->has_next(); ++emitted_) {
     options_.check();
+    for (; window_begin_ < emitted_ && window_.size() > 1; ++window_begin_) window_.pop_front();
     const Page& of = window_.front();
     Page out{volume_->next(*options_.pool), of.source, of.which, of.number};
     if (reduction_.across == ImageReduction::Across::pages) {
@@ -80,7 +81,6 @@ void PageReducer::emit_planes(const Emit& emit) {
       out.number = static_cast<int>(emitted_) + 1;
       out.which = static_cast<std::size_t>(emitted_);
     }
-    if (window_.size() > 1) window_.pop_front();
     emit(std::move(out));
   }
 }

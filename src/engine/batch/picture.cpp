@@ -78,14 +78,12 @@ PageList Picture::pages_before(size_t part) const {
 
 bool Picture::is_one_image(size_t part) const {
   const std::vector<const Program*> all = parts();
+  const bool has_several = pages && pages->numbers.size() > 1;
   for (size_t i = 0; i < part; ++i) {
     const ImageReduction& reduction = all[i]->then->reduction;
-    if (is_table(reduction)) return true;
-    if (reduction.volume && pages && pages->numbers.size() > 1) {
-      if (pages_before(i + 1).numbers.size() == 1) return true;
-    }
-    if (reduction.across != ImageReduction::Across::pages) continue;
-    if (reduction.axis == 0 || pages_before(i + 1).numbers.size() == 1) return true;
+    const bool may_be_one = is_table(reduction) || (reduction.volume && has_several) ||
+                            reduction.across == ImageReduction::Across::pages;
+    if (may_be_one && pages_before(i + 1).numbers.size() == 1) return true;
   }
   return false;
 }

@@ -57,7 +57,11 @@ void PagedPicture::check_is_wanted() const {
 
 void PagedPicture::begin_parts() {
   reducers_.clear();
+  axes_.clear();
   const std::vector<const Program*> parts = picture_.parts();
+  for (size_t index = 0; index < parts.size(); ++index) {
+    axes_.push_back(picture_.pages_before(index).own_axes());
+  }
   for (size_t index = 0; index + 1 < parts.size(); ++index) {
     const ImageReduction& reduction = parts[index]->then->reduction;
     const PageReducer::Options options{0, settings_.memory / 2, settings_.scratch, settings_.pool,
@@ -81,6 +85,7 @@ Page PagedPicture::decode_page(size_t which, io::OpenPages& open) {
   if (in_one_file) {
     const size_t made = picture_.pages_before(picture_.parts().size() - 1).numbers.size();
     options.pages_together = std::span(page_numbers()).first(std::min(made, page_numbers().size()));
+    options.axes = axes_.back();
   }
   io::Decoded decoded;
   try {
@@ -143,6 +148,8 @@ bool PagedPicture::pass_on(size_t index, Page page) {
   part_ = picture_.first_part + static_cast<int>(index);
   metadata_ = page.source->metadata;
   if (as_floats_) metadata_.samples = io::SampleType::of_class;
+  // Pages without axes are not evenly spaced along those of the file.
+  metadata_.measured = io::measured_along(std::move(metadata_.measured), axes_[index]);
   material_.image = std::exchange(page.image, {});
   if (page.table) {
     const auto numbers = std::ssize(*page.table);
@@ -194,6 +201,14 @@ void PagedPicture::append_page(io::Encoded encoded, EncodedPages& pages) {
 
 bool PagedPicture::encode_page_of(HostImage image, const PlanImage& of, EncodedPages& pages,
                                   const std::filesystem::path& path) {
+  const bool is_together = !of.apart && job_.has_pages() && !picture_.joined;
+  if (is_together && pages.files.empty()) {
+    const auto index = static_cast<size_t>(part_ - picture_.first_part);
+    pages.axes = {axes_[index], metadata_.measured};
+    if (settings_.decode.metadata) metadata_.pages = axes_[index];
+  } else if (is_together) {  // the first one says it of all
+    metadata_.measured = io::measured_along(std::move(metadata_.measured), {});
+  }
   io::Encoded encoded = encode_image(image, of);
   image = {};
   if (of.apart) {
@@ -269,7 +284,8 @@ void PagedPicture::write_pages(const std::filesystem::path& path, io::Format for
   }
   const bool is_one = !is_of_pages && pages.files.size() == 1;
   const bool is_whole = io::writes_stream(format) || is_one;
-  write(path, is_whole ? std::move(pages.files.front()) : joined(format, pages.files, is_image));
+  write(path, is_whole ? std::move(pages.files.front())
+                       : joined(format, pages.files, is_image, pages.axes));
 }
 
 void PagedPicture::encode() {

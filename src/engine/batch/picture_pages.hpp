@@ -27,6 +27,7 @@ class PagedPicture : public PictureWorker {
     std::vector<io::Bytes> files;
     std::string common;  // see io::Encoded
     std::size_t head = 0;
+    FileAxes axes;
   };
   // False where a page has values that the type of those before it in the file does not hold.
   bool pages_are_alike();
@@ -59,6 +60,7 @@ class PagedPicture : public PictureWorker {
   std::map<std::string, HostImage> operands_;
   std::vector<Page> made_;                              // instead of a file's: those of `stack`
   std::vector<std::unique_ptr<AxisReducer>> reducers_;  // one a part but the last
+  std::vector<std::vector<io::PageAxis>> axes_;         // of the pages that reach each part
   std::optional<DisplayWindow> display_;
   bool as_floats_ = false;                   // whatever the type of the input's samples is
   EncodedPages encoded_;                     // the result

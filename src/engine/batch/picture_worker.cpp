@@ -375,43 +375,55 @@ io::Encoded PictureWorker::encode_image(const HostImage& image, const PlanImage&
 
 io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apart) {
   if (format != io::Format::exr || !job_.has_other_parts() || apart) return bytes;
-  return joined(format, std::vector<io::Bytes>{std::move(bytes)});
+  return joined(format, std::vector<io::Bytes>{std::move(bytes)}, true, {});
 }
 
-io::Bytes PictureWorker::joined_zarr(std::span<const io::Bytes> pages) {
-  std::vector<io::PageAxis> axes = picture_.pages_before(picture_.parts().size() - 1).axes;
-  std::int64_t count = 1;
-  for (const io::PageAxis& axis : axes) count *= axis.count;
-  if (count == std::ssize(pages)) return io::join_zarr_pages(pages, axes, metadata_.zarr.get());
-  // Some of the file's pages, or planes between them.
-  axes = picture_.all_pages().axes;
-  if (axes.empty()) return io::join_zarr_pages(pages, {}, nullptr);
+io::Bytes PictureWorker::joined_zarr(std::span<const io::Bytes> pages, const FileAxes& file) {
+  if (!file.pages.empty()) return io::join_zarr_pages(pages, file.pages, file.measured);
+  // Pages between which some of the file are missing.
+  std::vector<io::PageAxis> axes = picture_.all_pages().axes;
+  if (axes.empty()) return io::join_zarr_pages(pages, {}, {});
   axes.resize(axes.size() == 1 ? 1 : 0);
-  for (io::PageAxis& axis : axes) axis.count = std::ssize(pages);
+  for (io::PageAxis& axis : axes) axis.count = static_cast<int>(pages.size());
   result_.notes.push_back(
       fmt::format("its {} pages are not those of the file: they lie along {}, and the Zarr does "
                   "not say where (scale and translation of pages)",
                   pages.size(), axes.empty() ? 'z' : axes.front().letter));
-  return io::join_zarr_pages(pages, axes, nullptr);
+  return io::join_zarr_pages(pages, axes, {});
 }
 
-io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages,
-                                bool is_image) {
+io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages, const FileAxes& file) const {
+  io::NpyAxes axes;
+  if (metadata_.npy) axes = *metadata_.npy;
+  for (const io::PageAxis& axis : metadata_.npy ? picture_.all_pages().axes : file.pages) {
+    const auto found = std::ranges::find(file.pages, axis.letter, &io::PageAxis::letter);
+    if (!metadata_.npy && axis.count == 1) continue;
+    if (!metadata_.npy) {
+      // C would be the channels of a pixel.
+      axes.letters += axis.letter == 'c' ? 'P' : static_cast<char>(axis.letter - 'a' + 'A');
+      axes.shape.push_back(axis.count);
+    } else if (found == file.pages.end() && !file.pages.empty()) {
+      axes = io::without(axis, std::move(axes));
+    } else if (const size_t at = axes.letters.find(static_cast<char>(axis.letter - 'a' + 'A'));
+               found != file.pages.end() && at != axes.letters.npos) {
+      axes.shape[at] = found->count;
+    }
+  }
+  if (axes.letters.empty()) return io::join_npy_pages(pages, nullptr);
+  if (!metadata_.npy) {
+    axes.letters += "YXC";
+    axes.shape.resize(axes.letters.size(), 1);
+  }
+  return io::join_npy_pages(pages, &axes);
+}
+
+io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
+                                const FileAxes& file) {
   if (format == io::Format::tiff) return io::join_tiff_pages(pages);
   if (format == io::Format::fits) return io::join_fits_pages(pages);
-  if (format == io::Format::zarr) {
-    return joined_zarr(pages);
-  }
+  if (format == io::Format::zarr) return joined_zarr(pages, file);
   if (format == io::Format::npy) {
-    if (!is_image || !metadata_.npy) return io::join_npy_pages(pages, nullptr);
-    io::NpyAxes axes = *metadata_.npy;
-    const PageList list = picture_.pages_before(picture_.parts().size() - 1);
-    const bool are_these = picture_.pages && list.numbers.size() == pages.size();
-    for (const io::PageAxis& axis : are_these ? picture_.pages->axes : list.axes) {
-      const bool is_left = std::ranges::find(list.axes, axis) != list.axes.end();
-      if (!is_left && !list.axes.empty()) axes = io::without(axis, std::move(axes));
-    }
-    return io::join_npy_pages(pages, &axes);
+    return is_image ? joined_npy(pages, file) : io::join_npy_pages(pages, nullptr);
   }
   // The parts of an EXR in their order.
   const Picture::Pages& of = *picture_.pages;

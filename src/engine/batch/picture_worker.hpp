@@ -71,11 +71,18 @@ class PictureWorker {
   // The parts of an EXR beside the picture: those that its result has, and those that are lost.
   void tell_parts(bool apart);
   io::Encoded encode_image(const HostImage& image, const PlanImage& of);
+  // The axes of the pages of one file, if they have any, and what these and the image's measure.
+  struct FileAxes {
+    std::vector<io::PageAxis> pages;
+    std::vector<io::MeasuredAxis> measured;
+  };
   // One file of pages, each a file, and of the input's other parts.
   io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart);
-  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image = true);
-  // Reports pages whose coordinates along the axes are not known, as they are not the file's own.
-  io::Bytes joined_zarr(std::span<const io::Bytes> pages);
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
+                   const FileAxes& file);
+  // Reports pages whose coordinates along the axes are not known, as some between them are missing.
+  io::Bytes joined_zarr(std::span<const io::Bytes> pages, const FileAxes& file);
+  io::Bytes joined_npy(std::span<const io::Bytes> pages, const FileAxes& file) const;
   // What a file of this name holds where the pipeline ends in a measurement.
   io::Bytes encode_measured(const std::filesystem::path& path) const;
   void write(const std::filesystem::path& path, io::Bytes bytes);

@@ -58,6 +58,7 @@ FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
           info.orientation,
           info.pages,
           info.axes,
+          info.measured,
           info.detail,
           info.display};
 }

@@ -20,9 +20,10 @@ struct FileFacts {
   Size size;
   int orientation = 1;  // EXIF, 1 to 8
   int pages = 1;
-  std::vector<io::PageAxis> axes = {};        // of the pages
-  std::string detail;                         // "8-bit palette, interlaced"
-  std::optional<DisplayWindow> display = {};  // see io::ImageInfo
+  std::vector<io::PageAxis> axes = {};          // of the pages
+  std::vector<io::MeasuredAxis> measured = {};  // of the image and of the pages
+  std::string detail;                           // "8-bit palette, interlaced"
+  std::optional<DisplayWindow> display = {};    // see io::ImageInfo
 };
 // Throws Error (file_failed) with the reason alone.
 // axes: of an NPY, see io::Reading; so for what follows.

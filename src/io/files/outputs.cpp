@@ -370,6 +370,10 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   }
   if (output.empty()) throw Error("no output: -o FOLDER, -o TEMPLATE, -o - or --in-place");
   if (output == "-") return {.kind = Kind::standard_output, .format = format};
+  if (output.ends_with('/')) {  // a Zarr is a folder
+    const std::string name = output.substr(0, output.find_last_not_of('/') + 1);
+    if (format_of_extension(name) == Format::zarr) return parse_target(name, in_place, format);
+  }
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
   // A pipe, >(…) say, or a device is a file of its name, whatever that looks like.

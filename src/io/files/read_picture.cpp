@@ -59,7 +59,11 @@ Bytes read_regular(int file, size_t size) {
 Bytes with_voxels(const std::filesystem::path& path, std::span<const std::byte> header) {
   const std::filesystem::path voxels = std::filesystem::path(path).replace_extension(".img");
   try {
-    const OpenFile file = opened(voxels, O_NONBLOCK);  // not to wait for a pipe's writer
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(voxels, ignored)) {
+      fail("is a link, and none is followed; nibabel writes both as one .nii");
+    }
+    const OpenFile file = opened(voxels, O_NONBLOCK | O_NOFOLLOW);  // nor waits for a pipe's writer
     struct stat status = {};
     if (fstat(file.get(), &status) != 0) throw system_error(errno);
     if (!S_ISREG(status.st_mode)) fail("is no file");

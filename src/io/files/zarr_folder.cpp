@@ -46,6 +46,44 @@ std::optional<Bytes> file_in(const fs::path& path, std::int64_t most) {
   return bytes;
 }
 
+// A document of a Zarr.
+std::optional<std::string> text_in(const fs::path& path) {
+  const auto bytes = file_in(path, max_zarr_document);
+  if (!bytes) return {};
+  return std::string(text_of(*bytes));
+}
+
+// A Zarr, or a level of the pyramid of one above, which alone says what its axes are.
+struct Level {
+  fs::path root;               // of the Zarr
+  std::string document, text;  // of the root, with this level alone; empty: all of it as it is
+};
+// The level in a document that may be of something else, and need not be readable.
+std::string level_in(const fs::path& document, const std::string& path) {
+  try {
+    const auto text = text_in(document);
+    return text ? zarr_of_level(*text, path) : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+Level level_of(const fs::path& folder) {
+  constexpr int most_names = 4;  // of the path of a level: "0", "scale0/image"
+  std::string path;
+  fs::path root = fs::absolute(folder).lexically_normal();
+  if (!root.has_filename()) root = root.parent_path();
+  for (int names = 0; names < most_names && root.has_relative_path(); ++names) {
+    path = root.filename().string() + (path.empty() ? "" : "/" + path);
+    root = root.parent_path();
+    for (const char* name : {"zarr.json", ".zattrs"}) {
+      std::string text = level_in(root / name, path);
+      if (!text.empty()) return {root, name, std::move(text)};
+    }
+  }
+  return {folder, {}, {}};
+}
+
 // The files of chunks, by their keys.
 void add_chunks(ZipWriter& zip, const fs::path& folder, const std::string& begin) {
   // A Zarr of chunks that are all left out has no folder of them.
@@ -134,15 +172,15 @@ bool is_zarr_folder(const fs::path& path) {
 }
 
 Bytes read_zarr_folder(const fs::path& folder, bool metadata_alone) {
+  const Level level = level_of(folder);
   const ReadZarrKey read = [&](const std::string& key) -> std::optional<std::string> {
-    const auto bytes = file_in(folder / key, max_zarr_document);
-    if (!bytes) return {};
-    return std::string(text_of(*bytes));
+    if (key == level.document) return level.text;
+    return text_in(level.root / key);
   };
   const ZarrFiles files = zarr_files(read);
   ZipWriter zip;
   for (const std::string& key : files.documents) zip.add(key, *read(key));
-  if (!metadata_alone) add_chunks(zip, folder, files.chunks);
+  if (!metadata_alone) add_chunks(zip, level.root, files.chunks);
   return zip.finish();
 }
 

@@ -64,6 +64,7 @@ struct MetadataInput {
   std::span<const std::byte> file;
   const ImageInfo& info;
   std::span<const int> pages_together;  // see DecodeOptions
+  std::span<const PageAxis> axes;       // of these, in the file that they go into
 };
 
 // An image on its way into a file: `encode` in codec.hpp has brought it into the class of the file.

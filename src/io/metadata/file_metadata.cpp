@@ -104,6 +104,24 @@ void name_losses(const Metadata& m, bool resolution, Lost& lost) {
   name_pieces(m, lost);
 }
 
+void name_axes(std::span<const PageAxis> pages, std::span<const MeasuredAxis> measured,
+               Lost& lost) {
+  std::string all;
+  for (const PageAxis& axis : pages) {
+    if (axis.count == 1) continue;
+    all +=
+        (all.empty() ? "" : ", ") + std::string(1, axis.letter) + ' ' + std::to_string(axis.count);
+  }
+  if (!all.empty()) lost.push_back("the axes of its pages (" + all + ")");
+  for (const MeasuredAxis& axis : measured) {
+    const bool is_in_plane = axis.name == "x" || axis.name == "y";
+    const bool has_step = axis.scale != 1 || !axis.unit.empty();
+    if ((has_step && !is_in_plane) || axis.translation != 0) {
+      lost.emplace_back("where pixels lie along " + axis.name);
+    }
+  }
+}
+
 Metadata metadata_of_module(const Metadata& metadata, Format format, const HostImage& image,
                             Lost& lost) {
   Metadata ready = metadata;

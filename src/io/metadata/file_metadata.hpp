@@ -36,6 +36,8 @@ using Lost = std::vector<std::string>;
 
 // Names all that there is, the resolution if that is lost too.
 void name_losses(const Metadata& metadata, bool resolution, Lost& lost);
+// Names the axes of pages, and what axes measure but for the size of pixels.
+void name_axes(std::span<const PageAxis> pages, std::span<const MeasuredAxis> measured, Lost& lost);
 void name_pieces(const Metadata& metadata, Lost& lost);
 
 }  // namespace impipe::io

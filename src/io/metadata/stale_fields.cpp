@@ -250,6 +250,39 @@ void follow_resolution(Metadata& m, Lost& lost) {
   }
 }
 
+std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
+  const PixelChange& change = metadata.change;
+  std::vector<MeasuredAxis> out = metadata.measured;
+  const auto at = [&](std::string_view name) {
+    return std::ranges::find(out, name, &MeasuredAxis::name);
+  };
+  const auto x = at("x"), y = at("y");
+  const bool has_place =
+      change.before.pixels() == 0 || change.is_straight() || change.is_transposed();
+  if (x == out.end() || y == out.end() || change.before.pixels() == 0) return out;
+  if (!has_place) {
+    std::erase_if(out,
+                  [](const MeasuredAxis& axis) { return axis.name == "x" || axis.name == "y"; });
+    return out;
+  }
+  const AffinePlace& place = *change.place;
+  // Along the file's x lies what the result has along its y where the two are transposed.
+  const double at_x = x->translation + x->scale * place.c,
+               at_y = y->translation + y->scale * place.f;
+  if (change.is_transposed()) {
+    std::swap(x->scale, y->scale);
+    std::swap(x->unit, y->unit);
+    x->translation = at_y;
+    y->translation = at_x;
+  } else {
+    x->translation = at_x;
+    y->translation = at_y;
+  }
+  x->scale /= change.scale_x();
+  y->scale /= change.scale_y();
+  return out;
+}
+
 void drop_stale_fields(Metadata& metadata, const ImageType& result, Lost& lost) {
   if (metadata.change.before.pixels() == 0) return;
   Dropper(metadata, result, lost).drop();

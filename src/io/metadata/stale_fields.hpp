@@ -14,6 +14,10 @@ namespace impipe::io {
 // what is not true of it any more, whose names go to `lost`.
 void drop_stale_fields(Metadata& metadata, const ImageType& result, std::vector<std::string>& lost);
 
+// What the axes of the result measure, where rows of it are rows or columns of the file; else those
+// of its pages alone.
+std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata);
+
 // The same of the resolution alone, where it differs in x and y.
 void follow_resolution(Metadata& metadata, std::vector<std::string>& lost);
 

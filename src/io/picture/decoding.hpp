@@ -44,6 +44,7 @@ struct DecodeOptions {
   // The pages that go into one file, ascending, `page` among them; empty: it goes into one alone.
   // What metadata say of pages is made true of those.
   std::span<const int> pages_together = {};
+  std::span<const PageAxis> axes = {};  // along which these lie in their file; none: not known
   Reading reading;
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See

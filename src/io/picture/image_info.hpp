@@ -12,6 +12,7 @@
 
 #include "core/display_window.hpp"
 #include "core/image.hpp"
+#include "io/picture/axes.hpp"
 #include "io/picture/format.hpp"
 #include "io/picture/sample_type.hpp"
 #include "io/picture/tiff_packing.hpp"
@@ -76,13 +77,6 @@ struct ValueWindow {
   ImageType numbers;      // the type of the numbers
 };
 
-// An axis along which a file's pages lie: z, t or c.
-struct PageAxis {
-  char letter = 'z';
-  int count = 1;
-  bool operator==(const PageAxis&) const = default;
-};
-
 // What the header of a file says; no pixel is looked at.
 struct ImageInfo {
   Format format = Format::png;
@@ -111,11 +105,12 @@ struct ImageInfo {
   // Of an NPY whose axes were guessed: their letters, and what was taken for what: "(20, 64, 64) is
   // read as 20 pages".
   std::string guessed_axes, guess;
-  std::vector<PageAxis> axes;         // of the pages, the slowest first; empty: they have no names
-  std::optional<ValueWindow> window;  // decoding: by which numbers become a picture
-  std::string detail;                 // "8-bit palette, interlaced", for `impipe info`
-  bool progressive = false;           // a JPEG of which all is read before the first row is there
-  std::optional<Format> blocks;       // of a TIFF whose strips or tiles are files of this format
+  std::vector<PageAxis> axes;          // of the pages, the slowest first; empty: they have no names
+  std::vector<MeasuredAxis> measured;  // those axes, and x and y, that the file gives distances of
+  std::optional<ValueWindow> window;   // decoding: by which numbers become a picture
+  std::string detail;                  // "8-bit palette, interlaced", for `impipe info`
+  bool progressive = false;            // a JPEG of which all is read before the first row is there
+  std::optional<Format> blocks;        // of a TIFF whose strips or tiles are files of this format
   std::optional<TiffPacking> tiff;
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/pixel_change.hpp"
+#include "io/picture/axes.hpp"
 #include "io/picture/format.hpp"
 #include "io/picture/sample_type.hpp"
 #include "io/picture/tiff_packing.hpp"
@@ -110,14 +111,8 @@ struct NpyAxes {
 struct Y4mStorage;  // io/formats/y4m/y4m.cpp
 struct DpxStorage;  // io/formats/dpx/dpx.cpp
 
-// How a Zarr stores its array, so that one made from it stores it alike, and what its axes measure.
+// How a Zarr stores its array, so that one made from it stores it alike.
 struct ZarrStorage {
-  struct Axis {
-    std::string name, unit;  // OME-Zarr's: "z", "micrometer"
-    double scale = 1, translation = 0;
-    bool operator==(const Axis&) const = default;
-  };
-  std::vector<Axis> axes;
   int version = 2;         // of the format of arrays: 2 or 3
   std::int64_t chunk = 0;  // along the longer side; 0: not known
   bool operator==(const ZarrStorage&) const = default;
@@ -149,6 +144,10 @@ struct Metadata {
   int avif_bits = 0;                   // of an AVIF, so that one made from it has as many
   std::shared_ptr<const DpxStorage> dpx;
   std::shared_ptr<const ZarrStorage> zarr;
+  std::vector<MeasuredAxis> measured;  // what axes measure, see ImageInfo
+  // The axes along which the images of one file lie, told with the first of them; empty for the
+  // others, and where axes have no names.
+  std::vector<PageAxis> pages;
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
   // Of a FITS: the cards of its header that say nothing of how pixels are stored, as they are.
   std::vector<std::string> fits_cards;

@@ -27,7 +27,8 @@ const RegisterOperator imgaussfilt3_operator{{
                     .max_numbers = 3,
                     .low = 0.01,
                     .high = 60,
-                    .fallback = "0.5"}},
+                    .fallback = "0.5"},
+                   axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
 Gaussian weights over 2 ceil(2 sigma) + 1 voxels, normalised, along the columns, rows and planes, in
@@ -40,7 +41,7 @@ As many planes as the window has are held, not the volume. On the host.)",
     .matlab = "imgaussfilt3(V,sigma) (same)",
     .reduction =
         [](const Call& call) {
-          return of_volume(gaussian_volume(per_axis<double>(call, "sigma")));
+          return of_volume(call, gaussian_volume(per_axis<double>(call, "sigma")));
         },
 }};
 
@@ -48,7 +49,7 @@ const RegisterOperator imboxfilt3_operator{{
     .name = "imboxfilt3",
     .help = "mean of a cuboid of voxels; the class stays",
     .category = "volume",
-    .parameters = {size_of_window()},
+    .parameters = {size_of_window(), axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
 The window of voxel p is p - a to p - a + size - 1 in each direction, a = floor((size - 1) / 2); voxels
@@ -60,14 +61,14 @@ As many planes as the window has are held, not the volume. On the host.)",
     .not_finite = {NotFinite::Rule::spread, ""},
     .matlab = "imboxfilt3(V,size) (same; there sizes are odd)",
     .reduction =
-        [](const Call& call) { return of_volume(box_volume(per_axis<int>(call, "size"))); },
+        [](const Call& call) { return of_volume(call, box_volume(per_axis<int>(call, "size"))); },
 }};
 
 const RegisterOperator medfilt3_operator{{
     .name = "medfilt3",
     .help = "median of a cuboid of voxels",
     .category = "volume",
-    .parameters = {size_of_window()},
+    .parameters = {size_of_window(), axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
 The window of voxel p is p - a to p - a + size - 1 in each direction, a = floor((size - 1) / 2), at most
@@ -85,7 +86,7 @@ As many planes as the window has are held, not the volume. On the host.)",
           if (static_cast<double>(size[0]) * size[1] * size[2] > most_voxels) {
             call.fail("size", "a window has at most 65535 voxels");
           }
-          return of_volume(median_volume(size));
+          return of_volume(call, median_volume(size));
         },
 }};
 

@@ -17,9 +17,10 @@ ImageReduction resize_of(const Call& call) {
     scales = per_axis<double>(call, "scale");
   }
   const bool nearest = call.word("method") == "nearest";
-  return of_volume(resize_volume(sizes, scales,
-                                 nearest ? Resample::Method::nearest : Resample::Method::bilinear,
-                                 !nearest && call.word("antialiasing") == "on"));
+  return of_volume(
+      call,
+      resize_volume(sizes, scales, nearest ? Resample::Method::nearest : Resample::Method::bilinear,
+                    !nearest && call.word("antialiasing") == "on"));
 }
 
 const RegisterOperator imresize3_operator{{
@@ -47,7 +48,8 @@ const RegisterOperator imresize3_operator{{
          {.name = "antialiasing",
           .help = "whether the kernel of linear is stretched where the volume becomes smaller",
           .words = {"on", "off"},
-          .fallback = "on"}},
+          .fallback = "on"},
+         axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; the result has as many
 pages as planes. Along each axis as imresize bilinear does: output k lies at (k + 1/2) / scale - 1/2,

@@ -60,7 +60,8 @@ Operator morphology(std::string_view name, std::string_view help, std::string_vi
       .parameters = {{.name = "se",
                       .help = "structuring element: sphere,radius or cuboid,rows,columns,planes",
                       .takes = Takes::element,
-                      .required = true}},
+                      .required = true},
+                     axis_of_planes()},
       .details = common,
       .example = example,
       .accuracy = "exact",
@@ -71,7 +72,7 @@ Operator morphology(std::string_view name, std::string_view help, std::string_vi
 
 template <Morphology3... steps>
 ImageReduction reduction_of(const Call& call) {
-  return of_volume(morphology_volume(element_of(call), {steps...}));
+  return of_volume(call, morphology_volume(element_of(call), {steps...}));
 }
 
 constexpr Morphology3 dilate = Morphology3::dilate, erode = Morphology3::erode;

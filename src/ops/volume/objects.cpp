@@ -32,7 +32,7 @@ const RegisterOperator bwlabeln_operator{{
     .name = "bwlabeln",
     .help = "numbers the connected components of the volume that the pages of a file are",
     .category = "volume",
-    .parameters = {connectivity3()},
+    .parameters = {connectivity3(), axis_of_planes()},
     .one_channel = true,
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
@@ -45,7 +45,8 @@ The runs of voxels of all pages are held, not the pages. On the host.)",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::object},
     .matlab = "bwlabeln(V,conn), labelmatrix(bwconncomp(V,conn)) (same)",
-    .reduction = [](const Call& call) { return of_volume(label_volume(connectivity3_of(call))); },
+    .reduction =
+        [](const Call& call) { return of_volume(call, label_volume(connectivity3_of(call))); },
 }};
 
 // With intensities they are the second channel; see object_table_volume.
@@ -76,7 +77,8 @@ const RegisterOperator regionprops3_operator{{
                     .integer = true,
                     .low = 0,
                     .high = 1,
-                    .fallback = "1"}},
+                    .fallback = "1"},
+                   axis_of_planes()},
     .one_channel = true,
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; one table of all of them.
@@ -96,8 +98,8 @@ its number). On the host.)",
     .lower = with_intensities,
     .reduction =
         [](const Call& call) {
-          return of_volume(object_table_volume(connectivity3_of(call), call.number("origin"),
-                                               call.has("image")));
+          return of_volume(call, object_table_volume(connectivity3_of(call), call.number("origin"),
+                                                     call.has("image")));
         },
 }};
 
@@ -110,7 +112,8 @@ const RegisterOperator bwdist3_operator{{
                     .max_numbers = 3,
                     .low = 1e-6,
                     .high = 1e6,
-                    .fallback = "1"}},
+                    .fallback = "1"},
+                   axis_of_planes()},
     .one_channel = true,
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
@@ -124,7 +127,7 @@ All pages are held, 8 bytes a voxel. On the host.)",
     .matlab = "bwdist(V) (same; MATLAB's has no spacing)",
     .reduction =
         [](const Call& call) {
-          return of_volume(distance_volume(per_axis<double>(call, "spacing")));
+          return of_volume(call, distance_volume(per_axis<double>(call, "spacing")));
         },
 }};
 

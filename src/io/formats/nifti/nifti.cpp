@@ -163,13 +163,24 @@ void read_place(NiftiHeader& out, const Fields& fields, const Layout& at) {
   };
   out.pixel_width = side(1);
   out.pixel_height = side(2);
+  std::vector<MeasuredAxis>& measured = out.info.measured;
   if (out.has_unit && out.pixel_width > 0 && out.pixel_height > 0) {
-    out.info.detail +=
-        ", pixels of " + short_text(out.pixel_width) + " x " + short_text(out.pixel_height) + " mm";
+    measured = {{.name = "x", .unit = "millimeter", .scale = out.pixel_width},
+                {.name = "y", .unit = "millimeter", .scale = out.pixel_height}};
+    const double depth = side(3);
+    if (depth > 0) measured.push_back({.name = "z", .unit = "millimeter", .scale = depth});
   }
-  out.has_place = fields.whole(at.qform, at.code_bytes) > 0 ||
-                  fields.whole(at.sform, at.code_bytes) > 0 ||
-                  (out.info.pages > 1 && out.has_unit && side(3) > 0);
+  const std::int64_t clock = fields.whole(at.units, at.unit_bytes) & 0x38;
+  const double interval = fields.length(at.pixdim, 4);
+  if (clock >= 8 && clock <= 24 && std::isfinite(interval) && interval > 0) {
+    constexpr const char* clocks[] = {"second", "millisecond", "microsecond"};
+    measured.push_back({.name = "t", .unit = clocks[clock / 8 - 1], .scale = interval});
+  }
+  std::erase_if(measured, [&](const MeasuredAxis& axis) {  // of no such pages
+    return (axis.name == "z" || axis.name == "t") && out.info.pages == 1;
+  });
+  out.has_place =
+      fields.whole(at.qform, at.code_bytes) > 0 || fields.whole(at.sform, at.code_bytes) > 0;
 }
 
 std::string text_at(std::string_view head, std::size_t at) {

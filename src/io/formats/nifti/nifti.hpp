@@ -39,7 +39,7 @@ struct NiftiHeader {
   // Of a pixel, in millimetres; 0: not said. has_unit: else only their ratio counts.
   double pixel_width = 0, pixel_height = 0;
   bool has_unit = false;
-  bool has_place = false;  // it says where voxels lie: qform, sform, the distance of planes
+  bool has_place = false;  // it says where voxels lie: qform, sform
   std::string description;
 
   std::int64_t plane_bytes() const { return info.stored.pixels() * voxel_bytes; }

@@ -75,7 +75,7 @@ MetadataRead read_metadata(const MetadataInput& input) {
                    .unit = is_length ? Resolution::Unit::centimetre : Resolution::Unit::none};
   }
   if (!header.description.empty()) out.metadata.comments.push_back(header.description);
-  if (header.has_place) out.lose("where its voxels lie (qform, sform, the distance of planes)");
+  if (header.has_place) out.lose("where its voxels lie (qform, sform)");
   return out;
 }
 

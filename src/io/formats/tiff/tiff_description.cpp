@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "io/formats/tiff/tiff_header.hpp"
+#include "io/picture/numbers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -46,11 +49,21 @@ class ImagejText {
         std::ranges::find_if(lines_, [&](const std::string& one) { return is_of(one, key); });
     return line == lines_.end() ? 0 : number_in(std::string_view(*line).substr(key.size() + 1));
   }
+  // The text behind the key; empty where there is no such line.
+  std::string_view value(std::string_view key) const {
+    const auto line =
+        std::ranges::find_if(lines_, [&](const std::string& one) { return is_of(one, key); });
+    return line == lines_.end() ? std::string_view()
+                                : std::string_view(*line).substr(key.size() + 1);
+  }
   // Without the line where the number is 1.
   void set(std::string_view key, std::int64_t number) {
     if (number == 1) return drop(key);
+    set(key, std::to_string(number));
+  }
+  void set(std::string_view key, const std::string& value) {
     for (std::string& line : lines_) {
-      if (is_of(line, key)) line = std::string(key) + '=' + std::to_string(number);
+      if (is_of(line, key)) line = std::string(key) + '=' + value;
     }
   }
   void drop(std::string_view key) {
@@ -126,6 +139,85 @@ std::vector<PageAxis> ome_axes(std::string_view text, std::int64_t pages) {
   return out;
 }
 
+double real_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+}
+
+// Adds what an axis measures, where both number and unit are known.
+void add_measure(std::vector<MeasuredAxis>& to, std::string_view name, double scale,
+                 const std::string& unit) {
+  if (scale > 0 && std::isfinite(scale) && !unit.empty()) {
+    to.push_back({.name = std::string(name), .unit = unit, .scale = scale});
+  }
+}
+
+std::vector<MeasuredAxis> ome_measures(std::string_view text) {
+  size_t from = 0;
+  const std::string_view pixels = next_tag(text, "<Pixels ", from);
+  if (pixels.empty() || text.substr(from).find("<Pixels ") != text.npos) return {};
+  std::vector<MeasuredAxis> out;
+  const auto add = [&](std::string_view name, const std::string& key, std::string_view usual) {
+    const std::string_view unit = attribute(pixels, key + "Unit");
+    add_measure(out, name, real_in(attribute(pixels, key)),
+                unit_named(unit.empty() ? usual : unit));
+  };
+  add("x", "PhysicalSizeX", "µm");
+  add("y", "PhysicalSizeY", "µm");
+  add("z", "PhysicalSizeZ", "µm");
+  add("t", "TimeIncrement", "s");
+  return out;
+}
+
+std::vector<MeasuredAxis> imagej_measures(std::string_view description, double x, double y) {
+  const ImagejText text(description);
+  std::vector<MeasuredAxis> out;
+  const auto unit = [&](std::string_view key) {
+    const std::string_view own = text.value(key);
+    return unit_named(own.empty() ? text.value("unit") : own);
+  };
+  add_measure(out, "x", 1 / x, unit("unit"));
+  add_measure(out, "y", 1 / y, unit("yunit"));
+  add_measure(out, "z", real_in(text.value("spacing")), unit("zunit"));
+  const std::string_view time = text.value("tunit");
+  add_measure(out, "t", real_in(text.value("finterval")), unit_named(time.empty() ? "sec" : time));
+  return out;
+}
+
+// The line of each axis, the slowest first: the number of pages, and what lies between two.
+struct ImagejAxis {
+  char letter;
+  std::string_view count, step;
+};
+constexpr ImagejAxis imagej_axes[] = {
+    {'t', "frames", "finterval"}, {'z', "slices", "spacing"}, {'c', "channels", ""}};
+
+// Whether ImageJ can say that pages lie so: t, z and c in this order.
+bool are_of_imagej(std::span<const PageAxis> axes) {
+  const auto* next = std::begin(imagej_axes);
+  for (const PageAxis& axis : axes) {
+    next = std::find_if(next, std::end(imagej_axes),
+                        [&](const ImagejAxis& one) { return one.letter == axis.letter; });
+    if (next == std::end(imagej_axes)) return false;
+    ++next;
+  }
+  return !axes.empty();
+}
+
+void set_imagej_axes(ImagejText& text, std::span<const PageAxis> axes) {
+  int wide = 0;
+  for (const ImagejAxis& one : imagej_axes) {
+    const auto axis = std::ranges::find(axes, one.letter, &PageAxis::letter);
+    text.set(one.count, axis == axes.end() ? 1 : axis->count);
+    if (axis == axes.end()) continue;
+    wide += axis->count > 1 ? 1 : 0;
+    const double step = real_in(text.value(one.step)) * axis->step;
+    if (step > 0 && axis->step != 1) text.set(one.step, short_text(step));
+  }
+  if (wide < 2) text.drop("hyperstack");
+}
+
 constexpr std::string_view dimensions[] = {"channels", "slices", "frames"};
 
 std::int64_t imagej_planes(std::string_view description, const TiffLayout& l) {
@@ -143,8 +235,13 @@ std::int64_t imagej_planes(std::string_view description, const TiffLayout& l) {
 }
 
 std::string imagej_of_pages(std::string_view description, std::int64_t pages,
-                            std::vector<std::string>& lost) {
+                            std::span<const PageAxis> axes, std::vector<std::string>& lost) {
   ImagejText text(description);
+  if (are_of_imagej(axes)) {
+    text.set("images", pages);
+    set_imagej_axes(text, axes);
+    return text.text();
+  }
   std::vector<std::string_view> used;
   std::string names;
   for (const std::string_view key : dimensions) {
@@ -258,9 +355,7 @@ std::vector<PageAxis> described_axes(std::string_view description, std::int64_t 
   const ImagejText text(description);
   std::vector<PageAxis> out;
   std::int64_t count = 1;
-  constexpr std::pair<char, std::string_view> axes[] = {
-      {'t', "frames"}, {'z', "slices"}, {'c', "channels"}};
-  for (const auto& [letter, key] : axes) {
+  for (const auto& [letter, key, step] : imagej_axes) {
     const std::int64_t along = std::max<std::int64_t>(1, text.number(key));
     count = product(count, along);
     if (along > 1 && along <= pages) out.push_back({letter, static_cast<int>(along)});
@@ -268,11 +363,27 @@ std::vector<PageAxis> described_axes(std::string_view description, std::int64_t 
   return count == pages ? out : std::vector<PageAxis>();
 }
 
+std::vector<MeasuredAxis> described_measures(std::string_view description, double x_resolution,
+                                             double y_resolution) {
+  if (is_ome(description)) return ome_measures(description);
+  if (!is_imagej(description)) return {};
+  return imagej_measures(description, x_resolution, y_resolution);
+}
+
+int described_series(std::string_view description) {
+  if (!is_ome(description)) return 1;
+  int count = 0;
+  for (size_t from = 0; !next_tag(description, "<Pixels ", from).empty(); ++count) {
+  }
+  return std::max(count, 1);
+}
+
 std::string description_of_pages(std::string description, const TiffLayout& layout,
-                                 std::int64_t pages, std::vector<std::string>& lost) {
+                                 std::int64_t pages, std::span<const PageAxis> axes,
+                                 std::vector<std::string>& lost) {
   const std::int64_t described = described_planes(description, layout);
   if (is_imagej(description)) {
-    return pages == described ? description : imagej_of_pages(description, pages, lost);
+    return pages == described ? description : imagej_of_pages(description, pages, axes, lost);
   }
   const auto shape = shape_in(description);
   if (!shape) return description;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,16 @@ std::int64_t described_planes(std::string_view description, const TiffLayout& la
 // The axes of so many pages of a whole file, by ImageJ's description or OME-XML; none where it says
 // nothing of them, or something else.
 std::vector<PageAxis> described_axes(std::string_view description, std::int64_t pages);
+// What axes of them, and x and y, measure by the same. x_resolution, y_resolution: pixels for each
+// of ImageJ's units, of the file's own fields; 0: it has none.
+std::vector<MeasuredAxis> described_measures(std::string_view description, double x_resolution,
+                                             double y_resolution);
+// How many pictures OME-XML describes; 1 for other descriptions.
+int described_series(std::string_view description);
 // The description for a file with `pages` of these planes, one directory each. Adds to `lost` the
-// names of dimensions that these pages no longer have.
+// names of dimensions that these pages no longer have. axes: along which they lie; none: not known.
 std::string description_of_pages(std::string description, const TiffLayout& layout,
-                                 std::int64_t pages, std::vector<std::string>& lost);
+                                 std::int64_t pages, std::span<const PageAxis> axes,
+                                 std::vector<std::string>& lost);
 
 }  // namespace impipe::io

@@ -103,15 +103,18 @@ ImageInfo info_of(const TiffHeader& header) {
   info.orientation = said.value();
   info.pages = header.pages;
   info.axes = header.axes;
+  info.measured = header.measured;
   info.blocks = format_of_blocks(l);
   info.lossy = l.compression == 7 && !l.is_gray();
-  info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
-                (l.numbers == tiff_signed ? " signed"
-                 : l.is_palette()         ? " palette"
-                 : l.is_cmyk()            ? " CMYK"
-                 : l.is_ycbcr()           ? " YCbCr"
-                                          : "") +
-                read_packing(header, info);
+  info.detail =
+      depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
+      (l.numbers == tiff_signed ? " signed"
+       : l.is_palette()         ? " palette"
+       : l.is_cmyk()            ? " CMYK"
+       : l.is_ycbcr()           ? " YCbCr"
+                                : "") +
+      read_packing(header, info) +
+      (header.series > 1 ? ", " + std::to_string(header.series) + " series (OME-XML)" : "");
   const auto usable = [](Size size) {
     return size.width >= 0 && size.height >= 0 && size.width <= max_side && size.height <= max_side;
   };

@@ -40,9 +40,20 @@ struct Directory {
   bool has_children = false;  // sub-directories: a raw photo keeps its pixels there
   bool says_orientation = false;
   TiffEntry description;
+  double x_resolution = 0, y_resolution = 0;
   std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
   std::int64_t next = 0;                       // where the next directory begins
 };
+
+// Of one value; 0 where it is none.
+double rational_of(const TiffEntry& entry) {
+  constexpr std::uint64_t rational = 5;
+  if (entry.type != rational || entry.values.size() < 8) return 0;
+  const auto part = [&](size_t at) {
+    return static_cast<double>(number_at(entry.values, at, 4, entry.big_endian));
+  };
+  return part(4) > 0 ? part(0) / part(4) : 0;
+}
 
 // Takes what a tag says of where and how the pixels are stored; false for other tags.
 bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
@@ -61,6 +72,13 @@ bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
   }
 }
 
+// The same of pixels for each unit of length.
+bool read_resolution(Directory& directory, std::uint64_t tag, const TiffEntry& entry) {
+  if (tag == 282) directory.x_resolution = rational_of(entry);
+  if (tag == 283) directory.y_resolution = rational_of(entry);
+  return tag == 282 || tag == 283;
+}
+
 Directory read_directory(const ByteSource& source, const TiffOrder& order, std::int64_t begin) {
   Directory out;
   TiffStorage& s = out.storage;
@@ -77,7 +95,7 @@ Directory read_directory(const ByteSource& source, const TiffOrder& order, std::
     const auto number = [&](std::uint64_t& to) { to = entry.at(); };
     const auto side = [&](std::int64_t& to) { to = static_cast<std::int64_t>(entry.at()); };
     if (entry.offset >= 0) values.push_back(entry.offset);
-    if (read_storage(s, tag, entry)) return;
+    if (read_storage(s, tag, entry) || read_resolution(out, tag, entry)) return;
     switch (tag) {
       case 254: out.is_page = (entry.at() & 5) == 0; break;  // bit 0: reduced, bit 2: a mask
       case 255: out.is_page = out.is_page && entry.at() != 2; break;  // its elder: 2 is reduced
@@ -234,7 +252,8 @@ struct Chain {
   std::optional<std::int64_t> reduced;  // the first directory that is no page
   int directories = 0;
   bool has_children = false;
-  std::string description;  // of the first page
+  std::string description;                    // of the first page
+  double x_resolution = 0, y_resolution = 0;  // likewise
 };
 
 void read_description(Directory& directory, const ByteSource& source) {
@@ -269,7 +288,11 @@ Chain read_chain(const ByteSource& source) {
       if (out.pages.empty() || !describes_whole_file(directory.description.values)) {
         read_description(directory, source);
       }
-      if (out.pages.empty()) out.description = directory.storage.description;
+      if (out.pages.empty()) {
+        out.description = directory.storage.description;
+        out.x_resolution = directory.x_resolution;
+        out.y_resolution = directory.y_resolution;
+      }
       const bool claims = directory.storage.claims_planes();
       out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffStorage{}});
     } else if (!out.reduced) {
@@ -301,6 +324,8 @@ TiffPages find_tiff_pages(const ByteSource& source) {
   out.count = static_cast<int>(count);
   if (out.count > 0) {
     out.axes = described_axes(chain.description, count);
+    out.measured = described_measures(chain.description, chain.x_resolution, chain.y_resolution);
+    out.series = described_series(chain.description);
     out.others = chain.directories - static_cast<int>(chain.pages.size());
     return out;
   }
@@ -331,6 +356,8 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
                     .page = page,
                     .pages = known->count,
                     .axes = known->axes,
+                    .measured = known->measured,
+                    .series = known->series,
                     .plane = page - run.first,
                     .planes = run.planes,
                     .others = known->others,

@@ -70,9 +70,11 @@ struct TiffPages {
   };
   std::vector<Run> runs;
   int count = 0;
-  std::vector<PageAxis> axes;  // see ImageInfo
-  int others = 0;              // reduced images and masks
-  bool has_children = false;   // pictures in sub-directories
+  std::vector<PageAxis> axes;          // see ImageInfo
+  std::vector<MeasuredAxis> measured;  // see ImageInfo
+  int series = 1;                      // pictures that OME-XML describes
+  int others = 0;                      // reduced images and masks
+  bool has_children = false;           // pictures in sub-directories
 };
 
 struct TiffHeader {
@@ -81,9 +83,11 @@ struct TiffHeader {
   std::int64_t directory = 0;  // where the directory of the picture begins
   int page = 0, pages = 1;
   std::vector<PageAxis> axes;  // of the pages
-  int plane = 0;               // of the directory's planes
-  TiffPlanes planes;           // of the directory
-  int others = 0;              // as in TiffPages
+  std::vector<MeasuredAxis> measured;
+  int series = 1;     // as in TiffPages
+  int plane = 0;      // of the directory's planes
+  TiffPlanes planes;  // of the directory
+  int others = 0;     // as in TiffPages
   bool has_children = false;
   bool says_orientation = false;  // the layout's has a tag
   std::string xmp;                // its packet

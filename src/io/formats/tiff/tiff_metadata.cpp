@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "io/bytes/tiff_fields.hpp"
+#include "io/formats/tiff/ome_xml.hpp"
 #include "io/formats/tiff/tiff_description.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/metadata/exif.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/photoshop.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/metadata/xmp.hpp"
 
 namespace impipe::io {
@@ -109,8 +111,9 @@ bool is_ome_xml(std::string_view description) {
 }
 
 // What the ImageDescription says of pages, made true of those that are written together.
-void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+void describe_pages(TiffFields& fields, const TiffHeader& header, const MetadataInput& input,
                     MetadataRead& out) {
+  const std::span<const int> together = input.pages_together;
   TiffField* field = field_of(fields, image_description);
   if (field == nullptr) return;
   const std::string text = field->value.substr(0, field->value.find('\0'));
@@ -126,7 +129,7 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<cons
   const auto count = std::ranges::count_if(together, is_described);
   const std::int64_t written = describes_whole_file(text) ? all : std::max<std::int64_t>(1, count);
   std::vector<std::string> lost;
-  std::string now = description_of_pages(text, header.layout, written, lost);
+  std::string now = description_of_pages(text, header.layout, written, input.axes, lost);
   if (now != text) *field = text_field(image_description, ascii_type, now + '\0');
   if (described != written && std::erase_if(fields, is_imagej_metadata) > 0) {
     lost.emplace_back("ImageJ's labels and overlays");
@@ -137,7 +140,7 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, std::span<cons
 // Of the pages that are written together the header's is one. What the directory of several planes
 // says of them goes to the first of these; MetaMorph's tags would say of any result that its planes
 // follow one directory.
-void follow_pages(TiffFields& fields, const TiffHeader& header, std::span<const int> together,
+void follow_pages(TiffFields& fields, const TiffHeader& header, const MetadataInput& input,
                   MetadataRead& out) {
   const auto is_metamorph = [](const TiffField& field) {
     return field.tag >= metamorph_first && field.tag <= metamorph_last;
@@ -150,12 +153,12 @@ void follow_pages(TiffFields& fields, const TiffHeader& header, std::span<const 
              " planes that " + planes.claimant + " claims");
   }
   const auto is_before = [&](int page) { return page >= first && page < header.page; };
-  if (std::ranges::any_of(together, is_before)) {
+  if (std::ranges::any_of(input.pages_together, is_before)) {
     std::erase_if(fields, [](const TiffField& field) {
       return field.tag == image_description || is_imagej_metadata(field);
     });
   }
-  describe_pages(fields, header, together, out);
+  describe_pages(fields, header, input, out);
 }
 
 // What metadata becomes as fields of the picture's directory, EXIF's aside.
@@ -227,7 +230,7 @@ MetadataRead read_tiff_metadata(const MetadataInput& input) {
   if (!block.empty() && iptc_of(resources).empty()) resources += resources_of_iptc(block);
   m.photoshop = bytes_of_text(resources);
   taken(fields, orientation);
-  follow_pages(fields, header, input.pages_together, out);
+  follow_pages(fields, header, input, out);
   const bool only_resolution = std::ranges::all_of(fields, is_resolution);
   if (fields.empty()) return out;
   const std::string exif = tiff_block(order.big_endian, std::move(fields));
@@ -265,6 +268,23 @@ TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, L
   return out;
 }
 
+// Says along which axes pages lie where no description does.
+static void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
+                          Lost& lost) {
+  const TiffField* described = field_of(fields, image_description);
+  const std::string_view before = described == nullptr ? std::string_view() : described->value;
+  if (is_ome_xml(before) || describes_whole_file(before)) return;
+  // Without a word pages follow each other, as planes do.
+  const bool is_plain = metadata.pages.size() == 1 && metadata.pages.front().letter == 'z' &&
+                        axis_named(metadata.measured, "z") == nullptr;
+  if (is_plain) return;
+  const bool is_new = before.empty() && !metadata.pages.empty();
+  const std::string xml =
+      is_new ? ome_xml(read_tiff(file).layout, metadata.pages, measured_of_result(metadata)) : "";
+  if (xml.empty()) return name_axes(metadata.pages, metadata.measured, lost);
+  fields.push_back(text_field(image_description, ascii_type, xml + '\0'));
+}
+
 void add_fields(TiffFields& written, TiffFields more) {
   std::erase_if(more,
                 [&](const TiffField& field) { return field_of(written, field.tag) != nullptr; });
@@ -281,6 +301,7 @@ Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFi
   TiffDirectory written =
       read_fields(source, order, order.first, [](std::uint16_t) { return true; });
   TiffAdditions more = tiff_additions(ready, order, lost);
+  describe_axes(more.fields, ready, source, lost);
   if (more.fields.empty()) return file;
   std::string head = std::move(more.front);
   if (order.big_tiff) head = text_of(file).substr(0, big_head_bytes);

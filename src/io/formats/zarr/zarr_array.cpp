@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,15 @@ std::uint64_t bits_of(double number, int bytes) {
   fail("damaged Zarr: fill_value ", number, " is no float16");
 }
 
+// Whether a type of whole numbers or of truth values holds a number.
+bool holds(const ArrayType& type, const Json& number) {
+  const int bits = type.kind == 'b' ? 1 : 8 * type.bytes - (type.kind == 'i' ? 1 : 0);
+  if (!number.is_number_unsigned()) {
+    return type.kind == 'i' && number.get<std::int64_t>() >> bits == -1;
+  }
+  return bits == 64 || number.get<std::uint64_t>() >> bits == 0;
+}
+
 // The item that fill_value stands for.
 std::string fill_in(const Json& value, const ArrayType& type) {
   const auto item = [&](std::uint64_t bits) {
@@ -98,13 +108,17 @@ std::string fill_in(const Json& value, const ArrayType& type) {
     if (text == "NaN") return item(bits_of(std::nan(""), type.bytes));
     if (text == "Infinity") return item(bits_of(INFINITY, type.bytes));
     if (text == "-Infinity") return item(bits_of(-INFINITY, type.bytes));
-    if (text.starts_with("0x") && text.size() == 2 + 2 * static_cast<std::size_t>(type.bytes)) {
-      return item(std::stoull(text.substr(2), nullptr, 16));
+    const char* const end = text.data() + text.size();
+    std::uint64_t bits = 0;
+    if (text.starts_with("0x") && text.size() == 2 + 2 * static_cast<std::size_t>(type.bytes) &&
+        std::from_chars(text.data() + 2, end, bits, 16).ptr == end) {
+      return item(bits);
     }
+  } else if (value.is_number_integer() && holds(type, value)) {
+    return item(static_cast<std::uint64_t>(value.get<std::int64_t>()));
+  } else if (value.is_number() && value == 0) {
+    return item(0);
   }
-  if (value.is_number_unsigned()) return item(value.get<std::uint64_t>());
-  if (value.is_number_integer()) return item(static_cast<std::uint64_t>(value.get<std::int64_t>()));
-  if (value.is_number() && value == 0) return item(0);
   fail("damaged Zarr: fill_value ", shown(value), " is none of its numbers");
 }
 
@@ -131,7 +145,7 @@ std::vector<int> plain_order(std::size_t rank) {
 void transpose(std::vector<int>& order, const Json& by) {
   const std::vector<int> before = order;
   if (by == "F") std::ranges::reverse(order);
-  if (by.is_string()) return;
+  if (by == "F" || by == "C") return;
   std::vector<bool> seen(order.size());
   if (!by.is_array() || by.size() != order.size()) fail("damaged Zarr: an order of ", shown(by));
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -210,8 +224,15 @@ ZarrArray array_of_2(const Json& of) {
   out.type = type_in(member(of, "dtype"));
   out.fill = fill_in(member(of, "fill_value"), out.type);
   out.order = plain_order(out.shape.size());
-  transpose(out.order, member(of, "order").is_string() ? member(of, "order") : Json("C"));
-  if (text_in(of, "dimension_separator") == "/") out.separator = '/';
+  const Json &order = member(of, "order"), &separator = member(of, "dimension_separator");
+  if (!order.is_null() && order != "C" && order != "F") {
+    fail("damaged Zarr: an order of ", shown(order));
+  }
+  transpose(out.order, order.is_null() ? Json("C") : order);
+  if (!separator.is_null() && separator != "/" && separator != ".") {
+    fail("damaged Zarr: a dimension_separator ", shown(separator));
+  }
+  if (separator == "/") out.separator = '/';
   const Json& filters = member(of, "filters");
   if (filters.is_array() && !filters.empty()) {
     fail_packed("the filter '" + text_in(filters.front(), "id") + "'");
@@ -274,13 +295,13 @@ class Reader {
   // What lies in a folder, "" or "0/"; none: nothing of Zarr.
   std::optional<Node> node(const std::string& folder) {
     Node out;
-    if (const Json all = document(folder + "zarr.json"); !all.is_null()) {
+    if (const Json all = document(folder + "zarr.json", 3); !all.is_null()) {
       out.attributes = member(all, "attributes");
       if (text_in(all, "node_type") == "array") out.array = array_of_3(all);
     } else {
-      const Json array = document(folder + ".zarray");
+      const Json array = document(folder + ".zarray", 2);
       out.attributes = document(folder + ".zattrs");
-      const bool is_group = !document(folder + ".zgroup").is_null();
+      const bool is_group = !document(folder + ".zgroup", 2).is_null();
       if (!is_group && array.is_null() && out.attributes.is_null()) return {};
       if (!array.is_null()) out.array = array_of_2(array);
       for (const Json& name : member(out.attributes, "_ARRAY_DIMENSIONS")) {
@@ -297,12 +318,17 @@ class Reader {
   std::vector<std::string> documents;
 
  private:
-  Json document(const std::string& key) {
+  // version: that it says it is of; 0: it says none.
+  Json document(const std::string& key, int version = 0) {
     const std::optional<std::string> text = read_(key);
     if (!text) return none;
     documents.push_back(key);
     Json out = is_deep(*text) ? none : Json::parse(*text, nullptr, false);
     if (!out.is_object()) fail("damaged Zarr: ", key, " is no object of JSON");
+    const Json& said = member(out, "zarr_format");
+    if (version != 0 && said != version) {
+      fail("damaged Zarr: ", key, " has zarr_format ", shown(said), ", which is ", version);
+    }
     return out;
   }
 
@@ -328,15 +354,19 @@ std::string folder_of(const Json& dataset) {
 std::vector<double> numbers_of(const Json& of, const char* kind, std::size_t rank) {
   for (const Json& one : member(of, "coordinateTransformations")) {
     const Json& list = member(one, kind);
-    if (text_in(one, "type") != kind || !list.is_array() || list.size() != rank) continue;
+    if (text_in(one, "type") != kind || (list.is_null() && one.contains("path"))) continue;
+    if (!list.is_array() || list.size() != rank) {
+      fail("damaged Zarr: a ", kind, " that has not ", rank, " numbers");
+    }
     std::vector<double> out;
     for (const Json& number : list) {
-      out.push_back(number.is_number() ? number.get<double>() : std::nan(""));
+      const double value = number.is_number() ? number.get<double>() : std::nan("");
+      if (!std::isfinite(value) || (value <= 0 && std::string_view(kind) == "scale")) {
+        fail("damaged Zarr: a ", kind, " of ", shown(number));
+      }
+      out.push_back(value);
     }
-    const bool is_scale = std::string_view(kind) == "scale";
-    const bool good = std::ranges::all_of(
-        out, [&](double number) { return std::isfinite(number) && (number > 0 || !is_scale); });
-    if (good) return out;
+    return out;
   }
   return {};
 }
@@ -357,7 +387,7 @@ void read_multiscale(ZarrImage& out, const Json& multiscale) {
     const std::vector<double> scale = numbers_of(of, "scale", rank),
                               translation = numbers_of(of, "translation", rank);
     for (std::size_t i = 0; i < rank; ++i) {
-      ZarrStorage::Axis& axis = out.axes[i];
+      MeasuredAxis& axis = out.axes[i];
       const double by = scale.empty() ? 1 : scale[i];
       axis.scale *= by;
       axis.translation = axis.translation * by + (translation.empty() ? 0 : translation[i]);
@@ -412,7 +442,7 @@ std::string text_of_shape(const std::vector<std::int64_t>& shape) {
 // A letter for each dimension: by their names, by --axes, or guessed.
 std::string letters_of(ZarrImage& image, const std::string& given) {
   std::string letters;
-  for (const ZarrStorage::Axis& axis : image.axes) letters += letter_of(axis.name);
+  for (const MeasuredAxis& axis : image.axes) letters += letter_of(axis.name);
   if (std::ranges::count(letters, 'X') == 1 && std::ranges::count(letters, 'Y') == 1) {
     return letters;
   }
@@ -465,6 +495,23 @@ void set_dimensions(ZarrImage& image, const std::string& letters, bool has_colou
   image.info.pages = static_cast<int>(pages);
 }
 
+// What the axes of a picture and of its pages measure, where the metadata say so of any.
+void name_measures(ZarrImage& image) {
+  std::vector<int> dimensions = image.pages;
+  dimensions.insert(dimensions.end(), {image.y, image.x});
+  bool any = false;
+  for (const int dimension : dimensions) {
+    MeasuredAxis axis = image.axes[static_cast<std::size_t>(dimension)];
+    any = any || axis.scale != 1 || axis.translation != 0 || !axis.unit.empty();
+    axis.name = dimension == image.x ? "x"
+                : dimension == image.y
+                    ? "y"
+                    : std::string(1, static_cast<char>(letter_of(axis.name) + 32));
+    image.info.measured.push_back(std::move(axis));
+  }
+  if (!any) image.info.measured.clear();
+}
+
 void set_info(ZarrImage& image) {
   const ZarrArray& array = image.array;
   ImageInfo& info = image.info;
@@ -491,6 +538,7 @@ void set_info(ZarrImage& image) {
   for (std::size_t i = 0; i < array.chunk.size(); ++i) {
     if (static_cast<int>(i) != image.x) info.tile.height *= array.chunk[i];
   }
+  name_measures(image);
   info.detail = depth_text(array.type) + ", chunks of " +
                 std::to_string(side(array.chunk, image.x)) + "x" +
                 std::to_string(side(array.chunk, image.y)) + (array.shards ? " in shards" : "") +
@@ -571,6 +619,32 @@ auto with_found(const ReadZarrKey& read, Use use) {
 
 ZarrImage zarr_image(const ReadZarrKey& read, const std::string& axes) {
   return with_found(read, [&](Found found, Reader&) { return image_of(std::move(found), axes); });
+}
+
+std::string zarr_of_level(const std::string& document, const std::string& level) {
+  if (is_deep(document)) return {};
+  Json all = Json::parse(document, nullptr, false);
+  if (!all.is_object()) return {};
+  Json* attributes = &all;
+  for (const char* name : {"attributes", "ome"}) {
+    if (attributes->contains(name) && (*attributes)[name].is_object()) {
+      attributes = &(*attributes)[name];
+    }
+  }
+  const Json& multiscales = member(*attributes, "multiscales");
+  if (!multiscales.is_array()) return {};
+  for (const Json& multiscale : multiscales) {
+    const Json& datasets = member(multiscale, "datasets");
+    if (!datasets.is_array()) continue;
+    for (const Json& dataset : datasets) {
+      if (text_in(dataset, "path") != level) continue;
+      Json one = multiscale;
+      one["datasets"] = Json::array({dataset});
+      (*attributes)["multiscales"] = Json::array({std::move(one)});
+      return all.dump();
+    }
+  }
+  return {};
 }
 
 ZarrFiles zarr_files(const ReadZarrKey& read) {

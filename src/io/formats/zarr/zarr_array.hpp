@@ -56,9 +56,9 @@ struct ZarrArray {
 // An array whose dimensions are known: what is read of a Zarr.
 struct ZarrImage {
   ZarrArray array;
-  std::vector<ZarrStorage::Axis> axes;  // of the dimensions
-  int x = -1, y = -1, channel = -1;     // the dimensions that are those; -1: none
-  std::vector<int> pages;               // the others
+  std::vector<MeasuredAxis> axes;    // of the dimensions
+  int x = -1, y = -1, channel = -1;  // the dimensions that are those; -1: none
+  std::vector<int> pages;            // the others
   ImageInfo info;
   std::vector<std::string> lost;  // what else it says
 };
@@ -73,6 +73,10 @@ struct ZarrFiles {
   std::string chunks;                  // the folder of chunks, "" or "0/"
 };
 ZarrFiles zarr_files(const ReadZarrKey& read);
+
+// The document of a pyramid (.zattrs, zarr.json) as one of this array of its alone; empty where it
+// has none of such a path.
+std::string zarr_of_level(const std::string& document, const std::string& level);
 
 // The documents of a Zarr are not larger.
 inline constexpr std::int64_t max_zarr_document = std::int64_t{16} << 20;

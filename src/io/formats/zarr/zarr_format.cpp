@@ -17,11 +17,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// By the name of the first file, which writers begin with the documents.
+// Whether a Zarr may have such a file: a document, or a chunk, "0/c/1/2" or "0.1".
+bool is_zarr_key(std::string_view name) {
+  return is_zarr_document(name) ||
+         (!name.empty() && name.find_first_not_of("0123456789./c") == name.npos);
+}
+
+// By the name of the first file, which folders may come before.
 bool sniff(std::string_view head) {
-  return head.starts_with(std::string_view("PK\3\4", 4)) &&
-         is_zarr_document(head.substr(std::min<std::size_t>(head.size(), 30),
-                                      static_cast<std::size_t>(little_at(head, 26, 2))));
+  constexpr std::size_t header_bytes = 30;
+  while (head.size() > header_bytes && head.starts_with(std::string_view("PK\3\4", 4))) {
+    const auto name_bytes = static_cast<std::size_t>(little_at(head, 26, 2));
+    const std::string_view name = head.substr(header_bytes, name_bytes);
+    if (!name.ends_with('/')) return is_zarr_key(name);
+    if (!is_zarr_key(name) || little_at(head, 22, 4) != 0) return false;
+    const std::size_t all = header_bytes + name_bytes + little_at(head, 28, 2);
+    if (all + header_bytes >= head.size()) return true;
+    head.remove_prefix(all);
+  }
+  return false;
 }
 
 ImageInfo header(const HeaderInput& input) {
@@ -35,26 +49,15 @@ ImageInfo header(const HeaderInput& input) {
   return info;
 }
 
-// Metres of a unit; 0: it is none of length.
-double metres_of(std::string_view unit) {
-  static constexpr std::pair<std::string_view, double> units[] = {
-      {"micrometer", 1e-6}, {"nanometer", 1e-9}, {"millimeter", 1e-3}, {"centimeter", 1e-2},
-      {"meter", 1},         {"angstrom", 1e-10}, {"inch", 0.0254},     {"kilometer", 1e3}};
-  for (const auto& [name, metres] : units) {
-    if (unit == name) return metres;
-  }
-  return 0;
-}
-
 MetadataRead read_metadata(const MetadataInput& input) {
   const ZarrImage& zarr = *input.info.zarr;
   MetadataRead out;
   for (const std::string& name : zarr.lost) out.lose(name);
-  ZarrStorage storage{.axes = zarr.axes, .version = zarr.array.version};
+  ZarrStorage storage{.version = zarr.array.version};
   const auto along = [&](int dimension) { return static_cast<std::size_t>(dimension); };
   storage.chunk = std::max(zarr.array.chunk[along(zarr.x)], zarr.array.chunk[along(zarr.y)]);
   out.metadata.zarr = std::make_shared<const ZarrStorage>(std::move(storage));
-  const ZarrStorage::Axis &x = zarr.axes[along(zarr.x)], &y = zarr.axes[along(zarr.y)];
+  const MeasuredAxis &x = zarr.axes[along(zarr.x)], &y = zarr.axes[along(zarr.y)];
   const double metres = metres_of(x.unit);
   if (metres > 0 && x.unit == y.unit) {
     constexpr double centimetre = 0.01;
@@ -67,26 +70,9 @@ MetadataRead read_metadata(const MetadataInput& input) {
   return out;
 }
 
-// What other formats do not say.
-void name_storage(const Metadata& metadata, Lost& lost) {
-  if (!metadata.zarr) return;
-  for (const ZarrStorage::Axis& axis : metadata.zarr->axes) {
-    const bool is_in_plane = axis.name == "x" || axis.name == "y";
-    if ((axis.scale != 1 && !is_in_plane) || axis.translation != 0) {
-      lost.emplace_back("where pixels lie along " + axis.name);
-    }
-  }
-}
-
-const ZarrStorage::Axis* axis_of(const ZarrStorage* storage, std::string_view name) {
-  if (storage == nullptr) return nullptr;
-  const auto found = std::ranges::find(storage->axes, name, &ZarrStorage::Axis::name);
-  return found == storage->axes.end() ? nullptr : &*found;
-}
-
 // The axes of a plane: their units, and where its pixels lie.
 struct PlaneAxes {
-  ZarrStorage::Axis y{.name = "y"}, x{.name = "x"};
+  MeasuredAxis y{.name = "y"}, x{.name = "x"};
 };
 PlaneAxes axes_of_plane(const Metadata& metadata, Lost& lost) {
   PlaneAxes out;
@@ -94,8 +80,11 @@ PlaneAxes axes_of_plane(const Metadata& metadata, Lost& lost) {
   followed.resolution = metadata.resolution;
   followed.change = metadata.change;
   follow_resolution(followed, lost);
-  const ZarrStorage::Axis *x = axis_of(metadata.zarr.get(), "x"),
-                          *y = axis_of(metadata.zarr.get(), "y");
+  const std::vector<MeasuredAxis> measured = measured_of_result(metadata);
+  const MeasuredAxis *x = axis_named(measured, "x"), *y = axis_named(measured, "y");
+  if (x != nullptr && y != nullptr) return {*y, *x};
+  x = axis_named(metadata.measured, "x");
+  y = axis_named(metadata.measured, "y");
   if (followed.resolution) {
     const Resolution& r = *followed.resolution;
     const bool has_unit = r.unit != Resolution::Unit::none;
@@ -105,16 +94,7 @@ PlaneAxes axes_of_plane(const Metadata& metadata, Lost& lost) {
     out.x.scale = 1 / (r.x * metres);
     out.y.scale = 1 / (r.y * metres);
   }
-  if (x == nullptr || y == nullptr) return out;
-  const PixelChange& change = metadata.change;
-  if (change.is_straight() || change.is_transposed()) {  // by the numbers of the file itself
-    out.x.scale = (change.is_straight() ? x : y)->scale / change.scale_x();
-    out.y.scale = (change.is_straight() ? y : x)->scale / change.scale_y();
-  }
-  if (change.is_straight()) {
-    out.x.translation = x->translation + x->scale * change.place->c;
-    out.y.translation = y->translation + y->scale * change.place->f;
-  } else if (x->translation != 0 || y->translation != 0) {
+  if (x != nullptr && y != nullptr && (x->translation != 0 || y->translation != 0)) {
     lost.emplace_back("where pixels lie along x and y");
   }
   return out;
@@ -194,7 +174,7 @@ class Documents {
   Json root_attributes() const {
     Json axes = Json::array();
     if (has_channels()) axes.push_back({{"name", "c"}, {"type", "channel"}});
-    for (const ZarrStorage::Axis* axis : {&axes_.y, &axes_.x}) {
+    for (const MeasuredAxis* axis : {&axes_.y, &axes_.x}) {
       Json one{{"name", axis->name}, {"type", "space"}};
       if (!axis->unit.empty()) one["unit"] = axis->unit;
       axes.push_back(std::move(one));
@@ -205,7 +185,7 @@ class Documents {
     for (std::size_t i = 0; i < levels; ++i, by *= 2) {
       // The middle of the pixels that are one here.
       const double middle = how_.zarr_means ? (by - 1) / 2 : 0;
-      const auto first = [&](const ZarrStorage::Axis& axis) {
+      const auto first = [&](const MeasuredAxis& axis) {
         return axis.translation + axis.scale * middle;
       };
       datasets.push_back(
@@ -373,7 +353,8 @@ class Layout {
 // The documents of one page as those of all.
 class Joined {
  public:
-  Joined(const Layout& layout, const ZarrStorage* storage) : layout_(layout), storage_(storage) {}
+  Joined(const Layout& layout, std::span<const MeasuredAxis> measured)
+      : layout_(layout), measured_(measured) {}
 
   Json document(Json of) const {
     const auto spread = [&](Json& list, auto of_page) { list = layout_.all(list, of_page); };
@@ -395,8 +376,8 @@ class Joined {
  private:
   void set_pyramid(Json& pyramid) const {
     const auto known = [&](const PageAxis& axis) {
-      const ZarrStorage::Axis* found = axis_of(storage_, std::string_view(&axis.letter, 1));
-      return found != nullptr ? *found : ZarrStorage::Axis{};
+      const MeasuredAxis* found = axis_named(measured_, std::string_view(&axis.letter, 1));
+      return found != nullptr ? *found : MeasuredAxis{};
     };
     pyramid["axes"] = layout_.all(pyramid["axes"], [&](const PageAxis& axis) {
       Json out{{"name", std::string(1, axis.letter)},
@@ -417,7 +398,7 @@ class Joined {
   }
 
   const Layout& layout_;
-  const ZarrStorage* storage_;
+  std::span<const MeasuredAxis> measured_;
 };
 
 Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
@@ -428,14 +409,14 @@ Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&,
 }  // namespace
 
 Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
-                      const ZarrStorage* storage) {
+                      std::span<const MeasuredAxis> measured) {
   const ZipReader first{ByteSource(pages.front())};
   const auto reader_of = [](const ZipReader& zip) {
     return [&zip](const std::string& key) { return zip.read(key, max_zarr_document); };
   };
   const ZarrImage image = zarr_image(reader_of(first), "");
   const Layout layout(axes, std::ssize(pages), image.axes.size() == 3);
-  const Joined joined(layout, storage);
+  const Joined joined(layout, measured);
   ZipWriter zip;
   for (const char* root : {"zarr.json", ".zgroup", ".zattrs"}) {
     const auto text = first.read(root, max_zarr_document);
@@ -474,7 +455,6 @@ const FormatTraits zarr_format{
     .encode = encode,
     .read_metadata = read_metadata,
     .with_metadata = write_metadata,
-    .name_storage = name_storage,
 };
 
 }  // namespace impipe::io

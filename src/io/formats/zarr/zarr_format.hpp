@@ -12,6 +12,6 @@ namespace impipe::io {
 // One Zarr of the pages, each a Zarr of its own, along these axes; without axes that count as many
 // they lie along z. Throws Error where pages differ.
 Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
-                      const ZarrStorage* storage);
+                      std::span<const MeasuredAxis> measured);
 
 }  // namespace impipe::io

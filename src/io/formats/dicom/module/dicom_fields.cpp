@@ -175,7 +175,7 @@ void read_type(DicomPixels& out, const Fields& fields, bool wide_palette) {
   }
 }
 
-std::string detail_of(const DicomPixels& p, const Fields& fields) {
+std::string detail_of(const DicomPixels& p) {
   std::string text = depth_text(p.stored);
   if (p.is_signed) text += " signed";
   text += ", " + p.photometric;
@@ -184,9 +184,6 @@ std::string detail_of(const DicomPixels& p, const Fields& fields) {
   if (p.info.window) {
     text +=
         ", window " + short_text(p.info.window->centre) + "," + short_text(p.info.window->width);
-  }
-  if (const auto spacing = spacing_of(fields)) {
-    text += ", pixels of " + short_text((*spacing)[1]) + " x " + short_text((*spacing)[0]) + " mm";
   }
   return text;
 }
@@ -212,6 +209,16 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
   info.page = page;
   const bool is_time = fields.has(0x00181063) || fields.has(0x00181065);
   if (info.pages > 1) info.axes = {{is_time ? 't' : 'z', info.pages}};
+  if (const auto spacing = spacing_of(fields)) {
+    info.measured = {{.name = "x", .unit = "millimeter", .scale = (*spacing)[1]},
+                     {.name = "y", .unit = "millimeter", .scale = (*spacing)[0]}};
+  }
+  const double between = fields.number(is_time ? 0x00181063 : 0x00180088).value_or(0);
+  if (info.pages > 1 && between > 0) {
+    info.measured.push_back({.name = is_time ? "t" : "z",
+                             .unit = is_time ? "millisecond" : "millimeter",
+                             .scale = between});
+  }
   read_samples(out, fields);
   read_type(out, fields, fields.whole(0x00281101, 2).value_or(8) > 8);
   const DicomElement* data = file.data.find(dicom_pixels_tag);
@@ -226,7 +233,7 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
     info.min_bytes = whole_bytes(static_cast<double>(info.stored.pixels()) * info.pages *
                                  (shared ? 2 : out.samples) * out.allocated / 8);
   }
-  info.detail = detail_of(out, fields);
+  info.detail = detail_of(out);
   return out;
 }
 

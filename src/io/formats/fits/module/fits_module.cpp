@@ -281,6 +281,45 @@ struct OpenFits {
   std::vector<Picture> pictures;
 };
 
+// The value of a card of the current header; empty or 0 where there is none.
+std::string text_of_card(const File& file, const std::string& key) {
+  char value[FLEN_VALUE] = {};
+  int status = 0;
+  fits_read_key(file.get(), TSTRING, key.c_str(), value, nullptr, &status);
+  fits_clear_errmsg();
+  return status == 0 ? value : "";
+}
+double number_of_card(const File& file, const std::string& key) {
+  double value = 0;
+  int status = 0;
+  fits_read_key(file.get(), TDOUBLE, key.c_str(), &value, nullptr, &status);
+  fits_clear_errmsg();
+  return status == 0 && std::isfinite(value) ? value : 0;
+}
+
+// The axes of planes of one header, and what they and those of a plane measure (CDELT, CUNIT).
+void read_axes(const OpenFits& fits, const Picture& picture, ImageInfo& info) {
+  fits.file.go_to(picture.hdu);
+  constexpr int most = 9;
+  const bool is_one = fits.pictures.front().hdu == fits.pictures.back().hdu;
+  for (int axis = 1; axis <= most; ++axis) {
+    const std::string number = std::to_string(axis),
+                      type = text_of_card(fits.file, "CTYPE" + number);
+    const auto count = static_cast<int>(number_of_card(fits.file, "NAXIS" + number));
+    char letter = axis == 1 ? 'x' : 'y';
+    if (axis > 2) letter = type.starts_with("TIME") ? 't' : type.starts_with("STOKES") ? 'c' : 'z';
+    if (axis > 2 && (count < 2 || !is_one || picture.channels > 1)) continue;
+    if (axis > 2) info.axes.insert(info.axes.begin(), {letter, count});
+    const double step = std::abs(number_of_card(fits.file, "CDELT" + number));
+    const std::string unit = text_of_card(fits.file, "CUNIT" + number);
+    if (step > 0 && !unit.empty()) {
+      info.measured.push_back({.name = std::string(1, letter), .unit = unit, .scale = step});
+    }
+  }
+  const auto is_again = [](const PageAxis& a, const PageAxis& b) { return a.letter == b.letter; };
+  if (std::ranges::adjacent_find(info.axes, is_again) != info.axes.end()) info.axes.clear();
+}
+
 ImageInfo info_of(const OpenFits& fits, int page) {
   ImageInfo info{.format = Format::fits};
   info.pages = static_cast<int>(fits.pictures.size());
@@ -293,6 +332,7 @@ ImageInfo info_of(const OpenFits& fits, int page) {
   info.detail = picture.type > 0 ? std::to_string(picture.type) + "-bit"
                                  : std::to_string(-picture.type) + "-bit float";
   if (picture.type == USHORT_IMG) info.detail = "16-bit";
+  read_axes(fits, picture, info);
   return info;
 }
 
