@@ -123,9 +123,7 @@ struct PrimitiveText {
            (r.view == Resample::View::given ? "" : " viewed") +
            (r.phases > 0 ? " " + std::to_string(r.phases) + "/" + std::to_string(r.step) : "");
   }
-  std::string operator()(const Window& w) const {
-    return std::string(name_of(w.border)) + (w.tiles_across > 0 ? " tiles" : "");
-  }
+  std::string operator()(const Window& w) const { return std::string(name_of(w.border)); }
   std::string operator()(const Morph& m) const {
     std::string out = m.in_fields ? "fields" : "whole";
     if (m.outside) out += " in ones";

@@ -71,9 +71,6 @@ struct Permute {
 // that is added to it, (border value); core/placement.hpp says what becomes of them.
 struct Window {
   Border border = Border::constant;  // absent: what would lie outside the image is cut off
-  // Not 0: instead the smallest frame that makes so many tiles of equal even sides of the image,
-  // half of it (rounded down) before the image. No arguments but the border's.
-  int tiles_across = 0, tiles_down = 0;
 };
 
 // N2P. One of: a body, an expression in at(dx, dy), or a weighted sum over the mask's cells.
@@ -163,7 +160,7 @@ struct Histogram {
 };
 
 // R2V, the counts [tiles][bins] of each channel: bins as BinRule::centred has them, NaN in the
-// first, of the tiles that the image has in a mirrored frame (Window, symmetric, of so many tiles).
+// first, of the tiles that the image has in a mirrored frame (core/placement.hpp, tile_grid).
 struct TileHistogram {
   int across = 1, down = 1, bins = 256;
 };

@@ -387,30 +387,23 @@ AffinePlace affine_place(const Node& node, Size input) {
 
 namespace {
 
-// One direction of a window of tiles: the frame before the image, and the sides of all tiles.
-Interval tiled(std::int64_t n, int tiles) {
-  const std::int64_t side = (n + tiles - 1) / tiles;
-  const std::int64_t all = (side + side % 2) * tiles;
-  return {-static_cast<double>((all - n) / 2), static_cast<double>(all)};
+// One direction of a grid of tiles: the frame before the image, and the side of a tile.
+struct TileSide {
+  std::int64_t frame, side;
+};
+TileSide tiled(std::int64_t n, int tiles) {
+  const std::int64_t least = (n + tiles - 1) / tiles, side = least + least % 2;
+  return {(side * tiles - n) / 2, side};
 }
 
 }  // namespace
 
 TileGrid tile_grid(Size image, int across, int down) {
-  const Interval x = tiled(image.width, across), y = tiled(image.height, down);
-  return {static_cast<std::int64_t>(-x.from), static_cast<std::int64_t>(-y.from),
-          static_cast<std::int64_t>(x.length) / across, static_cast<std::int64_t>(y.length) / down};
+  const TileSide x = tiled(image.width, across), y = tiled(image.height, down);
+  return {x.frame, y.frame, x.side, y.side};
 }
 
 WindowPlace window_place(const Node& node, Size input) {
-  const Window& window = std::get<Window>(node.primitive);
-  if (window.tiles_across > 0) {
-    const Interval x = tiled(input.width, window.tiles_across);
-    const Interval y = tiled(input.height, window.tiles_down);
-    return {static_cast<std::int64_t>(x.from),
-            static_cast<std::int64_t>(y.from),
-            {static_cast<std::int64_t>(x.length), static_cast<std::int64_t>(y.length)}};
-  }
   const bool cut = std::get<Window>(node.primitive).border == Border::absent;
   const Interval x = placed(node, 0, input.width, cut), y = placed(node, 4, input.height, cut);
   return {static_cast<std::int64_t>(x.from),

@@ -8,8 +8,8 @@
 
 namespace impipe {
 
-// The tiles of an image in a mirrored frame, of equal even sides: how much of the frame stands
-// before the image, and the sides.
+// The tiles of an image in the smallest mirrored frame that gives all of them equal even sides: how
+// much of the frame stands before the image (half of it, rounded down), and the sides.
 struct TileGrid {
   std::int64_t left = 0, top = 0, wide = 0, tall = 0;
 };

@@ -107,7 +107,6 @@ struct Words {
                        border(d.border), how);
   }
   std::string operator()(const Window& w) const {
-    if (w.tiles_across > 0) return fmt::format("{}x{} tiles", w.tiles_down, w.tiles_across);
     return w.border == Border::absent ? "inside" : std::string(name_of(w.border));
   }
 
