@@ -108,8 +108,9 @@ struct PrimitiveText {
   }
   std::string operator()(const Diffuse&) const { return "floyd_steinberg"; }
   std::string operator()(const Label& l) const {
-    static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
-                                            "minima",     "reconstruct", "reach", "first_areas"};
+    static constexpr const char* names[] = {"components", "large",       "holes",
+                                            "maxima",     "minima",      "reconstruct",
+                                            "reach",      "first_areas", "flood"};
     return std::string(names[static_cast<int>(l.kind)]) + " " + std::to_string(l.connectivity);
   }
   std::string operator()(const Resample& r) const {
@@ -137,7 +138,6 @@ struct PrimitiveText {
     }
     return out;
   }
-  std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
   std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
   std::string operator()(const Deviation& d) const {
     if (d.of == Deviation::Of::deviation) return mask_text(d.mask);

@@ -205,21 +205,26 @@ struct Backproject {
 // Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.
 struct Diffuse {};
 
-// Connected sets of pixels. One channel; results are logical but for components and reconstruct.
+// Connected sets of pixels. One channel; results are logical where nothing else is said.
 struct Label {
   enum class Kind {
-    components,  // bwlabel: numbers from 1 in column-major order of each component's first pixel
+    components,  // bwlabel: numbers from 1 in column-major order of first pixels; single
     large,       // bwareaopen: the components of at least so many pixels; argument: how many
     holes,       // imfill: the image, and what its border does not reach from outside; any class
     maxima,      // connected equal pixels that have only smaller neighbours
     minima,
-    reconstruct,  // images: marker, mask: the largest image under the mask that the marker reaches
+    reconstruct,  // images: marker, mask, of any class: the largest under the mask that the marker
+                  // reaches
     // Canny's hysteresis. The image (uint8) has codes: 0 is no edge; 1, 2, 4, 8 lead on to the two
     // neighbours with dx = 0, dx = dy, dy = 0, dx = -dy; with 16 more they are edges of themselves.
     // Edges are those and what they lead to. (code & 10 and code & 12 are the direction's bits.)
     reach,
     first_areas,  // how many pixels each component has, at its first pixel in column-major order;
                   // 0 elsewhere; single
+    // Meyer's flooding of an image from labelled pixels, in the order of semantics-2.md 1.11.
+    // Images: the heights, and labels (single; 0: none). Result: labels, single. A GPU leaves NaN
+    // in the first pixel of an image that has too many heights for it.
+    flood,
   };
   Kind kind = Kind::components;
   int connectivity = 8;  // 4 or 8; of holes: of the background
@@ -264,13 +269,6 @@ struct Morph {
   std::vector<Table> tables;
   bool in_fields = false;
   bool outside = false;  // what windows have beside the image
-};
-
-// Meyer's flooding of an image from labelled pixels, in the order of semantics-2.md 1.11. Images:
-// the heights, and labels (single; 0: none). Result: labels, single. A GPU leaves NaN in the first
-// pixel of an image that has too many heights for it.
-struct Flood {
-  int connectivity = 8;
 };
 
 // The entropy in bits of the codes under the mask, of an image of bytes mirrored at its ends.
@@ -363,8 +361,8 @@ struct OnHost {
 
 using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
                                Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
-                               Label, Resample, Window, Morph, Flood, Entropy, Deviation,
-                               TileHistogram, BetweenTables, Objects, Fourier, Moments, OnHost>;
+                               Label, Resample, Window, Morph, Entropy, Deviation, TileHistogram,
+                               BetweenTables, Objects, Fourier, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -63,8 +63,8 @@ struct Words {
   std::string operator()(const Backproject& b) const { return fmt::format("{} angles", b.angles); }
   std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
   std::string operator()(const Label& l) const {
-    static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
-                                            "minima",     "reconstruct", "reach", "areas"};
+    static constexpr const char* names[] = {"components",  "large", "holes", "maxima", "minima",
+                                            "reconstruct", "reach", "areas", "flood"};
     return fmt::format("{} {}-connected", names[static_cast<int>(l.kind)], l.connectivity);
   }
   std::string operator()(const Resample& r) const {
@@ -74,9 +74,6 @@ struct Words {
   }
   std::string operator()(const Morph& m) const {
     return m.in_fields ? "in fields" : fmt::format("{} of 3x3", m.tables.size());
-  }
-  std::string operator()(const Flood& f) const {
-    return fmt::format("{}-connected", f.connectivity);
   }
   std::string operator()(const TileHistogram& h) const {
     return std::to_string(h.bins) + " bins in tiles " + std::to_string(h.across) + "x" +

@@ -614,7 +614,8 @@ class Table {
     add_morph("fields", {.tables = {border, single}, .in_fields = true}, 400);
     for (const PixelClass cls : {byte, PixelClass::uint16}) {
       add("flood " + std::string(name_of(cls)), {image(cls, 1), image(PixelClass::single, 1)},
-          {node(Flood{cls == byte ? 8 : 4}, {input(0), input(1)}, {}, PixelClass::single, 1)});
+          {node(Label{Label::Kind::flood, cls == byte ? 8 : 4}, {input(0), input(1)}, {},
+                PixelClass::single, 1)});
       cases.back().most = 256;
     }
     // Measured by themselves in gpu_labels_test.cpp, too.

@@ -91,7 +91,7 @@ TEST(CpuFlood, TakesPixelsByHeightAndTime) {
         const int connectivity = round % 4 < 2 ? 8 : 4;
         KernelSpec spec;
         spec.inputs = {{.cls = cls}, {.cls = PixelClass::single}};
-        spec.nodes = {{.primitive = Flood{connectivity},
+        spec.nodes = {{.primitive = Label{Label::Kind::flood, connectivity},
                        .images = {{true, 0}, {true, 1}},
                        .cls = PixelClass::single,
                        .white = 0}};

@@ -299,7 +299,7 @@ void compare_floods(const Backend& backend, const std::vector<Size>& sizes_of_ba
     for (const int connectivity : {4, 8}) {
       SpecCase flood{"flood", {}, 1};
       flood.spec.inputs = {{.cls = cls}, {.cls = PixelClass::single}};
-      flood.spec.nodes = {{.primitive = Flood{connectivity},
+      flood.spec.nodes = {{.primitive = Label{Kind::flood, connectivity},
                            .images = {{true, 0}, {true, 1}},
                            .cls = PixelClass::single,
                            .white = 0}};

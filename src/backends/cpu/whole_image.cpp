@@ -5,7 +5,6 @@
 #include <string>
 #include <variant>
 
-#include "backends/cpu/components/flood.hpp"
 #include "backends/cpu/components/label.hpp"
 #include "backends/cpu/components/morph.hpp"
 #include "backends/cpu/geometry/resample.hpp"
@@ -49,7 +48,6 @@ struct WholeImage {
     run_label(l, arguments.last(), images, out, pool, level);
   }
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
-  void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
   void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
   void operator()(const Deviation& d) const { run_deviation(d, images, out, pool, level); }
   void operator()(const BetweenTables& b) const {

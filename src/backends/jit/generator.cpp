@@ -78,7 +78,6 @@ class Generator {
     void operator()(const Backproject&) const { write_backproject(to, n); }
     void operator()(const Label&) const { write_label(to, n); }
     void operator()(const Morph&) const { write_morph(to, n); }
-    void operator()(const Flood&) const { write_flood(to, n); }
     void operator()(const Entropy&) const { write_entropy(to, n); }
     void operator()(const Deviation&) const { write_deviation(to, n); }
     void operator()(const TileHistogram&) const { write_tile_histogram(to, n); }

@@ -22,8 +22,9 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   const ImageValue minima =
       plan.whole(Label{Label::Kind::minima, conn}, {image}, {}, logical_result);
   const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, labels);
-  const ImageValue flooded = plan.whole(Flood{conn}, {image, basins}, {}, labels);
-  // A device that many heights of few pixels each would keep too long leaves NaN (Flood).
+  const ImageValue flooded =
+      plan.whole(Label{Label::Kind::flood, conn}, {image, basins}, {}, labels);
+  // A device that many heights of few pixels each would keep too long leaves NaN (Label).
   plan.leave_to_cpu_where(has_nan(flooded), "watershed: few pixels of each height");
   return flooded;
 }

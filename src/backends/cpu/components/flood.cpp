@@ -1,8 +1,6 @@
 // Meyer's flooding: pixels in the order of their heights, equal ones in the order in which they
 // were found. Heights are made whole numbers, so that pixels of one height wait in a list; pixels
 // lie in a frame that is never flooded, so that no neighbour is asked whether it is inside.
-#include "backends/cpu/components/flood.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/components/label.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cpu {
@@ -309,7 +308,7 @@ void flood(int connectivity, const Plane& heights, const Plane& labels, Plane& o
 
 }  // namespace
 
-void run_flood(const Flood& of, const Plane& heights, const Plane& labels, Plane& out) {
+void run_flood(int connectivity, const Plane& heights, const Plane& labels, Plane& out) {
   const Size size = out.size();
   for (std::int64_t y = 0; y < size.height && heights.cls() == PixelClass::single; ++y) {
     const float* row = heights.row_as<float>(y);
@@ -318,9 +317,9 @@ void run_flood(const Flood& of, const Plane& heights, const Plane& labels, Plane
     }
   }
   if (Frame{size}.pixels() < std::numeric_limits<std::uint32_t>::max()) {
-    return flood<std::uint32_t>(of.connectivity, heights, labels, out);
+    return flood<std::uint32_t>(connectivity, heights, labels, out);
   }
-  flood<std::uint64_t>(of.connectivity, heights, labels, out);
+  flood<std::uint64_t>(connectivity, heights, labels, out);
 }
 
 }  // namespace impipe::cpu

@@ -358,6 +358,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
       }
       return run_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
     case Kind::reach: return run_reach(in, out, pool, level);
+    case Kind::flood: return run_flood(label.connectivity, in, *images.at(1), out);
     case Kind::first_areas:
       return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool);
   }

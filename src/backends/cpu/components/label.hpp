@@ -25,5 +25,8 @@ void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool
                     CpuLevel level);
 // codes: see Label::Kind::reach.
 void run_reach(const Plane& codes, Plane& out, ThreadPool& pool, CpuLevel level);
+// Label::Kind::flood: one pixel after another, in an order that the result follows from. Throws
+// Error for NaN.
+void run_flood(int connectivity, const Plane& heights, const Plane& labels, Plane& out);
 
 }  // namespace impipe::cpu

@@ -249,7 +249,9 @@ void write_label(Builder& to, int n) {
   const Label& label = std::get<Label>(to.node(n).primitive);
   const bool logical = to.cls(to.node(n).images[0]) == PixelClass::logical;
   const bool gray = !logical && (label.kind == Kind::holes || label.kind == Kind::reconstruct);
-  if (label.kind == Kind::reach || gray) {
+  if (label.kind == Kind::flood) {
+    write_flood(to, n);
+  } else if (label.kind == Kind::reach || gray) {
     write_reconstruction(to, n);
   } else {
     LabelWriter(to, n).run();

@@ -31,6 +31,8 @@ std::string label_functions();
 void write_label(Builder& to, int n);
 // Those whose values spread step by step: reach, and reconstruct and holes of gray images.
 void write_reconstruction(Builder& to, int n);
+// Those of floods.
+void write_flood(Builder& to, int n);
 // The kernels of Objects node n.
 void write_objects(Builder& to, int n);
 
