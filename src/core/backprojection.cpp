@@ -12,7 +12,7 @@
 namespace impipe {
 namespace {
 
-using Filter = Backproject::Filter;
+using Filter = Project::Filter;
 using std::numbers::pi;
 
 // The window's value at frequency s of -length/2 .. length/2 - 1, stretched to [-scaling, scaling].

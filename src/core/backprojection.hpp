@@ -24,8 +24,7 @@ std::int64_t backprojection_length(std::int64_t rows, std::int64_t side);
 std::int64_t filter_length(std::int64_t rows);
 
 // The filter's response to each of `length` frequencies, real and even.
-std::vector<double> filter_response(Backproject::Filter filter, std::int64_t length,
-                                    double scaling);
+std::vector<double> filter_response(Project::Filter filter, std::int64_t length, double scaling);
 
 // exp(-2 pi i k / length), k < length / 2.
 std::vector<std::complex<double>> fourier_roots(std::int64_t length);

@@ -99,12 +99,12 @@ struct PrimitiveText {
                                             "quasi_euclidean"};
     return std::string(names[static_cast<int>(d.metric)]) + (d.index ? " index" : "");
   }
-  std::string operator()(const Project& p) const { return std::to_string(p.angles) + " angles"; }
-  std::string operator()(const Backproject& b) const {
+  std::string operator()(const Project& p) const {
     static constexpr const char* names[] = {"none",   "ram_lak", "shepp_logan",
                                             "cosine", "hamming", "hann"};
-    return std::to_string(b.angles) + " angles " + names[static_cast<int>(b.filter)] +
-           (b.linear ? " linear" : " nearest");
+    const std::string angles = std::to_string(p.angles) + " angles";
+    if (!p.inverse) return angles;
+    return angles + " " + names[static_cast<int>(p.filter)] + (p.linear ? " linear" : " nearest");
   }
   std::string operator()(const Diffuse&) const { return "floyd_steinberg"; }
   std::string operator()(const Label& l) const {

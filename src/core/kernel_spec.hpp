@@ -188,18 +188,16 @@ struct Distance {
   bool index = false;
 };
 
-// The Radon transform, and its inverse (semantics.md 8.1, 8.2). Arguments: one angle in degrees a
-// column of the projection. Result: single without white, one column an angle.
+// The Radon transform, or its inverse (semantics.md 8.1, 8.2). Arguments: one angle in degrees a
+// column of the projections; of the inverse also the first of those that are counted in steps,
+// scaling, the result's side (0: from the input). Result: single without white; of the transform
+// one column an angle.
 struct Project {
-  int angles = 0;
-};
-struct Backproject {
   enum class Filter { none, ram_lak, shepp_logan, cosine, hamming, hann };
-  Filter filter = Filter::ram_lak;
-  bool linear = true;  // interpolation: linear, or nearest
-  // Arguments: the angles in degrees, the first of those that are counted in steps, scaling, the
-  // result's side (0: from the input).
   int angles = 0;
+  bool inverse = false;
+  Filter filter = Filter::ram_lak;  // of the inverse
+  bool linear = true;               // its interpolation: linear, or nearest
 };
 
 // Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.
@@ -359,10 +357,10 @@ struct OnHost {
   std::shared_ptr<const HostWork> work;
 };
 
-using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
-                               Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
-                               Label, Resample, Window, Morph, Entropy, Deviation, TileHistogram,
-                               BetweenTables, Objects, Fourier, Moments, OnHost>;
+using Primitive =
+    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
+                 Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Entropy,
+                 Deviation, TileHistogram, BetweenTables, Objects, Fourier, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

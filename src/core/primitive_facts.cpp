@@ -36,8 +36,9 @@ struct Facts {
   }
   PrimitiveFacts operator()(const Scalar&) const { return {.name = "scalar"}; }
   PrimitiveFacts operator()(const Distance&) const { return whole("distance"); }
-  PrimitiveFacts operator()(const Project&) const { return whole("project", true); }
-  PrimitiveFacts operator()(const Backproject&) const { return whole("backproject", true); }
+  PrimitiveFacts operator()(const Project& p) const {
+    return whole(p.inverse ? "backproject" : "project", true);
+  }
   PrimitiveFacts operator()(const Diffuse&) const { return whole("diffuse"); }
   PrimitiveFacts operator()(const Label&) const { return whole("label"); }
   PrimitiveFacts operator()(const Resample&) const {
@@ -98,21 +99,20 @@ struct ResultSize {
   Size operator()(const Select&) const { return input; }
   Size operator()(const Scalar&) const { return input; }
   Size operator()(const Distance&) const { return input; }
-  // One row a distance from the centre: the diagonal's half, rounded up, on either side and one
-  // more (semantics.md 8.1).
+  // Of projections one row a distance from the centre: the diagonal's half, rounded up, on either
+  // side and one more (semantics.md 8.1). Of their inverse the side that was asked for, or that of
+  // the largest square whose projections fit.
   Size operator()(const Project& project) const {
-    const double diagonal = std::sqrt(static_cast<double>(input.width) * input.width +
-                                      static_cast<double>(input.height) * input.height);
-    return {project.angles, 2 * static_cast<std::int64_t>(std::ceil(diagonal / 2 + 1)) + 1};
-  }
-  // The side that was asked for, or that of the largest square whose projections fit.
-  Size operator()(const Backproject&) const {
-    std::int64_t side = static_cast<std::int64_t>(node.arguments.back().value);
-    if (side == 0) {
-      const double rows = static_cast<double>(input.height);
-      side = 2 * static_cast<std::int64_t>(std::floor(rows / (2 * std::numbers::sqrt2)));
+    const double w = static_cast<double>(input.width), h = static_cast<double>(input.height);
+    if (!project.inverse) {
+      const double half = std::ceil(std::sqrt(w * w + h * h) / 2 + 1);
+      return {project.angles, 2 * static_cast<std::int64_t>(half) + 1};
     }
-    return {side, side};
+    const std::int64_t side = static_cast<std::int64_t>(node.arguments.back().value);
+    if (side != 0) return {side, side};
+    const std::int64_t fits =
+        2 * static_cast<std::int64_t>(std::floor(h / (2 * std::numbers::sqrt2)));
+    return {fits, fits};
   }
   Size operator()(const Diffuse&) const { return input; }
   Size operator()(const Label&) const { return input; }

@@ -51,7 +51,6 @@ class Cost {
   // Those that stand alone are never computed twice.
   double operator()(const Distance&) const { return whole; }
   double operator()(const Project&) const { return whole; }
-  double operator()(const Backproject&) const { return whole; }
   double operator()(const Diffuse&) const { return whole; }
   double operator()(const Label&) const { return whole; }
   double operator()(const Resample&) const { return whole; }

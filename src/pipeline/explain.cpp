@@ -60,7 +60,6 @@ struct Words {
     return names[static_cast<int>(d.metric)];
   }
   std::string operator()(const Project& p) const { return fmt::format("{} angles", p.angles); }
-  std::string operator()(const Backproject& b) const { return fmt::format("{} angles", b.angles); }
   std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
   std::string operator()(const Label& l) const {
     static constexpr const char* names[] = {"components",  "large", "holes", "maxima", "minima",

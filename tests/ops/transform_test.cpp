@@ -228,7 +228,7 @@ TEST(Iradon, IsItsDefinition) {
 
 // The formulas of iradon's reference.
 TEST(Iradon, WindowsAreTheWrittenFormulas) {
-  using Filter = Backproject::Filter;
+  using Filter = Project::Filter;
   using std::numbers::pi;
   constexpr int length = 64;
   const double narrow = std::cos(pi / (length - 1));

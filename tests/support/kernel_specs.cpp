@@ -538,13 +538,13 @@ class Table {
           {node(Project{static_cast<int>(fours.size())}, {input(0)}, fours, PixelClass::single,
                 1)});
     }
-    using Filter = Backproject::Filter;
+    using Filter = Project::Filter;
     for (const Filter filter : {Filter::none, Filter::ram_lak}) {
       const bool linear = filter != Filter::none;
       const PixelClass cls = linear ? PixelClass::single : PixelClass::uint16;
       add("backproject " + std::to_string(static_cast<int>(filter)), {image(cls, 1)},
-          {node(Backproject{.filter = filter, .linear = linear, .angles = 1}, {input(0)},
-                {number(7.5), number(-20), number(linear ? 0.75 : 1), number(41)},
+          {node(Project{.angles = 1, .inverse = true, .filter = filter, .linear = linear},
+                {input(0)}, {number(7.5), number(-20), number(linear ? 0.75 : 1), number(41)},
                 PixelClass::single, 1)});
     }
   }

@@ -40,9 +40,9 @@ struct WholeImage {
   void operator()(const Diffuse&) const {
     run_diffuse(in, arguments.in_double[0], out, pool, level);
   }
-  void operator()(const Project&) const { run_project(arguments.in_double, in, out, pool, level); }
-  void operator()(const Backproject& b) const {
-    run_backproject(b, arguments.in_double, in, out, pool);
+  void operator()(const Project& p) const {
+    if (p.inverse) return run_backproject(p, arguments.in_double, in, out, pool);
+    run_project(arguments.in_double, in, out, pool, level);
   }
   void operator()(const Label& l) const {
     run_label(l, arguments.last(), images, out, pool, level);

@@ -74,8 +74,9 @@ class Generator {
     void operator()(const Scalar&) const { write_scalar(to, n); }
     void operator()(const Distance&) const { write_distance(to, n); }
     void operator()(const Diffuse&) const { write_diffuse(to, n); }
-    void operator()(const Project&) const { write_project(to, n); }
-    void operator()(const Backproject&) const { write_backproject(to, n); }
+    void operator()(const Project& p) const {
+      p.inverse ? write_backproject(to, n) : write_project(to, n);
+    }
     void operator()(const Label&) const { write_label(to, n); }
     void operator()(const Morph&) const { write_morph(to, n); }
     void operator()(const Entropy&) const { write_entropy(to, n); }

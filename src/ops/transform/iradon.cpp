@@ -4,7 +4,7 @@
 namespace impipe::ops {
 namespace {
 
-using Filter = Backproject::Filter;
+using Filter = Project::Filter;
 
 Filter filter_named(std::string_view name) {
   if (name == "none") return Filter::none;
@@ -17,7 +17,9 @@ Filter filter_named(std::string_view name) {
 
 ImageValue lower_iradon(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
-  Backproject what{filter_named(call.word("filter")), call.word("interp") == "linear"};
+  Project what{.inverse = true,
+               .filter = filter_named(call.word("filter")),
+               .linear = call.word("interp") == "linear"};
   std::vector<Arg> arguments;
   if (call.has("theta")) {
     arguments.assign(call.numbers("theta").begin(), call.numbers("theta").end());

@@ -14,7 +14,7 @@
 namespace impipe::cpu {
 namespace {
 
-using Filter = Backproject::Filter;
+using Filter = Project::Filter;
 
 // Projections as rows of doubles, with zeros on both sides and one more behind.
 struct Projections {
@@ -33,7 +33,7 @@ double pixel(const Plane& in, std::int64_t x, std::int64_t y) {
 }
 
 // length: at least the input's height; the samples stand in the middle.
-Projections filtered(const Backproject& what, double scaling, const Plane& in, std::int64_t length,
+Projections filtered(const Project& what, double scaling, const Plane& in, std::int64_t length,
                      ThreadPool& pool) {
   const std::int64_t rows = in.size().height;
   Projections out{in.size().width, length};
@@ -62,7 +62,7 @@ Projections filtered(const Backproject& what, double scaling, const Plane& in, s
 
 }  // namespace
 
-void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
+void run_backproject(const Project& what, std::span<const double> arguments, const Plane& in,
                      Plane& out, ThreadPool& pool) {
   const std::size_t given = static_cast<std::size_t>(what.angles);
   const std::vector<double> angles =

@@ -12,7 +12,7 @@ namespace impipe::cpu {
 // in: projections, one a column, one channel of any class; out: single, a square of the side that
 // result_size says. arguments: those of the node. In double; the angles are added in their order.
 // Throws Error when there are neither one nor as many angles as columns.
-void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
+void run_backproject(const Project& what, std::span<const double> arguments, const Plane& in,
                      Plane& out, ThreadPool& pool);
 
 }  // namespace impipe::cpu

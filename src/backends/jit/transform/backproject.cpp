@@ -14,7 +14,7 @@
 namespace impipe::jit {
 namespace {
 
-using Filter = Backproject::Filter;
+using Filter = Project::Filter;
 
 constexpr int items = 128;
 
@@ -23,7 +23,7 @@ class BackprojectText {
   BackprojectText(Builder& to, int n)
       : to_(to),
         n_(n),
-        what_(std::get<Backproject>(to.node(n).primitive)),
+        what_(std::get<Project>(to.node(n).primitive)),
         image_(to.node(n).images[0]),
         name_(Builder::name(self())) {}
 
@@ -171,7 +171,7 @@ class BackprojectText {
 
   Builder& to_;
   int n_;
-  const Backproject& what_;
+  const Project& what_;
   Operand image_;
   std::string name_;
   std::string before_, samples_;  // of the filtered projections
