@@ -27,10 +27,10 @@ std::vector<float> factors_of(int side) {
 
 }  // namespace
 
-FourierTiles fourier_tiles(const Fourier& fourier, Size result) {
+FourierTiles fourier_tiles(const Stencil& stencil, Size result) {
   FourierTiles tiles;
-  tiles.width = fourier.side - fourier.columns + 1;
-  tiles.height = fourier.side - fourier.rows + 1;
+  tiles.width = stencil.fourier_side - stencil.taps.width + 1;
+  tiles.height = stencil.fourier_side - stencil.taps.height + 1;
   tiles.across = (result.width + tiles.width - 1) / tiles.width;
   tiles.count = tiles.across * ((result.height + tiles.height - 1) / tiles.height);
   return tiles;

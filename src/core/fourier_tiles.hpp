@@ -1,4 +1,5 @@
-// The tiles that a Fourier node makes its image of, and the numbers that every backend needs.
+// The tiles that a stencil by Fourier transforms makes its image of, and the numbers that every
+// backend needs.
 //
 // A tile makes (side - columns + 1) x (side - rows + 1) pixels from side x side. Two tiles, one
 // behind the other in the order of rows, are the real and imaginary parts of one transform, since
@@ -27,7 +28,7 @@ struct FourierTiles {
   std::int64_t across = 0, count = 0;  // tiles beside each other; all
   std::int64_t pairs() const { return (count + 1) / 2; }
 };
-FourierTiles fourier_tiles(const Fourier& fourier, Size result);
+FourierTiles fourier_tiles(const Stencil& stencil, Size result);
 
 // The side of the tiles for so many columns and rows of weights; 0: they are too many.
 int fourier_side(int columns, int rows);

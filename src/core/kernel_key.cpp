@@ -66,6 +66,7 @@ struct PrimitiveText {
     std::string out = s.body != nullptr ? s.body->name
                       : s.expression    ? expression_text(*s.expression) + " " + mask_text(s.taps)
                                         : combine_text(s.combine) + mask_text(s.taps);
+    if (s.fourier_side > 0) out += " in tiles of " + std::to_string(s.fourier_side);
     return out + border_text(s.border) + resize_text(s);
   }
   std::string operator()(const Separable& s) const {
@@ -150,11 +151,6 @@ struct PrimitiveText {
     return std::string(m.body->name) + " reach " + std::to_string(m.reach);
   }
   std::string operator()(const OnHost& h) const { return h.work->text; }
-  std::string operator()(const Fourier& f) const {
-    return std::to_string(f.columns) + "x" + std::to_string(f.rows) + "@" +
-           std::to_string(f.origin_x) + "," + std::to_string(f.origin_y) + " in tiles of " +
-           std::to_string(f.side) + border_text(f.border) + resize_text(f);
-  }
 };
 
 std::string argument_text(const Argument& a) {

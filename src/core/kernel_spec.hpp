@@ -88,6 +88,10 @@ struct Stencil {
   // full and valid convolution. 0 everywhere else.
   int grow_x = 0, grow_y = 0;
   int shift_x = 0, shift_y = 0;
+  // Not 0: a weighted sum of very many cells of a rectangle, made as a whole by Fourier transforms
+  // of square tiles of this side, 512 or 1024. core/fourier_tiles.hpp says what is done with them
+  // and how sums are rounded then: not as above, but the same everywhere.
+  int fourier_side = 0;
   Footprint footprint() const;
 };
 
@@ -318,20 +322,6 @@ struct BetweenTables {
 // holds; the node's `values` are those of one record.
 struct Objects {};
 
-// A weighted sum over a rectangle of very many weights, by Fourier transforms of square tiles:
-// core/fourier_tiles.hpp says which, and what is done with them. Sums are rounded as that has it:
-// not as Stencil's, but the same everywhere. Arguments: the weights, row by row, those that are 0
-// too, (border value).
-struct Fourier {
-  int columns = 0, rows = 0;       // weights
-  int origin_x = 0, origin_y = 0;  // the weight that lies on the output pixel
-  int terms = 0;                   // weights that are not 0; only told
-  int side = 512;                  // of a tile: 512 or 1024
-  Border border = Border::constant;
-  int grow_x = 0, grow_y = 0;  // as Stencil has them
-  int shift_x = 0, shift_y = 0;
-};
-
 // A body of local statistics of two images, of which it takes four planes: the means of their sum
 // and of their difference around each pixel, and the variances of both, under a square window whose
 // weights are those of a row times those of a column, the nearest pixel outside. All in float32, by
@@ -360,7 +350,7 @@ struct OnHost {
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
                  Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Entropy,
-                 Deviation, TileHistogram, BetweenTables, Objects, Fourier, Moments, OnHost>;
+                 Deviation, TileHistogram, BetweenTables, Objects, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -41,8 +41,6 @@ Stencil crop_or_pad(const Filter& filter) {
 // Whether pixels lie elsewhere than in the image. Of permutes and windows the operator says it, as
 // it may move the image back (rangefilt).
 bool moves_pixels(const Primitive& primitive) {
-  const auto* fourier = std::get_if<Fourier>(&primitive);
-  if (fourier != nullptr) return fourier->shift_x != 0 || fourier->shift_y != 0;
   const PrimitiveFacts facts = facts_of(primitive);
   return facts.shift_x != 0 || facts.shift_y != 0 || (facts.whole_image && facts.moves);
 }
@@ -238,14 +236,6 @@ ImageValue PlanBuilder::separable(Separable separable, ImageValue image, std::ve
     image.alpha = moved_alpha(crop_or_pad(separable), image, {1.0, 0.0});
   }
   return add_image(std::move(separable), {image}, args, result);
-}
-
-ImageValue PlanBuilder::fourier(Fourier fourier, ImageValue image, std::vector<Arg> args,
-                                Result result) {
-  if (fourier.grow_x != 0 || fourier.grow_y != 0) {
-    image.alpha = moved_alpha(crop_or_pad(fourier), image, {1.0, 0.0});
-  }
-  return add_image(fourier, {image}, args, result);
 }
 
 ImageValue PlanBuilder::extremum(Extremum extremum, ImageValue image) {

@@ -79,7 +79,6 @@ class PlanBuilder {
   ImageValue window(Window window, ImageValue image, std::vector<Arg> args);
   ImageValue stencil(Stencil stencil, ImageValue image, std::vector<Arg> args, Result result);
   ImageValue separable(Separable separable, ImageValue image, std::vector<Arg> args, Result result);
-  ImageValue fourier(Fourier fourier, ImageValue image, std::vector<Arg> args, Result result);
   ImageValue extremum(Extremum extremum, ImageValue image);
   ImageValue rank(Rank rank, ImageValue image, std::vector<Arg> args);
   // Primitives that stand alone: Distance, Project, Diffuse, Label, Resample, …

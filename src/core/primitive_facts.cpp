@@ -15,7 +15,12 @@ namespace {
 struct Facts {
   PrimitiveFacts operator()(const Point&) const { return {.name = "point"}; }
   PrimitiveFacts operator()(const Permute&) const { return {.name = "permute", .moves = true}; }
-  PrimitiveFacts operator()(const Stencil& s) const { return filter("stencil", s); }
+  PrimitiveFacts operator()(const Stencil& s) const {
+    if (s.fourier_side == 0) return filter("stencil", s);
+    PrimitiveFacts facts = whole("fourier");
+    facts.shift_x = s.shift_x, facts.shift_y = s.shift_y;
+    return facts;
+  }
   PrimitiveFacts operator()(const Separable& s) const { return filter("separable", s); }
   PrimitiveFacts operator()(const Extremum& e) const {
     return {.name = "extremum",
@@ -54,7 +59,6 @@ struct Facts {
   PrimitiveFacts operator()(const Objects&) const {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
-  PrimitiveFacts operator()(const Fourier&) const { return whole("fourier"); }
   PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
   PrimitiveFacts operator()(const OnHost& h) const {
     return whole("on_host", h.work->size != nullptr);
@@ -123,9 +127,6 @@ struct ResultSize {
   Size operator()(const TileHistogram&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }
-  Size operator()(const Fourier& f) const {
-    return {input.width + f.grow_x, input.height + f.grow_y};
-  }
   Size operator()(const Moments&) const { return input; }
   Size operator()(const OnHost& h) const {
     return h.work->size ? h.work->size({&input, 1}) : input;

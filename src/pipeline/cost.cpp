@@ -29,6 +29,7 @@ class Cost {
   }
   double operator()(const Permute&) const { return 2; }
   double operator()(const Stencil& s) const {
+    if (s.fourier_side > 0) return whole;
     return s.body != nullptr ? 5 : 2 + 0.5 * s.taps.count() + (s.expression ? 10 : 0);
   }
   double operator()(const Separable& s) const {
@@ -60,7 +61,6 @@ class Cost {
   double operator()(const TileHistogram&) const { return 4; }
   double operator()(const BetweenTables&) const { return whole; }
   double operator()(const Objects&) const { return whole; }
-  double operator()(const Fourier&) const { return whole; }
   double operator()(const Moments&) const { return whole; }
   double operator()(const OnHost&) const { return whole; }
 

@@ -18,6 +18,8 @@ namespace {
 std::string size_text(const Mask& mask) { return fmt::format("{}x{}", mask.width, mask.height); }
 
 struct Words {
+  const Node& node;
+
   std::string operator()(const Point& p) const {
     return p.lookup ? "lookup" : p.body != nullptr ? p.body->name : "expression";
   }
@@ -35,7 +37,12 @@ struct Words {
             ? size_text(s.taps)
             : fmt::format("{} {} with heights", s.combine == Combine::largest ? "max" : "min",
                           size_text(s.taps));
-    return what + border(s.border);
+    if (s.fourier_side == 0) return what + border(s.border);
+    const auto terms =
+        std::count_if(node.arguments.begin(), node.arguments.begin() + s.taps.count(),
+                      [](const Argument& weight) { return weight.value != 0; });
+    return fmt::format("{}{}, {} products a pixel by transforms of tiles of {}x{}", what,
+                       border(s.border), terms, s.fourier_side, s.fourier_side);
   }
   std::string operator()(const Separable& s) const {
     return fmt::format("{}x{}{}", s.row.width, s.column.height, border(s.border));
@@ -83,10 +90,6 @@ struct Words {
     return "of tiles " + std::to_string(b.across) + "x" + std::to_string(b.down);
   }
   std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
-  std::string operator()(const Fourier& f) const {
-    return fmt::format("{}x{}{}, {} products a pixel by transforms of tiles of {}x{}", f.rows,
-                       f.columns, border(f.border), f.terms, f.side, f.side);
-  }
   std::string operator()(const Moments& m) const {
     return fmt::format("{} of {}x{}", m.body->name, 2 * m.reach + 1, 2 * m.reach + 1);
   }
@@ -133,7 +136,7 @@ double total_bytes(const Plan& plan) {
 }  // namespace
 
 std::string describe(const Node& node) {
-  return std::string(name_of(node.primitive)) + " " + std::visit(Words{}, node.primitive);
+  return std::string(name_of(node.primitive)) + " " + std::visit(Words{node}, node.primitive);
 }
 
 double bytes_per_pixel(const Step& step) {

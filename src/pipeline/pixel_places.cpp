@@ -25,7 +25,6 @@ struct PlaceInImage {
   }
   Place operator()(const Stencil&) const { return filtered(); }
   Place operator()(const Separable&) const { return filtered(); }
-  Place operator()(const Fourier& f) const { return shifted(f.shift_x, f.shift_y); }
   Place operator()(const Resample& r) const {
     if (r.kind == Resample::Kind::projective) return {};
     if (r.kind == Resample::Kind::affine) return affine_place(node, image);

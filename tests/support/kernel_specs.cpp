@@ -707,23 +707,21 @@ class Table {
 
   // Sums by transforms, which take kernels of any size.
   void add_fourier() {
-    const auto sums = [&](PixelClass from, PixelClass to, const Fourier& fourier) {
-      add("fourier " + std::string(name_of(from)) + " " + std::string(name_of(fourier.border)) +
-              " of " + std::to_string(fourier.side),
+    const auto sums = [&](PixelClass from, PixelClass to, const Stencil& stencil) {
+      add("fourier " + std::string(name_of(from)) + " " + std::string(name_of(stencil.border)) +
+              " of " + std::to_string(stencil.fourier_side),
           {image(from, 1)},
-          {node(fourier, {input(0)},
-                weights(fourier.columns * fourier.rows, fourier.border == Border::constant), to,
-                1)});
+          {node(stencil, {input(0)},
+                weights(stencil.taps.count(), stencil.border == Border::constant), to, 1)});
     };
-    Fourier of{.columns = 9, .rows = 6, .origin_x = 4, .origin_y = 2, .terms = 54};
+    Stencil of{.taps = rectangle(9, 6), .fourier_side = 512};
     sums(PixelClass::single, PixelClass::single, of);
     of.border = Border::circular;
     sums(PixelClass::logical, PixelClass::single, of);
     of.border = Border::symmetric;
     of.grow_x = 8, of.grow_y = 5, of.shift_x = -4, of.shift_y = -3;
     sums(PixelClass::uint16, PixelClass::uint16, of);
-    of = {.columns = 33, .rows = 35, .origin_x = 16, .origin_y = 17, .terms = 1155, .side = 1024};
-    of.border = Border::replicate;
+    of = {.taps = rectangle(33, 35), .border = Border::replicate, .fourier_side = 1024};
     sums(PixelClass::uint8, PixelClass::uint8, of);
     sums(PixelClass::single, PixelClass::uint16, of);
   }

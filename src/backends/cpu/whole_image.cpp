@@ -58,15 +58,15 @@ struct WholeImage {
     Plane* const to[] = {&out};
     run_resample(node, from, arguments.last(), to, pool, level);
   }
-  void operator()(const Fourier& f) const {
-    run_fourier(f, arguments.in_float, in, out, pool, level);
+  void operator()(const Stencil& s) const {  // by Fourier transforms
+    run_fourier(s, arguments.in_float, in, out, pool, level);
   }
   void operator()(const Moments& m) const {
     run_moments(m, arguments.in_float, in, *images.at(1), out, pool, level);
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
-  template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                  Scalar, Window, TileHistogram, Objects, OnHost>
+  template <OneOf<Point, Permute, Separable, Extremum, Rank, Reduce, Histogram, Select, Scalar,
+                  Window, TileHistogram, Objects, OnHost>
                 Other>
   void operator()(const Other&) const {
     throw Error("the cpu backend makes no whole image of " + std::string(name_of(node.primitive)),

@@ -84,10 +84,10 @@ class Generator {
     void operator()(const TileHistogram&) const { write_tile_histogram(to, n); }
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
-    void operator()(const Fourier&) const { write_fourier(to, n); }
     void operator()(const Moments&) const { write_moments(to, n); }
-    template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
-                    Histogram, Select, OnHost>
+    void operator()(const Stencil&) const { write_fourier(to, n); }
+    template <OneOf<Point, Permute, Window, Resample, Separable, Extremum, Rank, Reduce, Histogram,
+                    Select, OnHost>
                   Other>
     void operator()(const Other& other) const {
       to.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");

@@ -19,7 +19,8 @@ struct IsLocal {
   bool operator()(const Point& p) const { return !p.expression || !reads_row(*p.expression); }
   bool operator()(const Permute& p) const { return !p.transpose && !p.flip_y; }
   bool operator()(const Stencil& s) const {
-    return (!s.expression || !reads_row(*s.expression)) && stays(s.border, s.grow_y, s.shift_y);
+    return s.fourier_side == 0 && (!s.expression || !reads_row(*s.expression)) &&
+           stays(s.border, s.grow_y, s.shift_y);
   }
   bool operator()(const Separable& s) const { return stays(s.border, s.grow_y, s.shift_y); }
   bool operator()(const Extremum&) const { return true; }

@@ -44,6 +44,15 @@ Mask taps_of(const Matrix& kernel) {
   return mask;
 }
 
+// All cells of the kernel, around its anchor.
+Mask all_of(const Matrix& kernel) {
+  return {.width = kernel.columns,
+          .height = kernel.rows,
+          .origin_x = anchor(kernel.columns),
+          .origin_y = anchor(kernel.rows),
+          .cells = std::vector<std::uint8_t>(kernel.values.size(), 1)};
+}
+
 void append_weights(std::vector<Arg>& args, const std::vector<double>& weights) {
   for (const double weight : weights) {
     if (weight != 0) args.push_back(weight);
@@ -63,18 +72,23 @@ Change change(Extent extent, int length) {
   return {};
 }
 
+// side: of the tiles whose Fourier transforms make the sums; 0: weight by weight. Transforms take
+// all weights of the rectangle, those that are 0 too.
 ImageValue one_pass(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
-                    const Correlation& how) {
+                    const Correlation& how, int side = 0) {
   const Change x = change(how.extent, kernel.columns), y = change(how.extent, kernel.rows);
   std::vector<Arg> args;
-  append_weights(args, kernel.values);
+  for (const double weight : kernel.values) {
+    if (weight != 0 || side != 0) args.emplace_back(weight);
+  }
   if (how.border == Border::constant) args.push_back(how.border_value);
-  return plan.stencil({.taps = taps_of(kernel),
+  return plan.stencil({.taps = side == 0 ? taps_of(kernel) : all_of(kernel),
                        .border = how.border,
                        .grow_x = x.grow,
                        .grow_y = y.grow,
                        .shift_x = x.shift,
-                       .shift_y = y.shift},
+                       .shift_y = y.shift,
+                       .fourier_side = side},
                       image, args, how.result);
 }
 
@@ -106,21 +120,8 @@ bool has_whole_sums(const Matrix& kernel, const Correlation& how, PixelClass cls
 
 ImageValue by_fourier(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
                       const Correlation& how) {
-  const Change x = change(how.extent, kernel.columns), y = change(how.extent, kernel.rows);
-  std::vector<Arg> args(kernel.values.begin(), kernel.values.end());
-  if (how.border == Border::constant) args.push_back(how.border_value);
-  const ImageValue sums = plan.fourier({.columns = kernel.columns,
-                                        .rows = kernel.rows,
-                                        .origin_x = anchor(kernel.columns),
-                                        .origin_y = anchor(kernel.rows),
-                                        .terms = terms_of(kernel),
-                                        .side = fourier_side(kernel.columns, kernel.rows),
-                                        .border = how.border,
-                                        .grow_x = x.grow,
-                                        .grow_y = y.grow,
-                                        .shift_x = x.shift,
-                                        .shift_y = y.shift},
-                                       image, args, how.result);
+  const ImageValue sums =
+      one_pass(plan, image, kernel, how, fourier_side(kernel.columns, kernel.rows));
   if (how.result.cls != PixelClass::single || !has_whole_sums(kernel, how, image.type.cls)) {
     return sums;
   }

@@ -199,7 +199,7 @@ class Pairs {
 
 class FourierSums {
  public:
-  FourierSums(const Fourier& what, std::span<const float> arguments, const Plane& in, Plane& out,
+  FourierSums(const Stencil& what, std::span<const float> arguments, const Plane& in, Plane& out,
               ThreadPool& pool, CpuLevel level)
       : what_(what),
         weights_(arguments),
@@ -212,7 +212,7 @@ class FourierSums {
 
   void run() {
     const std::vector<float> spectrum = weights_spectrum();
-    Pairs all(what_.side, level_);
+    Pairs all(what_.fourier_side, level_);
     pool_.for_each(tiles_.pairs(), [&](std::int64_t pair) {
       std::unique_ptr<Pair> taken = all.take();
       Pair& tiles = *taken;
@@ -248,14 +248,14 @@ class FourierSums {
 
   // Turned around the corner of a tile.
   std::vector<float> weights_spectrum() const {
-    Pair tile(what_.side, level_);
-    const std::int64_t side = what_.side;
+    Pair tile(what_.fourier_side, level_);
+    const std::int64_t side = what_.fourier_side;
     for (std::int64_t y = 0; y < 2 * side; ++y) std::fill_n(tile.row(0, y), side, 0.0f);
     const float scale = 1.0f / (static_cast<float>(side) * static_cast<float>(side));
-    for (std::int64_t row = 0; row < what_.rows; ++row) {
-      for (std::int64_t column = 0; column < what_.columns; ++column) {
+    for (std::int64_t row = 0; row < what_.taps.height; ++row) {
+      for (std::int64_t column = 0; column < what_.taps.width; ++column) {
         const std::int64_t x = (side - column) % side, y = (side - row) % side;
-        tile.row(0, y)[x] = weights_[row * what_.columns + column] * scale;
+        tile.row(0, y)[x] = weights_[row * what_.taps.width + column] * scale;
       }
     }
     tile.columns(pool_);
@@ -264,7 +264,7 @@ class FourierSums {
 
   // One row of the image with its surroundings, from column `left` on.
   void read_row(float* to, std::int64_t left, std::int64_t y) const {
-    const std::int64_t side = what_.side, width = in_.size().width;
+    const std::int64_t side = what_.fourier_side, width = in_.size().width;
     const std::int64_t row = map_outside(y, in_.size().height, what_.border);
     if (row < 0) {
       std::fill_n(to, side, outside_);
@@ -286,13 +286,13 @@ class FourierSums {
 
   // Whether all of the tile's pixels are such as transforms take.
   bool fill(Pair& tiles, std::int64_t tile, int half) const {
-    const std::int64_t side = what_.side;
+    const std::int64_t side = what_.fourier_side;
     if (tile >= tiles_.count) {
       for (std::int64_t y = 0; y < side; ++y) std::fill_n(tiles.row(half, y), side, 0.0f);
       return true;
     }
-    const std::int64_t left = column_of(tile) + what_.shift_x - what_.origin_x;
-    const std::int64_t top = row_of(tile) + what_.shift_y - what_.origin_y;
+    const std::int64_t left = column_of(tile) + what_.shift_x - what_.taps.origin_x;
+    const std::int64_t top = row_of(tile) + what_.shift_y - what_.taps.origin_y;
     bool fits = true;
     for (std::int64_t y = 0; y < side; ++y) {
       float* const row = tiles.row(half, y);
@@ -322,18 +322,18 @@ class FourierSums {
   }
 
   void sum_rows(const Region& region, std::int64_t first, std::int64_t end) {
-    const std::int64_t side = what_.side, height = end - first + what_.rows - 1;
+    const std::int64_t side = what_.fourier_side, height = end - first + what_.taps.height - 1;
     const Numbers pixels = numbers(height * side), sums = numbers(region.width());
     for (std::int64_t j = 0; j < height; ++j) {
-      read_row(pixels.get() + j * side, region.x0 + what_.shift_x - what_.origin_x,
-               first + j + what_.shift_y - what_.origin_y);
+      read_row(pixels.get() + j * side, region.x0 + what_.shift_x - what_.taps.origin_x,
+               first + j + what_.shift_y - what_.taps.origin_y);
     }
     std::vector<float> set;  // weights that are not 0
     std::vector<const float*> taps;
-    for (std::int64_t k = 0; k < std::int64_t{what_.rows} * what_.columns; ++k) {
+    for (std::int64_t k = 0; k < std::int64_t{what_.taps.height} * what_.taps.width; ++k) {
       if (weights_[static_cast<std::size_t>(k)] == 0) continue;
       set.push_back(weights_[static_cast<std::size_t>(k)]);
-      taps.push_back(pixels.get() + k / what_.columns * side + k % what_.columns);
+      taps.push_back(pixels.get() + k / what_.taps.width * side + k % what_.taps.width);
     }
     for (std::int64_t y = first; y < end; ++y) {
       sparse_sum(sums.get(), taps.data(), set.data(), static_cast<int>(set.size()), region.width(),
@@ -344,7 +344,7 @@ class FourierSums {
     }
   }
 
-  const Fourier& what_;
+  const Stencil& what_;
   std::span<const float> weights_;  // and what the border's value is
   float outside_;
   const Plane& in_;
@@ -356,7 +356,7 @@ class FourierSums {
 
 }  // namespace
 
-void run_fourier(const Fourier& what, std::span<const float> arguments, const Plane& in, Plane& out,
+void run_fourier(const Stencil& what, std::span<const float> arguments, const Plane& in, Plane& out,
                  ThreadPool& pool, CpuLevel level) {
   FourierSums(what, arguments, in, out, pool, level).run();
 }

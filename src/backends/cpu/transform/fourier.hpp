@@ -10,7 +10,7 @@
 namespace impipe::cpu {
 
 // arguments: those of the node. Any classes.
-void run_fourier(const Fourier& what, std::span<const float> arguments, const Plane& in, Plane& out,
+void run_fourier(const Stencil& what, std::span<const float> arguments, const Plane& in, Plane& out,
                  ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

@@ -38,23 +38,24 @@ class FourierText {
   FourierText(Builder& to, int n)
       : to_(to),
         n_(n),
-        what_(std::get<Fourier>(to.node(n).primitive)),
+        what_(std::get<Stencil>(to.node(n).primitive)),
         image_(to.node(n).images[0]),
         name_(Builder::name({false, n})),
         checked_(to.cls(image_) == PixelClass::single),
         items_(to.dialect() == Dialect::opencl ? 256 : 512) {}
 
   void write() {
-    to_.body(filled(part(kernels::fourier, "transform"), {{"unroll", to_.unroll()},
-                                                          {"both", both()},
-                                                          {"twos", what_.side == 512 ? "0" : "1"},
-                                                          {"held", held()},
-                                                          {"side", side()}}));
+    to_.body(filled(part(kernels::fourier, "transform"),
+                    {{"unroll", to_.unroll()},
+                     {"both", both()},
+                     {"twos", what_.fourier_side == 512 ? "0" : "1"},
+                     {"held", held()},
+                     {"side", side()}}));
     at_ = name_ + "_at";
     write_border(to_, at_, "float", to_.value(image_, "x", "y"), what_.border,
                  outside_value(to_, n_, what_.border), to_.width(image_), to_.height(image_));
     write_tile();
-    weights_ = weights(to_, n_, "weights", 0, what_.columns * what_.rows);
+    weights_ = weights(to_, n_, "weights", 0, what_.taps.width * what_.taps.height);
     write_columns();
     write_rows(false);
     write_rows(true);
@@ -65,7 +66,7 @@ class FourierText {
   Operand self() const { return {false, n_}; }
   static FourierTiles tiles_of(const LaunchContext& at, const Operand& self) {
     const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
-    return fourier_tiles(std::get<Fourier>(node.primitive), at.size_of(self));
+    return fourier_tiles(std::get<Stencil>(node.primitive), at.size_of(self));
   }
   std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
     return to_.parameter(ParameterType::int32, name_ + "_" + label,
@@ -77,18 +78,18 @@ class FourierText {
     return tiles("pairs", [](const FourierTiles& t) { return t.pairs(); });
   }
 
-  std::string side() const { return number(what_.side); }
-  int across() const { return eight * items_ / what_.side; }
+  std::string side() const { return number(what_.fourier_side); }
+  int across() const { return eight * items_ / what_.fourier_side; }
   std::string held() const { return number((eight + 1) * items_); }
   // Local memory for both is more than the least that devices have.
   std::string both() const { return to_.dialect() == Dialect::opencl ? "0" : "1"; }
-  std::string valid_x() const { return number(what_.side - what_.columns + 1); }
-  std::string valid_y() const { return number(what_.side - what_.rows + 1); }
+  std::string valid_x() const { return number(what_.fourier_side - what_.taps.width + 1); }
+  std::string valid_y() const { return number(what_.fourier_side - what_.taps.height + 1); }
 
   std::string data() {
     return to_.scratch(name_ + "_data", "float2", [self = self()](const LaunchContext& at) {
       const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
-      const std::int64_t side = std::get<Fourier>(node.primitive).side;
+      const std::int64_t side = std::get<Stencil>(node.primitive).fourier_side;
       return 8 * side * side * (tiles_of(at, self).pairs() + 1);
     });
   }
@@ -98,9 +99,9 @@ class FourierText {
         [self = self()](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
   }
   std::string factors() {
-    const std::string table =
-        to_.table(ParameterType::float32, name_ + "_factors",
-                  [side = what_.side](const LaunchContext&) { return factors_of_stages(side); });
+    const std::string table = to_.table(
+        ParameterType::float32, name_ + "_factors",
+        [side = what_.fourier_side](const LaunchContext&) { return factors_of_stages(side); });
     return "(GLOBAL const float2*)" + table;
   }
 
@@ -126,8 +127,8 @@ class FourierText {
                          {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
                          {"valid_x", valid_x()},
                          {"valid_y", valid_y()},
-                         {"first_x", number(what_.shift_x - what_.origin_x)},
-                         {"first_y", number(what_.shift_y - what_.origin_y)},
+                         {"first_x", number(what_.shift_x - what_.taps.origin_x)},
+                         {"first_y", number(what_.shift_y - what_.taps.origin_y)},
                          {"image_width", to_.width(image_)},
                          {"image_height", to_.height(image_)},
                          {"inside", to_.value(image_, "x", "y")},
@@ -144,14 +145,14 @@ class FourierText {
                                                           {"unroll", to_.unroll()},
                                                           {"checked", checked_ ? "1" : "0"},
                                                           {"pairs", pairs()},
-                                                          {"columns", number(what_.columns)},
-                                                          {"rows", number(what_.rows)},
+                                                          {"columns", number(what_.taps.width)},
+                                                          {"rows", number(what_.taps.height)},
                                                           {"weights", weights_},
                                                           {"name", name_ + "_tile"},
                                                           {"unfit", checked_ ? unfit() : ""},
                                                           {"factors", factors()},
                                                           {"data", data()}}),
-               lines(what_.side, [](const FourierTiles& t) { return t.pairs() + 1; }),
+               lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs() + 1; }),
                groups_at_once);
   }
 
@@ -171,8 +172,9 @@ class FourierText {
                        {"kept", filters ? valid_x() : side()},
                        {"factors", factors()},
                        {"data", data()}}),
-               filters ? lines(what_.side, [](const FourierTiles& t) { return t.pairs(); })
-                       : lines(what_.side, [](const FourierTiles&) { return std::int64_t{1}; }),
+               filters
+                   ? lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs(); })
+                   : lines(what_.fourier_side, [](const FourierTiles&) { return std::int64_t{1}; }),
                groups_at_once);
   }
 
@@ -182,46 +184,46 @@ class FourierText {
     const std::string name = name_ + "_direct";
     to_.function(name,
                  filled(part(kernels::fourier, "direct"), {{"direct", name},
-                                                           {"rows", number(what_.rows)},
-                                                           {"columns", number(what_.columns)},
+                                                           {"rows", number(what_.taps.height)},
+                                                           {"columns", number(what_.taps.width)},
                                                            {"table", weights_},
                                                            {"value", to_.call(at_, "x", "y")}}));
-    return to_.call(name, "x + " + number(what_.shift_x - what_.origin_x),
-                    "y + " + number(what_.shift_y - what_.origin_y));
+    return to_.call(name, "x + " + number(what_.shift_x - what_.taps.origin_x),
+                    "y + " + number(what_.shift_y - what_.taps.origin_y));
   }
 
   void write_results() {
     const std::string direct_pixel = direct();
-    to_.kernel(
-        name_ + "_results", items_,
-        filled(part(kernels::fourier, "results"),
-               {{"both", both()},
-                {"held", held()},
-                {"side", side()},
-                {"items", number(items_)},
-                {"across", number(across())},
-                {"unroll", to_.unroll()},
-                {"checked", checked_ ? "1" : "0"},
-                {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
-                {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
-                {"valid_x", valid_x()},
-                {"valid_y", valid_y()},
-                {"width", to_.width(self())},
-                {"height", to_.height(self())},
-                {"unfit", checked_ ? unfit() : ""},
-                {"direct_pixel", direct_pixel},
-                {"converted", converted(to_.node(n_).cls, "float", "v")},
-                {"out", to_.plane(self()).pixel()},
-                {"factors", factors()},
-                {"data", data()}}),
-        lines(
-            what_.side - what_.columns + 1, [](const FourierTiles& t) { return t.pairs(); }, true),
-        groups_at_once);
+    to_.kernel(name_ + "_results", items_,
+               filled(part(kernels::fourier, "results"),
+                      {{"both", both()},
+                       {"held", held()},
+                       {"side", side()},
+                       {"items", number(items_)},
+                       {"across", number(across())},
+                       {"unroll", to_.unroll()},
+                       {"checked", checked_ ? "1" : "0"},
+                       {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                       {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                       {"valid_x", valid_x()},
+                       {"valid_y", valid_y()},
+                       {"width", to_.width(self())},
+                       {"height", to_.height(self())},
+                       {"unfit", checked_ ? unfit() : ""},
+                       {"direct_pixel", direct_pixel},
+                       {"converted", converted(to_.node(n_).cls, "float", "v")},
+                       {"out", to_.plane(self()).pixel()},
+                       {"factors", factors()},
+                       {"data", data()}}),
+               lines(
+                   what_.fourier_side - what_.taps.width + 1,
+                   [](const FourierTiles& t) { return t.pairs(); }, true),
+               groups_at_once);
   }
 
   Builder& to_;
   int n_;
-  const Fourier& what_;
+  const Stencil& what_;
   Operand image_;
   std::string name_, at_, weights_;
   bool checked_;  // whether pixels may be none that transforms take
