@@ -88,7 +88,7 @@ struct PrimitiveText {
     return (h.expression                 ? expression_text(*h.expression)
             : h.rule == BinRule::centred ? "centred"
                                          : "codes") +
-           " " + std::to_string(h.bins);
+           " " + (h.tiles() > 1 ? tiles_text(h) : std::to_string(h.bins));
   }
   std::string operator()(const Select& s) const { return std::to_string(s.places); }
   std::string operator()(const Scalar& s) const {
@@ -144,7 +144,6 @@ struct PrimitiveText {
     if (d.of == Deviation::Of::deviation) return mask_text(d.mask);
     return std::string(name_of(d.of)) + " " + mask_text(d.mask) + border_text(d.border);
   }
-  std::string operator()(const TileHistogram& h) const { return tiles_text(h); }
   std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }
   std::string operator()(const Moments& m) const {

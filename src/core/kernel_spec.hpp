@@ -151,7 +151,8 @@ struct Reduce {
   std::shared_ptr<const Expression> expression;  // user: of acc and x; args[0] is the first acc
 };
 
-// R2V, an array of `bins` counts a channel.
+// R2V, an array of `bins` counts a channel, or of [tiles][bins]: of the tiles that the image has in
+// a mirrored frame (core/placement.hpp, tile_grid). Those are centred, with NaN in the first bin.
 enum class BinRule {
   centred,  // imhist: floor(v * (bins - 1) / white + 0.5), v clamped to [0, white]; NaN not counted
   codes,    // one bin a code of an integer class
@@ -161,12 +162,8 @@ struct Histogram {
   BinRule rule = BinRule::centred;
   int bins = 256;
   std::shared_ptr<const Expression> expression;
-};
-
-// R2V, the counts [tiles][bins] of each channel: bins as BinRule::centred has them, NaN in the
-// first, of the tiles that the image has in a mirrored frame (core/placement.hpp, tile_grid).
-struct TileHistogram {
-  int across = 1, down = 1, bins = 256;
+  int across = 1, down = 1;  // tiles
+  int tiles() const { return across * down; }
 };
 
 // The values at given places of the sorted pixels of each channel: exact, single or uint16.
@@ -308,7 +305,7 @@ struct Deviation {
 };
 std::string_view name_of(Deviation::Of of);
 
-// Each pixel by tables of the tiles that TileHistogram counts: its bin's values in those of the
+// Each pixel by tables of the tiles that a Histogram counts: its bin's values in those of the
 // four tiles whose centres lie around it, weighed by its distances from them, in double:
 //   ((ny - wy) upper + wy lower) / (ny nx), upper and lower: (nx - wx) left + wx right.
 // Beyond the outer centres there is half a tile between a tile and itself. Argument: the tables'
@@ -350,7 +347,7 @@ struct OnHost {
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
                  Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Entropy,
-                 Deviation, TileHistogram, BetweenTables, Objects, Moments, OnHost>;
+                 Deviation, BetweenTables, Objects, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -263,13 +263,8 @@ MeasureValue PlanBuilder::reduce(Reduce reduce, ImageValue image, std::vector<Ar
 }
 
 MeasureValue PlanBuilder::histogram(Histogram histogram, ImageValue image) {
-  const int bins = histogram.bins;
-  return add_measure(std::move(histogram), {image}, {}, {}, bins, image.type.channels);
-}
-
-MeasureValue PlanBuilder::tile_histogram(TileHistogram histogram, ImageValue image) {
-  const std::int64_t counts = std::int64_t{histogram.across} * histogram.down * histogram.bins;
-  return add_measure(histogram, {image}, {}, {}, counts, image.type.channels);
+  const std::int64_t counts = std::int64_t{histogram.tiles()} * histogram.bins;
+  return add_measure(std::move(histogram), {image}, {}, {}, counts, image.type.channels);
 }
 
 MeasureValue PlanBuilder::select(ImageValue image, std::vector<Arg> places) {

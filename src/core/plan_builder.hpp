@@ -86,7 +86,6 @@ class PlanBuilder {
                    Result result);
   MeasureValue reduce(Reduce reduce, ImageValue image, std::vector<Arg> args);
   MeasureValue histogram(Histogram histogram, ImageValue image);
-  MeasureValue tile_histogram(TileHistogram histogram, ImageValue image);
   MeasureValue select(ImageValue image, std::vector<Arg> places);
   // results: values a channel of the result; channels: 1, or as many as the inputs have (the body
   // then runs once a channel, on that channel's values). groups: that a GPU may take for a body

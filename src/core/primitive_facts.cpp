@@ -33,8 +33,8 @@ struct Facts {
         .name = "rank", .reads_around = true, .footprint = r.mask.footprint(), .border = r.border};
   }
   PrimitiveFacts operator()(const Reduce&) const { return {.name = "reduce", .measures = true}; }
-  PrimitiveFacts operator()(const Histogram&) const {
-    return {.name = "histogram", .measures = true};
+  PrimitiveFacts operator()(const Histogram& h) const {
+    return {.name = "histogram", .stands_alone = h.tiles() > 1, .measures = true};
   }
   PrimitiveFacts operator()(const Select&) const {
     return {.name = "select", .stands_alone = true, .measures = true};
@@ -52,9 +52,6 @@ struct Facts {
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
   PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
   PrimitiveFacts operator()(const Deviation&) const { return whole("deviation"); }
-  PrimitiveFacts operator()(const TileHistogram&) const {
-    return {.name = "tile_histogram", .stands_alone = true, .measures = true};
-  }
   PrimitiveFacts operator()(const BetweenTables&) const { return whole("between_tables"); }
   PrimitiveFacts operator()(const Objects&) const {
     return {.name = "objects", .stands_alone = true, .measures = true};
@@ -124,7 +121,6 @@ struct ResultSize {
   Size operator()(const Morph&) const { return input; }
   Size operator()(const Entropy&) const { return input; }
   Size operator()(const Deviation&) const { return input; }
-  Size operator()(const TileHistogram&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }
   Size operator()(const Moments&) const { return input; }

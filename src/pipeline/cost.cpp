@@ -58,7 +58,6 @@ class Cost {
   double operator()(const Morph&) const { return whole; }
   double operator()(const Entropy&) const { return whole; }
   double operator()(const Deviation&) const { return whole; }
-  double operator()(const TileHistogram&) const { return 4; }
   double operator()(const BetweenTables&) const { return whole; }
   double operator()(const Objects&) const { return whole; }
   double operator()(const Moments&) const { return whole; }

@@ -58,7 +58,10 @@ struct Words {
   std::string operator()(const Reduce& r) const {
     return fmt::format("{}{}", r.finite ? "finite " : "", name_of(r.kind));
   }
-  std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }
+  std::string operator()(const Histogram& h) const {
+    return fmt::format("{} bins", h.bins) +
+           (h.tiles() > 1 ? fmt::format(" in tiles {}x{}", h.across, h.down) : "");
+  }
   std::string operator()(const Select& s) const { return fmt::format("{} places", s.places); }
   std::string operator()(const Scalar& s) const { return s.body->name; }
   std::string operator()(const Distance& d) const {
@@ -80,10 +83,6 @@ struct Words {
   }
   std::string operator()(const Morph& m) const {
     return m.in_fields ? "in fields" : fmt::format("{} of 3x3", m.tables.size());
-  }
-  std::string operator()(const TileHistogram& h) const {
-    return std::to_string(h.bins) + " bins in tiles " + std::to_string(h.across) + "x" +
-           std::to_string(h.down);
   }
   std::string operator()(const OnHost& h) const { return h.work->name; }
   std::string operator()(const BetweenTables& b) const {

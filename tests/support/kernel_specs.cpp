@@ -628,11 +628,11 @@ class Table {
       if (codes) inputs.push_back(image(cls == PixelClass::single ? byte : cls, 1));
       add("objects " + std::string(name_of(cls)), inputs, {objects});
     }
-    const TileHistogram bins{.across = 3, .down = 2, .bins = 300};
-    const TileHistogram many{.across = 2, .down = 5, .bins = 3000};
+    const Histogram bins{.bins = 300, .across = 3, .down = 2};
+    const Histogram many{.bins = 3000, .across = 2, .down = 5};
     for (const PixelClass cls : classes) {
       const std::string of = " " + std::string(name_of(cls));
-      for (const TileHistogram& tiles : {bins, many}) {
+      for (const Histogram& tiles : {bins, many}) {
         const int values = tiles.across * tiles.down * tiles.bins;
         const std::string in = " of " + std::to_string(tiles.bins) + " bins" + of;
         add("tile histogram" + in, {image(cls, 1)}, {sink(tiles, input(0), {}, 1, values)});

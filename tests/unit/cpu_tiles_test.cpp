@@ -144,10 +144,11 @@ TEST(CpuTiles, CountTheirBins) {
       const Given of = given(random, cls, tiling.size);
       SpecResult wanted;
       wanted.measure = counts_of(tiling, of.image.image, of.input.white);
-      Node node{.primitive = TileHistogram{tiling.across, tiling.down, tiling.bins},
-                .images = {{true, 0}},
-                .cls = PixelClass::single,
-                .white = of.input.white};
+      Node node{
+          .primitive = Histogram{.bins = tiling.bins, .across = tiling.across, .down = tiling.down},
+          .images = {{true, 0}},
+          .cls = PixelClass::single,
+          .white = of.input.white};
       node.is_measure = true;
       node.values = static_cast<std::int64_t>(wanted.measure.size());
       KernelSpec spec;

@@ -16,10 +16,7 @@ std::vector<NodeForm> node_forms(const KernelSpec& spec) {
                         spec.outputs.end();
     if (std::holds_alternative<Scalar>(node.primitive)) {
       forms.push_back({"once", "it computes with measurements"});
-    } else if (std::holds_alternative<TileHistogram>(node.primitive)) {
-      forms.push_back({"of each tile of the image", "they are counted side by side"});
-    } else if (std::holds_alternative<Select>(node.primitive) ||
-               std::holds_alternative<Objects>(node.primitive)) {
+    } else if (node.is_measure && stands_alone(node.primitive)) {
       forms.push_back({"over all tiles' pixels", "it needs them side by side"});
     } else if (node.is_measure) {
       forms.push_back(

@@ -148,7 +148,8 @@ class StepRun {
     run.size = sizes_[plane.node];
     run.arguments = arguments_of(plane.node, plane.channel);
     if (is<Point>(*run.node)) prepare_point(p);
-    if (!is<Reduce>(*run.node) && !is<Histogram>(*run.node)) return;
+    const bool sinks = is<Reduce>(*run.node) || is<Histogram>(*run.node);
+    if (!sinks || stands_alone(run.node->primitive)) return;
     const bool of_two = counts_pairs(spec_, *run.node) || squares_differences(run, plane.images[0]);
     run.sink_images = of_two ? runs_.images_of(plane.images[0].index) : plane.images;
   }
@@ -332,8 +333,8 @@ class StepRun {
                                      const Operand& image,
                                      const std::vector<const Plane*>& images) const {
     if (is<Objects>(node)) return records_of(node, images);
-    if (const auto* tiles = std::get_if<TileHistogram>(&node.primitive)) {
-      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool, runs_.level);
+    if (const auto* of = std::get_if<Histogram>(&node.primitive)) {
+      return tile_counts(*of, runs_.white_of(image), *images.front(), runs_.pool, runs_.level);
     }
     return select_values(*images.front(), arguments, runs_.pool);
   }
@@ -403,8 +404,7 @@ void check_runnable(const KernelSpec& spec) {
     if (point != nullptr && point->lookup && !node.images.at(1).external) {
       fail("a table is made inside it");
     }
-    const bool whole = is<Select>(node) || is<Objects>(node) || is<TileHistogram>(node);
-    if (whole && !node.images.at(0).external) {
+    if (node.is_measure && stands_alone(node.primitive) && !node.images.at(0).external) {
       fail(std::string(name_of(node.primitive)) + " reads an intermediate");
     }
   }

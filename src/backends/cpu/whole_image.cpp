@@ -66,7 +66,7 @@ struct WholeImage {
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
   template <OneOf<Point, Permute, Separable, Extremum, Rank, Reduce, Histogram, Select, Scalar,
-                  Window, TileHistogram, Objects, OnHost>
+                  Window, Objects, OnHost>
                 Other>
   void operator()(const Other&) const {
     throw Error("the cpu backend makes no whole image of " + std::string(name_of(node.primitive)),

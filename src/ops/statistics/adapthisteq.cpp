@@ -152,7 +152,7 @@ struct Tiles {
 MeasureValue tables_of(PlanBuilder& plan, const ImageValue& image, const Tiles& tiles) {
   const int count = tiles.across * tiles.down;
   const MeasureValue counts =
-      plan.tile_histogram({tiles.across, tiles.down, tiles.bins}, image.without_alpha());
+      plan.histogram({.bins = tiles.bins, .across = tiles.across, .down = tiles.down}, image);
   return plan.scalar(bodies::tile_tables, {counts},
                      {static_cast<double>(tiles.bins), static_cast<double>(tiles.across),
                       static_cast<double>(tiles.down), width, height, tiles.clip, image.type.white,

@@ -1,4 +1,4 @@
-// The bins of pixels' values: TileHistogram's and BetweenTables'.
+// The bins of pixels' values: those of histograms of tiles, and BetweenTables'.
 #pragma once
 
 #include <cstdint>

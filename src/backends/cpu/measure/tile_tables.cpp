@@ -61,7 +61,7 @@ class TileCounts {
 };
 
 template <class T>
-void count_tiles(const TileHistogram& histogram, const TileBins& bins, const Plane& in,
+void count_tiles(const Histogram& histogram, const TileBins& bins, const Plane& in,
                  ThreadPool& pool, std::vector<double>& out) {
   const TileGrid grid = tile_grid(in.size(), histogram.across, histogram.down);
   const auto xs = mirrored(grid.left, grid.wide * histogram.across, in.size().width);
@@ -101,7 +101,7 @@ void for_class(PixelClass cls, const Run& run) {
 
 }  // namespace
 
-std::vector<double> tile_counts(const TileHistogram& histogram, double white, const Plane& in,
+std::vector<double> tile_counts(const Histogram& histogram, double white, const Plane& in,
                                 ThreadPool& pool, CpuLevel level) {
   const TileBins bins(in.cls(), white, histogram.bins, level);
   std::vector<double> out(static_cast<std::size_t>(histogram.across) *

@@ -11,7 +11,7 @@
 namespace impipe::cpu {
 
 // [tiles][bins]
-std::vector<double> tile_counts(const TileHistogram& histogram, double white, const Plane& in,
+std::vector<double> tile_counts(const Histogram& histogram, double white, const Plane& in,
                                 ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

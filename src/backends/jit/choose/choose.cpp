@@ -9,6 +9,7 @@
 #include "backends/jit/choose/chooser.hpp"
 #include "backends/jit/choose/materialise.hpp"
 #include "backends/jit/neighbourhood/strip.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -220,7 +221,7 @@ class PlanMaker {
         const char* why = reductions.cells ? "cells fix the order of its sums"
                                            : "its sums and extremes have no order";
         at(n) = {std::move(reductions), why};
-      } else if (is<Histogram>(n)) {
+      } else if (is<Histogram>(n) && !stands_alone(node.primitive)) {
         CountedCodes counted = counted_codes(of_, planes_, n);
         if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;

@@ -95,7 +95,7 @@ std::int64_t strips_of(const TileGrid& grid, std::int64_t pixels, std::int64_t m
 
 void write_tile_histogram(Builder& to, int n) {
   const Node& node = to.node(n);
-  const auto& histogram = std::get<TileHistogram>(node.primitive);
+  const auto& histogram = std::get<Histogram>(node.primitive);
   const Tiles tiles{histogram.across, histogram.down, histogram.bins};
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self);
