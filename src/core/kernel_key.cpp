@@ -77,7 +77,8 @@ struct PrimitiveText {
     return (e.largest ? "max " : "min ") + mask_text(e.mask);
   }
   std::string operator()(const Rank& r) const {
-    return std::to_string(r.rank) + (r.average ? " average " : " of ") + mask_text(r.mask) +
+    const std::string what = r.entropy ? "entropy" : std::to_string(r.rank);
+    return what + (r.average ? " average " : " of ") + mask_text(r.mask) +
            (r.offsets ? " offsets" : "") + border_text(r.border);
   }
   std::string operator()(const Reduce& r) const {
@@ -139,7 +140,6 @@ struct PrimitiveText {
     }
     return out;
   }
-  std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
   std::string operator()(const Deviation& d) const {
     if (d.of == Deviation::Of::deviation) return mask_text(d.mask);
     return std::string(name_of(d.of)) + " " + mask_text(d.mask) + border_text(d.border);

@@ -124,12 +124,16 @@ struct Extremum {
 // `average` the mean of that and the next, rounded half away once (medians of even windows).
 // With `offsets` one is added to each value first, saturating in the class: the first arguments,
 // one a set cell, whole numbers for integer classes.
+// With `entropy` instead the entropy in bits of the codes under the mask, of an image of bytes.
+// Arguments: t(c) for c from 0 to the mask's cells n, 2^32 c log2(c) as a whole number; a pixel is
+// (t(n) - the sum over the codes of t(how often)) / (2^32 n). Result: single.
 struct Rank {
   Mask mask;
   int rank = 0;
   bool average = false;
   bool offsets = false;
   Border border = Border::constant;
+  bool entropy = false;
 };
 
 // R2S, an array of one value a channel. Sums are exact in 64 bits for integer classes and go over
@@ -270,13 +274,6 @@ struct Morph {
   bool outside = false;  // what windows have beside the image
 };
 
-// The entropy in bits of the codes under the mask, of an image of bytes mirrored at its ends.
-// Arguments: t(c) for c from 0 to the mask's cells n, 2^32 c log2(c) as a whole number; a pixel is
-// (t(n) - the sum over the codes of t(how often)) / (2^32 n). Result: single.
-struct Entropy {
-  Mask mask;
-};
-
 // A statistic of the values under the mask, in float32. n values are counted from the first of
 // them, f; s is the sum of those differences d, q that of their squares, each fma(d, d, q); the
 // mean is fma(s, 1/n, f), and the squared deviations from it are q - s (1/n) s, or 0 where that is
@@ -346,8 +343,8 @@ struct OnHost {
 
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                 Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Entropy,
-                 Deviation, BetweenTables, Objects, Moments, OnHost>;
+                 Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Deviation,
+                 BetweenTables, Objects, Moments, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -244,8 +244,9 @@ ImageValue PlanBuilder::extremum(Extremum extremum, ImageValue image) {
 }
 
 ImageValue PlanBuilder::rank(Rank rank, ImageValue image, std::vector<Arg> args) {
-  return add_image(std::move(rank), {image}, args,
-                   {.cls = image.type.cls, .white = image.type.white});
+  const Result result = rank.entropy ? Result{.cls = PixelClass::single, .white = 0}
+                                     : Result{.cls = image.type.cls, .white = image.type.white};
+  return add_image(std::move(rank), {image}, args, result);
 }
 
 ImageValue PlanBuilder::whole(Primitive primitive, std::vector<ImageValue> images,

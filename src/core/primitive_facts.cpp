@@ -50,7 +50,6 @@ struct Facts {
     return {.name = "resample", .stands_alone = true, .moves = true};
   }
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
-  PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
   PrimitiveFacts operator()(const Deviation&) const { return whole("deviation"); }
   PrimitiveFacts operator()(const BetweenTables&) const { return whole("between_tables"); }
   PrimitiveFacts operator()(const Objects&) const {
@@ -119,7 +118,6 @@ struct ResultSize {
   Size operator()(const Label&) const { return input; }
   Size operator()(const Resample&) const { return resampled_size(node, input); }
   Size operator()(const Morph&) const { return input; }
-  Size operator()(const Entropy&) const { return input; }
   Size operator()(const Deviation&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }

@@ -52,8 +52,8 @@ struct Words {
                        e.mask.full() ? "" : " mask");
   }
   std::string operator()(const Rank& r) const {
-    return fmt::format("{} of {}{}{}", r.rank + 1, size_text(r.mask),
-                       r.offsets ? " with offsets" : "", border(r.border));
+    return fmt::format("{} of {}{}{}", r.entropy ? "entropy" : std::to_string(r.rank + 1),
+                       size_text(r.mask), r.offsets ? " with offsets" : "", border(r.border));
   }
   std::string operator()(const Reduce& r) const {
     return fmt::format("{}{}", r.finite ? "finite " : "", name_of(r.kind));
@@ -91,9 +91,6 @@ struct Words {
   std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
   std::string operator()(const Moments& m) const {
     return fmt::format("{} of {}x{}", m.body->name, 2 * m.reach + 1, 2 * m.reach + 1);
-  }
-  std::string operator()(const Entropy& e) const {
-    return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }
   std::string operator()(const Deviation& d) const {
     const std::string how =

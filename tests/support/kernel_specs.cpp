@@ -652,7 +652,7 @@ class Table {
     add_moments();
     add_deviations(mask);
     add("entropy uint8", {image(byte, 1)},
-        {node(Entropy{mask}, {input(0)},
+        {node(Rank{.mask = mask, .border = Border::symmetric, .entropy = true}, {input(0)},
               {number(0), number(0), number(8589934592), number(20422738493), number(34359738368)},
               PixelClass::single, 1)});
   }

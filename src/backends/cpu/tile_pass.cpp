@@ -467,6 +467,7 @@ class TilePass {
     if (ranked->offsets) {
       return run_offset_rank(*ranked, run.arguments.in_float.data(), what.cls, view, out);
     }
+    if (ranked->entropy) return run_entropy(*ranked, run.arguments.in_double, view, out, scratch);
     std::byte beside[sizeof(float)];
     fill_elements(beside, in.cls, outside.value, 1);
     const auto copies = [&](std::int64_t x) {

@@ -10,7 +10,6 @@
 #include "backends/cpu/geometry/resample.hpp"
 #include "backends/cpu/measure/between_tables.hpp"
 #include "backends/cpu/neighbourhood/deviation.hpp"
-#include "backends/cpu/neighbourhood/entropy.hpp"
 #include "backends/cpu/neighbourhood/moments.hpp"
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
@@ -48,7 +47,6 @@ struct WholeImage {
     run_label(l, arguments.last(), images, out, pool, level);
   }
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
-  void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
   void operator()(const Deviation& d) const { run_deviation(d, images, out, pool, level); }
   void operator()(const BetweenTables& b) const {
     run_between_tables(b, arguments.table, node.white, in, out, pool, level);

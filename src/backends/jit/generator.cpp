@@ -79,7 +79,6 @@ class Generator {
     }
     void operator()(const Label&) const { write_label(to, n); }
     void operator()(const Morph&) const { write_morph(to, n); }
-    void operator()(const Entropy&) const { write_entropy(to, n); }
     void operator()(const Deviation&) const { write_deviation(to, n); }
     void operator()(const Histogram&) const { write_tile_histogram(to, n); }
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }

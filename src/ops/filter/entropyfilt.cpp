@@ -36,7 +36,8 @@ ImageValue lower_entropyfilt(const Call& call, PlanBuilder& plan) {
                             " cells that are 1, this one has " + std::to_string(cells));
   }
   return plan
-      .whole(Entropy{mask}, {image}, entropy_table(cells), {.cls = PixelClass::single, .white = 0})
+      .rank({.mask = mask, .border = Border::symmetric, .entropy = true}, image,
+            entropy_table(cells))
       .with_alpha(alpha);
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <span>
 
 namespace impipe::testing {
@@ -286,6 +287,14 @@ class Evaluation {
       for (std::size_t k = 0; rank.offsets && k < v.size(); ++k) {
         const double sum = v[k] + arguments(c)[k];
         v[k] = in_->cls == PixelClass::logical ? sum > 0 : rounded_to(in_->cls, sum);
+      }
+      if (rank.entropy) {
+        std::map<double, std::size_t> counts;
+        for (const double code : v) ++counts[code];
+        const std::vector<double> table = arguments(c);
+        double sum = table[v.size()];
+        for (const auto& [code, count] : counts) sum -= table[count];
+        return sum / (4294967296.0 * static_cast<double>(v.size()));
       }
       reference::sort_window(v);
       if (!rank.average) return v[rank.rank];

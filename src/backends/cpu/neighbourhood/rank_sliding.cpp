@@ -3,6 +3,7 @@
 #include "backends/cpu/neighbourhood/rank_sliding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace impipe::cpu {
 namespace {
 
 using Code = std::uint32_t;
+using Cells = std::vector<std::int64_t>;  // offsets in a window, from its first cell
 
 // The least sides of a block, in results: large enough that what its windows share is most of what
 // they read, small enough that its codes and counts stay in a processor's larger caches.
@@ -127,8 +129,8 @@ struct Coding<float> {
 // The cells that a window gains and loses when it moves one place to the right (or down), counted
 // from its first cell before it moves. It moves back by the same cells.
 struct Edge {
-  std::vector<std::int64_t> first;  // cells without a set neighbour before them
-  std::vector<std::int64_t> after;  // places after cells without one behind them
+  Cells first;  // cells without a set neighbour before them
+  Cells after;  // places after cells without one behind them
 };
 
 Edge edge_of(const Mask& mask, int dx, int dy, std::int64_t stride) {
@@ -146,10 +148,85 @@ Edge edge_of(const Mask& mask, int dx, int dy, std::int64_t stride) {
   return edge;
 }
 
+// The value of a rank among those of a window.
 template <class T>
-class Slide {
+class RankOfWindow {
  public:
-  Slide(const Rank& rank, const RowsView& in, Scratch& scratch)
+  using Value = T;
+  using Result = T;
+  RankOfWindow(const Rank& rank, std::int64_t most, Scratch& scratch)
+      : rank_(rank), coding_(most, scratch), counts_(coding_.max_codes(most), scratch) {}
+
+  void begin(const T* const* rows, std::int64_t width, std::int64_t height, Code* codes,
+             std::int64_t stride) {
+    coding_.encode(rows, width, height, codes, stride);
+    counts_.clear();
+  }
+  void add(const Code* at, const Cells& cells) {
+    for (const std::int64_t cell : cells) counts_.add(at[cell]);
+  }
+  void remove(const Code* at, const Cells& cells) {
+    for (const std::int64_t cell : cells) counts_.remove(at[cell]);
+  }
+  T result() const {
+    const auto rank = static_cast<std::uint32_t>(rank_.rank);
+    const T value = coding_.value(counts_.find(rank));
+    return rank_.average ? coding_.mean(value, coding_.value(counts_.find(rank + 1))) : value;
+  }
+
+ private:
+  const Rank& rank_;
+  Coding<T> coding_;
+  typename Coding<T>::BlockCounts counts_;
+};
+
+// The entropy of a window's bytes: the sum of its table's entries follows the counts, in whole
+// numbers that no order of additions changes.
+class EntropyOfWindow {
+ public:
+  using Value = std::uint8_t;
+  using Result = float;
+  explicit EntropyOfWindow(std::span<const double> table) : table_(table) {
+    for (std::size_t k = 1; k < table.size(); ++k) steps_.push_back(table[k] - table[k - 1]);
+  }
+
+  void begin(const std::uint8_t* const* rows, std::int64_t width, std::int64_t height, Code* codes,
+             std::int64_t stride) {
+    Coding<std::uint8_t>::encode(rows, width, height, codes, stride);
+    counts_.fill(0);
+    sum_ = 0;
+  }
+  void add(const Code* at, const Cells& cells) {
+    double sum = 0;
+    for (const std::int64_t cell : cells) sum += steps_[counts_[at[cell]]++];
+    sum_ += sum;
+  }
+  void remove(const Code* at, const Cells& cells) {
+    double sum = 0;
+    for (const std::int64_t cell : cells) sum += steps_[--counts_[at[cell]]];
+    sum_ -= sum;
+  }
+  float result() const {
+    const double cells = static_cast<double>(table_.size() - 1);
+    return static_cast<float>((table_.back() - sum_) / (cells * 4294967296.0));
+  }
+
+ private:
+  std::span<const double> table_;
+  std::vector<double> steps_;  // from each entry to the next
+  std::array<std::uint32_t, 256> counts_{};
+  double sum_ = 0;
+};
+
+template <class Statistic>
+class Slide {
+  using T = typename Statistic::Value;
+  using Result = typename Statistic::Result;
+
+ public:
+  // make: the statistic, of so many values of a block at most.
+  template <class Make>
+  Slide(const Rank& rank, const RowsView& in, Scratch& scratch, const Make& make)
       : rank_(rank),
         width_(std::min(in.width, std::max<std::int64_t>(min_block, rank.mask.width))),
         height_(std::min(in.height, std::max<std::int64_t>(min_block, rank.mask.height))),
@@ -158,8 +235,7 @@ class Slide {
         down_(edge_of(rank.mask, 0, 1, stride_)),
         max_(stride_ * (height_ + rank.mask.height - 1)),
         codes_(scratch.take<Code>(max_)),
-        coding_(max_, scratch),
-        counts_(coding_.max_codes(max_), scratch) {
+        window_(make(max_)) {
     for (int y = 0; y < rank.mask.height; ++y) {
       for (int x = 0; x < rank.mask.width; ++x) {
         if (rank.mask.at(x, y)) cells_.push_back(y * stride_ + x);
@@ -171,53 +247,47 @@ class Slide {
   std::int64_t height() const { return height_; }
 
   // width x height results at `to`, from the values at rows[y][x].
-  void run(const std::vector<const T*>& rows, std::int64_t width, std::int64_t height, T* to,
+  void run(const std::vector<const T*>& rows, std::int64_t width, std::int64_t height, Result* to,
            std::int64_t to_stride) {
-    coding_.encode(rows.data(), width + rank_.mask.width - 1, height + rank_.mask.height - 1,
-                   codes_, stride_);
-    counts_.clear();
-    for (const std::int64_t cell : cells_) counts_.add(codes_[cell]);
+    window_.begin(rows.data(), width + rank_.mask.width - 1, height + rank_.mask.height - 1, codes_,
+                  stride_);
+    window_.add(codes_, cells_);
     std::int64_t x = 0;
     for (std::int64_t y = 0; y < height; ++y) {
       const bool to_right = y % 2 == 0;
       for (std::int64_t i = 0; i < width; ++i) {
         if (i > 0 && to_right) move(codes_ + y * stride_ + x++, right_.after, right_.first);
         if (i > 0 && !to_right) move(codes_ + y * stride_ + --x, right_.first, right_.after);
-        to[y * to_stride + x] = result();
+        to[y * to_stride + x] = window_.result();
       }
       if (y + 1 < height) move(codes_ + y * stride_ + x, down_.after, down_.first);
     }
   }
 
  private:
-  void move(const Code* at, const std::vector<std::int64_t>& entering,
-            const std::vector<std::int64_t>& leaving) {
-    for (const std::int64_t cell : entering) counts_.add(at[cell]);
-    for (const std::int64_t cell : leaving) counts_.remove(at[cell]);
-  }
-
-  T result() const {
-    const auto rank = static_cast<std::uint32_t>(rank_.rank);
-    const T value = coding_.value(counts_.find(rank));
-    return rank_.average ? coding_.mean(value, coding_.value(counts_.find(rank + 1))) : value;
+  void move(const Code* at, const Cells& entering, const Cells& leaving) {
+    window_.remove(at, leaving);
+    window_.add(at, entering);
   }
 
   const Rank& rank_;
   std::int64_t width_, height_;  // of a block's results
   std::int64_t stride_;          // of its codes
   Edge right_, down_;
-  std::vector<std::int64_t> cells_;
+  Cells cells_;
   std::int64_t max_;  // values of a block
   Code* codes_;       // [row][stride_]
-  Coding<T> coding_;
-  typename Coding<T>::BlockCounts counts_;
+  Statistic window_;
 };
 
-template <class T>
-void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch) {
+template <class Statistic, class Make>
+void slide_over(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+                const Make& make) {
+  using T = typename Statistic::Value;
+  using Result = typename Statistic::Result;
   const ScratchScope scope(scratch);
   const Mask& mask = rank.mask;
-  Slide<T> slide(rank, in, scratch);
+  Slide<Statistic> slide(rank, in, scratch, make);
   std::vector<const T*> rows;
   for (std::int64_t y = 0; y < in.height; y += slide.height()) {
     const std::int64_t height = std::min(slide.height(), in.height - y);
@@ -227,10 +297,17 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
         rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) + x - mask.origin_x);
       }
       slide.run(rows, std::min(slide.width(), in.width - x), height,
-                reinterpret_cast<T*>(out.data + y * out.stride) + x,
-                out.stride / static_cast<std::int64_t>(sizeof(T)));
+                reinterpret_cast<Result*>(out.data + y * out.stride) + x,
+                out.stride / static_cast<std::int64_t>(sizeof(Result)));
     }
   }
+}
+
+template <class T>
+void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch) {
+  slide_over<RankOfWindow<T>>(rank, in, out, scratch, [&](std::int64_t most) {
+    return RankOfWindow<T>(rank, most, scratch);
+  });
 }
 
 }  // namespace
@@ -243,6 +320,12 @@ void run_rank_sliding(const Rank& rank, PixelClass cls, const RowsView& in, Tile
     case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch);
     case PixelClass::single: return run_class<float>(rank, in, out, scratch);
   }
+}
+
+void run_entropy(const Rank& rank, std::span<const double> table, const RowsView& in, TileOut out,
+                 Scratch& scratch) {
+  slide_over<EntropyOfWindow>(rank, in, out, scratch,
+                              [&](std::int64_t) { return EntropyOfWindow(table); });
 }
 
 }  // namespace impipe::cpu

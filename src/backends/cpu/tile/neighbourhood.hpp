@@ -1,8 +1,9 @@
-// The neighbourhood kernels that stay in an image's own class: extremum and rank.
+// The neighbourhood kernels that take codes as they are: extremum, rank, entropy.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/tile/scratch.hpp"
 #include "core/body.hpp"
@@ -51,5 +52,8 @@ bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level);
 // With offsets, one a set cell of the mask.
 void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
                      TileOut out);
+// The entropy of bytes. table: the node's arguments.
+void run_entropy(const Rank& rank, std::span<const double> table, const RowsView& in, TileOut out,
+                 Scratch& scratch);
 
 }  // namespace impipe::cpu

@@ -16,8 +16,9 @@ Choice cheapest(const FormQuestion& question) {
     const bool named = cost.form == tuning.variant.form, other = than.form == tuning.variant.form;
     return named != other ? named : cost.microseconds < than.microseconds;
   };
+  const bool by_pixels = !tuning.fast && pixels_form.offer(question).veto.empty();
   for (const FormRow* row : all_forms()) {
-    if (!tuning.fast && row != &pixels_form) continue;
+    if (by_pixels && row != &pixels_form) continue;
     Offer offer = row->offer(question);
     if (!offer.veto.empty()) continue;
     const FormCost cost{row->name, microseconds(offer.work, tuning)};

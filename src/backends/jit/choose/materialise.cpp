@@ -114,7 +114,7 @@ class Materialiser {
     }
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
     if (chosen.chain_planes.contains(n)) return "a chain reads its plane";
-    if (of_.tuning.fast && has_family_form(planes, n)) return "no form that is fused is cheaper";
+    if (has_family_form(planes, n)) return "no form that is fused is cheaper";
     const auto* turned = as<Permute>(of_.node(n));
     if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
     if (of_.tuning.fast && framed_tile_of(of_, planes, n) && !fits_block(of_, planes, n)) {

@@ -1,6 +1,6 @@
 // The text of the sliding histogram: counts of the values' first eight bits, which cells of the
 // mask's edge enter and leave; the remaining bits of wider classes are found by counting the
-// window.
+// window. Entropies follow the same counts.
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
 
 #include <algorithm>
@@ -67,6 +67,7 @@ class RankHistogram {
         node_(to.node(n)),
         image_(node_.images[0]),
         name_(Builder::name({false, n}) + "_window"),
+        cls_(to.cls(image_)),
         cells_(rank_.mask.count()),
         small_(cells_ <= max_small_count) {}
 
@@ -74,7 +75,17 @@ class RankHistogram {
     write_outside();
     write_key();
     if (rest_bits() > 0) write_rest();
-    const bool columns = rest_bits() == 0 && takes_columns(rank_.mask);
+    if (rank_.entropy) {
+      table_ = to_.table(ParameterType::float64, name_ + "_table",
+                         [n = n_, cells = cells_](const auto& at) {
+                           std::vector<double> out;
+                           for (int k = 0; k <= cells; ++k) {
+                             out.push_back(at.argument(n, k));
+                           }
+                           return out;
+                         });
+    }
+    const bool columns = rest_bits() == 0 && !rank_.entropy && takes_columns(rank_.mask);
     const std::string loop = columns ? columns_text() : cells_text();
     // 32 KB of local memory, or half of it beside the digits of wider classes. Columns take many
     // registers: small groups fill what there is of both.
@@ -122,7 +133,7 @@ class RankHistogram {
 
   // Bits of a key beyond the first eight.
   int rest_bits() const {
-    return node_.cls == PixelClass::single ? 24 : node_.cls == PixelClass::uint16 ? 8 : 0;
+    return cls_ == PixelClass::single ? 24 : cls_ == PixelClass::uint16 ? 8 : 0;
   }
 
   // NAME_at: the image with what is round it.
@@ -130,10 +141,10 @@ class RankHistogram {
     std::string outside = "0";
     if (rank_.border == Border::constant && !node_.arguments.empty()) {
       const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
+      outside = converted(cls_, "double", to_.argument(n_, last, "outside", "double"));
     }
     outside_ = outside;
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"), rank_.border,
+    write_border(to_, name_ + "_at", type_of(cls_), to_.value(image_, "x", "y"), rank_.border,
                  outside, to_.width(image_), to_.height(image_));
   }
 
@@ -144,7 +155,7 @@ class RankHistogram {
   }
 
   std::string key_text(const std::string& value) const {
-    return node_.cls == PixelClass::single ? "key_of_single(" + value + ")" : "(uint)" + value;
+    return cls_ == PixelClass::single ? "key_of_single(" + value + ")" : "(uint)" + value;
   }
 
   void write_rest() {
@@ -173,21 +184,31 @@ class RankHistogram {
     return columns.loop(output());
   }
 
+  // Counts a code that enters or leaves, and what follows from it: how many are below the place, or
+  // the sum of the table's entries.
+  std::string counted(bool enters) const {
+    const std::string count = enters ? "COUNT_UP(code); " : "COUNT_DOWN(code); ";
+    if (!rank_.entropy) {
+      return count + (enters ? "below += " : "below -= ") + "code < place ? 1 : 0;";
+    }
+    return declared("const int", "count", "COUNT(code)") + count +
+           statement("sum += " + table_ + "[count " + (enters ? "+" : "-") + " 1] - " + table_ +
+                     "[count]");
+  }
+
   std::string cells_text() {
+    const std::string sum = rank_.entropy ? declared("double", "sum", "0.0") : "";
     const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
     const auto moved = [&](const char* which, const Mask& mask, const char* y, bool enters) {
-      const std::string key = to_.call(name_ + "_key", "x + dx", y);
-      const std::string count =
-          enters ? "COUNT_UP(code); below += " : "COUNT_DOWN(code); below -= ";
-      return braced(for_each_cell(
-          to_, name_ + which, mask,
-          declared("const uint", "code", key + top) + count + "code < place ? 1 : 0;"));
+      const std::string code =
+          declared("const uint", "code", to_.call(name_ + "_key", "x + dx", y) + top);
+      return braced(for_each_cell(to_, name_ + which, mask, code + counted(enters)));
     };
-    return text("cells",
-                {{"output", output()},
-                 {"all", moved("_all", rank_.mask, "y + dy", true)},
-                 {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", false)},
-                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", true)}});
+    return sum + text("cells",
+                      {{"output", output()},
+                       {"all", moved("_all", rank_.mask, "y + dy", true)},
+                       {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", false)},
+                       {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", true)}});
   }
 
   // Moves `place` up by single codes to the one that the rank is in.
@@ -196,6 +217,12 @@ class RankHistogram {
   }
 
   std::string output() {
+    if (rank_.entropy) {
+      const std::string cells = number(cells_);
+      return assigned(
+          to_.plane({false, n_}).pixel(),
+          "(float)((" + table_ + "[" + cells + "] - sum) / (" + cells + ".0 * 4294967296.0))");
+    }
     const std::string out = to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
     return text("output", {{"result", result_text()}, {"stored", out}});
   }
@@ -246,7 +273,8 @@ class RankHistogram {
   const Rank& rank_;
   const Node& node_;
   Operand image_;
-  std::string name_, outside_;
+  std::string name_, outside_, table_;  // of entropies
+  PixelClass cls_;
   int cells_;
   bool small_;
   const Substitutions words_{{
@@ -297,7 +325,7 @@ Offer offer_rank_histogram(const FormQuestion& question) {
   if (rank->offsets) return vetoed("its cells have offsets");
   const Mask& mask = rank->mask;
   const double ends = 2.0 * edge_of(mask, -1).count();
-  const int rest = 8 * (bytes_of(question.cls()) - 1);
+  const int rest = 8 * (bytes_of(question.context.cls(question.node().images[0])) - 1);
   // Counters of cells that enter and leave; then the digits of wider classes, in the whole window.
   const double counted = rest == 0 && takes_columns(mask) ? 16.0 : 40.0;
   const double digits = rest == 0 ? 0 : 800 + 13.0 * rest * mask.count();

@@ -396,6 +396,7 @@ Offer offer_sorted(const FormQuestion& question, const FormRow& row) {
   const auto* rank = as<Rank>(question.node());
   if (rank == nullptr) return vetoed("no rank filter");
   if (rank->offsets) return vetoed("its cells have offsets");
+  if (rank->entropy) return vetoed("an entropy takes counts, no order");
   if (!question.context.tuning.sorted_tiles)
     return vetoed("the device has no row for sorted tiles");
   if (question.cls() == PixelClass::logical) return vetoed("two values need no order");

@@ -47,13 +47,14 @@ void add_work(const KernelContext& context, const Planes& planes, const Operand&
 Offer offer_pixels(const FormQuestion& question) {
   const KernelContext& context = question.context;
   const Node& node = question.node();
+  const auto* rank = as<Rank>(node);
+  if (rank != nullptr && rank->entropy) return vetoed("an entropy takes counts");
   const Planes others = question.planes.without(question.n);
   Offer offer{.work = {.bytes = bytes_moved(context, question.n), .operations = 30},
               .form = Pixels{},
               .reason = "no block holds what it reads",
               .veto = {}};
   add_work(context, others, {false, question.n}, offer.work);
-  const auto* rank = as<Rank>(node);
   if (!context.tuning.fast) {
     offer.form = Pixels{as<Separable>(node) != nullptr
                             ? pixel_tile_of_columns(context, question.n)

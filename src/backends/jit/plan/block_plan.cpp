@@ -107,8 +107,8 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->offsets || !can_be_ordered(*r, bytes_of(of.cls(node.images[0]))) || f.left < 0 ||
-        f.right < 0 || f.up < 0 || f.down < 0) {
+    if (r->offsets || r->entropy || !can_be_ordered(*r, bytes_of(of.cls(node.images[0]))) ||
+        f.left < 0 || f.right < 0 || f.up < 0 || f.down < 0) {
       return std::nullopt;
     }
     return f;

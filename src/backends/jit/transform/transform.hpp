@@ -1,4 +1,4 @@
-// The kernels of distances, dithering, projections, tables of 3x3 windows, entropies,
+// The kernels of distances, dithering, projections, tables of 3x3 windows,
 // deviations, sums of very many weights and local statistics of two images.
 #pragma once
 
@@ -12,7 +12,6 @@ void write_diffuse(Builder& to, int n);
 void write_project(Builder& to, int n);
 void write_backproject(Builder& to, int n);
 void write_morph(Builder& to, int n);
-void write_entropy(Builder& to, int n);
 void write_deviation(Builder& to, int n);
 void write_fourier(Builder& to, int n);
 void write_moments(Builder& to, int n);
