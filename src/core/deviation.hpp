@@ -1,4 +1,4 @@
-// Masks of Deviation nodes whose columns lie within one another, as those of discs do.
+// Masks of Moments nodes whose columns lie within one another, as those of discs do.
 #pragma once
 
 #include <optional>

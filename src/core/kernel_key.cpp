@@ -140,15 +140,12 @@ struct PrimitiveText {
     }
     return out;
   }
-  std::string operator()(const Deviation& d) const {
-    if (d.of == Deviation::Of::deviation) return mask_text(d.mask);
-    return std::string(name_of(d.of)) + " " + mask_text(d.mask) + border_text(d.border);
+  std::string operator()(const Moments& m) const {
+    return std::string(m.body != nullptr ? m.body->name : name_of(m.of)) + " " + mask_text(m.mask) +
+           border_text(m.border);
   }
   std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }
-  std::string operator()(const Moments& m) const {
-    return std::string(m.body->name) + " reach " + std::to_string(m.reach);
-  }
   std::string operator()(const OnHost& h) const { return h.work->text; }
 };
 

@@ -17,12 +17,13 @@ std::string_view name_of(Border border) {
   return "?";
 }
 
-std::string_view name_of(Deviation::Of of) {
+std::string_view name_of(Moments::Of of) {
   switch (of) {
-    case Deviation::Of::deviation: return "deviation";
-    case Deviation::Of::variance: return "variance";
-    case Deviation::Of::covariance: return "covariance";
-    case Deviation::Of::mean: return "mean";
+    case Moments::Of::deviation: return "deviation";
+    case Moments::Of::variance: return "variance";
+    case Moments::Of::covariance: return "covariance";
+    case Moments::Of::mean: return "mean";
+    case Moments::Of::weighted: return "weighted";
   }
   return "?";
 }

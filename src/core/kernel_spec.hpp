@@ -274,33 +274,49 @@ struct Morph {
   bool outside = false;  // what windows have beside the image
 };
 
-// A statistic of the values under the mask, in float32. n values are counted from the first of
-// them, f; s is the sum of those differences d, q that of their squares, each fma(d, d, q); the
-// mean is fma(s, 1/n, f), and the squared deviations from it are q - s (1/n) s, or 0 where that is
-// less. NaN stays NaN. So a variance loses no digits to what its values have in common.
+// A statistic of the values under the mask, in float32 (decisions/0072); single. n values are
+// counted from the first of them, f; s is the sum of those differences d, q that of their squares,
+// each fma(d, d, q); the mean is fma(s, 1/n, f), and the squared deviations from it are
+// q - s (1/n) s, or 0 where that is less. NaN stays NaN.
+// So a variance loses no digits to what its values have in common.
 // By passes, of rectangles: each column of the window downwards; then the columns' means from left
 // to right, whose squared deviations count `height` times and are added to the columns' own sum.
 // Of columns that hold one another, as those of discs: core/deviation.hpp. Else s and q are sums of
 // the sums of runs of cells downwards, column by column, all counted from the first cell's value.
 // Of two images, always by passes: products of the differences d and e, fma(d, e, q), and
 // q - s (1/n) t, of which nothing is cut off.
-// Divisions by n, N and N - 1 are products with the rounded reciprocal. Result: single.
-struct Deviation {
+// Divisions by n, N and N - 1 are products with the rounded reciprocal.
+//
+// weighted: what the body makes of four statistics of two images, the means of their sum and of
+// their difference and the variances of both, under a square of weights that are those of a row
+// times those of a column; the nearest pixel outside. Pixels count from one near them: pixel i of a
+// row, i a multiple of `run`, to i + run - 1 from pixel i + 2 (run 4) or i (run 1). With dx and dy
+// so counted and s = dx + dy, each weight w, from left to right: m = fma(w, s, m),
+// q = fma(w, s s, q); then the row's mean is (x + y) + m, x and y those that are counted from, and
+// its variance v = fma(-m, m, q). Columns likewise, from top to bottom, of the rows' means, with
+// q = fma(w, fma(s, s, v), q). Differences are the same with s = dx - dy.
+// Arguments: the weights of a row, which add up to 1, and those of the body.
+struct Moments {
   static constexpr int max_columns_by_passes = 124;
   enum class Of {
     deviation,   // of the sample: N - 1; 0 of one value
     variance,    // N
     covariance,  // of two images: N
     mean,
+    weighted,  // of two images, by the body
   };
   Mask mask;  // a rectangle for all but deviations
   Of of = Of::deviation;
   Border border = Border::symmetric;  // or replicate, or constant, which is 0
+  const PointBody* body = nullptr;
   bool by_passes() const {
     return of != Of::deviation || (mask.full() && mask.width <= max_columns_by_passes);
   }
+  // weighted: pixels that count from one of them. What a far pixel adds to a variance by its
+  // roundings is little only where the window weighs it.
+  int run() const { return mask.origin_x < 4 ? 1 : 4; }
 };
-std::string_view name_of(Deviation::Of of);
+std::string_view name_of(Moments::Of of);
 
 // Each pixel by tables of the tiles that a Histogram counts: its bin's values in those of the
 // four tiles whose centres lie around it, weighed by its distances from them, in double:
@@ -316,35 +332,15 @@ struct BetweenTables {
 // holds; the node's `values` are those of one record.
 struct Objects {};
 
-// A body of local statistics of two images, of which it takes four planes: the means of their sum
-// and of their difference around each pixel, and the variances of both, under a square window whose
-// weights are those of a row times those of a column, the nearest pixel outside. All in float32, by
-// differences, so that no variance is what two large numbers leave (decisions/0072):
-//
-// Pixels count from one near them, their neighbours too: pixel i of a row, i a multiple of `run`,
-// to i + run - 1 from pixel i + 2 (run 4) or i (run 1). With dx and dy so counted and s = dx + dy,
-// each weight w, from left to right: m = fma(w, s, m), q = fma(w, s s, q); then the row's mean is
-// (x + y) + m, x and y those that are counted from, and its variance v = fma(-m, m, q). Columns
-// likewise, from top to bottom, of the rows' means: s counts from one of them,
-// m = fma(w, s, m), q = fma(w, fma(s, s, v), q). Differences are the same with s = dx - dy.
-// Arguments: 2 reach + 1 weights that add up to 1, those of the body.
-struct Moments {
-  const PointBody* body = nullptr;
-  int reach = 1;
-  // What a far pixel adds to a variance by its roundings is little only where the window weighs it.
-  int run() const { return reach < 4 ? 1 : 4; }
-};
-
 // An image that the host makes of whole images, whatever the device is: outlines that are filled,
 // systems of equations. The executor brings the images and takes the result; no backend runs it.
 struct OnHost {
   std::shared_ptr<const HostWork> work;
 };
 
-using Primitive =
-    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                 Scalar, Distance, Project, Diffuse, Label, Resample, Window, Morph, Deviation,
-                 BetweenTables, Objects, Moments, OnHost>;
+using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
+                               Histogram, Select, Scalar, Distance, Project, Diffuse, Label,
+                               Resample, Window, Morph, Moments, BetweenTables, Objects, OnHost>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -24,7 +24,7 @@ std::int64_t cells_of(const Primitive& primitive) {
   }
   if (const auto* p = std::get_if<Extremum>(&primitive)) return cells_of(p->mask);
   if (const auto* p = std::get_if<Rank>(&primitive)) return cells_of(p->mask);
-  if (const auto* p = std::get_if<Deviation>(&primitive)) return cells_of(p->mask);
+  if (const auto* p = std::get_if<Moments>(&primitive)) return cells_of(p->mask);
   return 0;
 }
 

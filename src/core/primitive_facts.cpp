@@ -50,12 +50,11 @@ struct Facts {
     return {.name = "resample", .stands_alone = true, .moves = true};
   }
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
-  PrimitiveFacts operator()(const Deviation&) const { return whole("deviation"); }
+  PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
   PrimitiveFacts operator()(const BetweenTables&) const { return whole("between_tables"); }
   PrimitiveFacts operator()(const Objects&) const {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
-  PrimitiveFacts operator()(const Moments&) const { return whole("moments"); }
   PrimitiveFacts operator()(const OnHost& h) const {
     return whole("on_host", h.work->size != nullptr);
   }
@@ -118,7 +117,6 @@ struct ResultSize {
   Size operator()(const Label&) const { return input; }
   Size operator()(const Resample&) const { return resampled_size(node, input); }
   Size operator()(const Morph&) const { return input; }
-  Size operator()(const Deviation&) const { return input; }
   Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }
   Size operator()(const Moments&) const { return input; }

@@ -56,7 +56,6 @@ class Cost {
   double operator()(const Label&) const { return whole; }
   double operator()(const Resample&) const { return whole; }
   double operator()(const Morph&) const { return whole; }
-  double operator()(const Deviation&) const { return whole; }
   double operator()(const BetweenTables&) const { return whole; }
   double operator()(const Objects&) const { return whole; }
   double operator()(const Moments&) const { return whole; }

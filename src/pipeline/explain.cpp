@@ -90,16 +90,12 @@ struct Words {
   }
   std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
   std::string operator()(const Moments& m) const {
-    return fmt::format("{} of {}x{}", m.body->name, 2 * m.reach + 1, 2 * m.reach + 1);
-  }
-  std::string operator()(const Deviation& d) const {
-    const std::string how =
-        d.by_passes() ? "columns, then rows" : fmt::format("of {} cells", d.mask.count());
-    if (d.of == Deviation::Of::deviation) {
-      return fmt::format("{}x{}, {}", d.mask.height, d.mask.width, how);
-    }
-    return fmt::format("{} {}x{}{}, {}", name_of(d.of), d.mask.height, d.mask.width,
-                       border(d.border), how);
+    const std::string what =
+        fmt::format("{} {}x{}{}", m.body != nullptr ? m.body->name : name_of(m.of), m.mask.height,
+                    m.mask.width, border(m.border));
+    if (m.body != nullptr) return what;
+    return what +
+           (m.by_passes() ? ", columns, then rows" : fmt::format(", of {} cells", m.mask.count()));
   }
   std::string operator()(const Window& w) const {
     return w.border == Border::absent ? "inside" : std::string(name_of(w.border));

@@ -11,7 +11,7 @@
 namespace impipe {
 namespace {
 
-using Of = Deviation::Of;
+using Of = Moments::Of;
 using testing::SpecImage;
 using testing::SpecResult;
 
@@ -33,8 +33,8 @@ float value(const SpecImage& image, std::int64_t x, std::int64_t y, Border borde
   return column < 0 || at_row < 0 ? 0.0f : static_cast<float>(image.at(column, at_row, 0));
 }
 
-// core/kernel_spec.hpp, Deviation, by passes.
-float moment(const Deviation& what, const SpecImage& a, const SpecImage& b, std::int64_t x,
+// core/kernel_spec.hpp, Moments, by passes.
+float moment(const Moments& what, const SpecImage& a, const SpecImage& b, std::int64_t x,
              std::int64_t y) {
   const Mask& mask = what.mask;
   const float down = 1.0f / static_cast<float>(mask.height);
@@ -69,8 +69,8 @@ TEST(BoxMoments, AreTheirDefinitionToTheLastBit) {
       for (const auto& [wide, tall] :
            {std::pair(1, 1), {3, 3}, {8, 5}, {17, 33}, {255, 2}, {2, 255}}) {
         for (const PixelClass cls : {PixelClass::single, PixelClass::uint16}) {
-          const Deviation what{testing::rectangle(wide, tall, (wide - 1) / 2, (tall - 1) / 2), of,
-                               border};
+          const Moments what{testing::rectangle(wide, tall, (wide - 1) / 2, (tall - 1) / 2), of,
+                             border};
           testing::SpecBuilder builder;
           std::vector<Operand> images{builder.input(cls, 1)};
           const Size size{70, 41};

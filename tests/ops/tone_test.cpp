@@ -273,7 +273,7 @@ struct FloatSums {
   }
 };
 
-// core/kernel_spec.hpp, Deviation: columns, then the row of their means.
+// core/kernel_spec.hpp, Moments: columns, then the row of their means.
 float deviation_by_passes(const std::function<float(int, int)>& at, int rows, int columns) {
   const float down = 1.0f / static_cast<float>(rows), across = 1.0f / static_cast<float>(columns);
   FloatSums means;

@@ -670,7 +670,7 @@ class Table {
     for (std::size_t k = 0; k < framed.cells.size(); ++k) framed.cells[k] = k % 97 == 5 ? 1 : 0;
     const auto of = [&](const char* name, const Mask& mask, PixelClass cls) {
       add("deviation of " + std::string(name), {image(cls, 1)},
-          {node(Deviation{mask}, {input(0)}, {}, PixelClass::single, 1)});
+          {node(Moments{mask}, {input(0)}, {}, PixelClass::single, 1)});
     };
     of("few cells", few, PixelClass::uint8);
     of("many cells", many, PixelClass::uint16);
@@ -678,13 +678,13 @@ class Table {
     of("nested columns", nested, PixelClass::single);
     of("a rectangle", rectangle(9, 4), PixelClass::logical);
     of("a large rectangle", rectangle(17, 26), PixelClass::uint8);
-    of("the widest rectangle", rectangle(Deviation::max_columns_by_passes, 3), PixelClass::uint16);
+    of("the widest rectangle", rectangle(Moments::max_columns_by_passes, 3), PixelClass::uint16);
     add_moments_of_rectangles();
   }
 
   // Means, variances and covariances, of rectangles as wide and tall as boxes are.
   void add_moments_of_rectangles() {
-    using Of = Deviation::Of;
+    using Of = Moments::Of;
     const auto of = [&](Of what, const Mask& mask, Border border, PixelClass cls) {
       const bool pair = what == Of::covariance;
       std::vector<KernelInput> images{image(cls, 1)};
@@ -695,7 +695,7 @@ class Table {
       }
       add(std::string(name_of(what)) + " of " + std::to_string(mask.height) + "x" +
               std::to_string(mask.width) + " " + std::string(name_of(border)),
-          images, {node(Deviation{mask, what, border}, operands, {}, PixelClass::single, 1)});
+          images, {node(Moments{mask, what, border}, operands, {}, PixelClass::single, 1)});
     };
     for (const Of what : {Of::mean, Of::variance, Of::covariance}) {
       of(what, rectangle(5, 4), Border::replicate, PixelClass::uint16);
@@ -737,8 +737,11 @@ class Table {
       arguments.push_back(number(0.75));
       add("moments " + std::string(name_of(cls)) + " reach " + std::to_string(reach),
           {image(cls, 1), image(cls, 1)},
-          {node(Moments{.body = &bodies::table_four, .reach = reach}, {input(0), input(1)},
-                arguments, PixelClass::single, 1)});
+          {node(Moments{.mask = rectangle(2 * reach + 1, 2 * reach + 1),
+                        .of = Moments::Of::weighted,
+                        .border = Border::replicate,
+                        .body = &bodies::table_four},
+                {input(0), input(1)}, arguments, PixelClass::single, 1)});
     }
   }
 

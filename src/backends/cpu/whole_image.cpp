@@ -47,7 +47,6 @@ struct WholeImage {
     run_label(l, arguments.last(), images, out, pool, level);
   }
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
-  void operator()(const Deviation& d) const { run_deviation(d, images, out, pool, level); }
   void operator()(const BetweenTables& b) const {
     run_between_tables(b, arguments.table, node.white, in, out, pool, level);
   }
@@ -60,6 +59,7 @@ struct WholeImage {
     run_fourier(s, arguments.in_float, in, out, pool, level);
   }
   void operator()(const Moments& m) const {
+    if (m.body == nullptr) return run_deviation(m, images, out, pool, level);
     run_moments(m, arguments.in_float, in, *images.at(1), out, pool, level);
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.

@@ -79,11 +79,12 @@ class Generator {
     }
     void operator()(const Label&) const { write_label(to, n); }
     void operator()(const Morph&) const { write_morph(to, n); }
-    void operator()(const Deviation&) const { write_deviation(to, n); }
     void operator()(const Histogram&) const { write_tile_histogram(to, n); }
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
-    void operator()(const Moments&) const { write_moments(to, n); }
+    void operator()(const Moments& m) const {
+      m.body != nullptr ? write_moments(to, n) : write_deviation(to, n);
+    }
     void operator()(const Stencil&) const { write_fourier(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Separable, Extremum, Rank, Reduce, Histogram,
                     Select, OnHost>

@@ -25,7 +25,7 @@ struct IsLocal {
   bool operator()(const Separable& s) const { return stays(s.border, s.grow_y, s.shift_y); }
   bool operator()(const Extremum&) const { return true; }
   bool operator()(const Rank& r) const { return stays(r.border, 0, 0); }
-  bool operator()(const Deviation&) const { return true; }
+  bool operator()(const Moments& m) const { return m.body == nullptr; }
   template <class Other>
   bool operator()(const Other&) const {
     return false;
@@ -45,10 +45,10 @@ bool is_local(const Node& node) {
          });
 }
 
-// Of a deviation, whose kernel has its image as a whole, too.
+// Of moments, whose kernel has its image as a whole, too.
 Footprint footprint_of(const Node& node) {
-  const auto* deviation = std::get_if<Deviation>(&node.primitive);
-  return deviation != nullptr ? deviation->mask.footprint() : facts_of(node).footprint;
+  const auto* moments = std::get_if<Moments>(&node.primitive);
+  return moments != nullptr ? moments->mask.footprint() : facts_of(node).footprint;
 }
 
 }  // namespace

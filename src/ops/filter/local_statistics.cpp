@@ -88,7 +88,7 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
     call.fail("domain", "a domain has at most " + std::to_string(max_cells) +
                             " cells that are 1, this one has " + std::to_string(cells));
   }
-  return plan.whole(Deviation{mask}, {image}, {}, result).with_alpha(image.alpha);
+  return plan.whole(Moments{mask}, {image}, {}, result).with_alpha(image.alpha);
 }
 
 // The image with its mirror images as far around it as the mask reaches, or without them again.

@@ -31,11 +31,11 @@ Surroundings surroundings_of(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& sides = call.numbers("window");
   const Mask window =
       rectangle_element(static_cast<int>(sides.front()), static_cast<int>(sides.back()));
-  const auto moment = [&](Deviation::Of what) {
-    return plan.whole(Deviation{.mask = window, .of = what}, {image}, {},
+  const auto moment = [&](Moments::Of what) {
+    return plan.whole(Moments{.mask = window, .of = what}, {image}, {},
                       {.cls = PixelClass::single, .white = 0});
   };
-  return {image, moment(Deviation::Of::mean), moment(Deviation::Of::variance)};
+  return {image, moment(Moments::Of::mean), moment(Moments::Of::variance)};
 }
 
 // The threshold, or the pixels above it, as `out` says.

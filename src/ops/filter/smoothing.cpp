@@ -154,9 +154,9 @@ ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border b
 }
 
 // What is under a box, counted from a value of it.
-ImageValue box_moment(PlanBuilder& plan, Deviation::Of what, std::vector<ImageValue> images,
-                      Box box, Border border, Result result) {
-  const Deviation moment{
+ImageValue box_moment(PlanBuilder& plan, Moments::Of what, std::vector<ImageValue> images, Box box,
+                      Border border, Result result) {
+  const Moments moment{
       .mask = rectangle_element(box.rows, box.columns), .of = what, .border = border};
   return plan.whole(moment, std::move(images), {}, result);
 }
@@ -231,7 +231,7 @@ ImageValue guided_by_sums(PlanBuilder& plan, const Guided& of) {
 
 // By means and covariances counted from a value of each window.
 ImageValue guided_by_moments(PlanBuilder& plan, const Guided& of) {
-  using Of = Deviation::Of;
+  using Of = Moments::Of;
   const auto moment = [&](Of what, std::vector<ImageValue> images, Result result = numbers) {
     return box_moment(plan, what, std::move(images), of.box, Border::replicate, result);
   };
@@ -301,14 +301,14 @@ ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Box box = box_of(call);
   const bool exact = is_integer(image.type.cls) && box.cells() <= max_exact_codes;
-  const auto moment = [&](Deviation::Of what) {
+  const auto moment = [&](Moments::Of what) {
     return box_moment(plan, what, {image}, box, Border::constant, numbers);
   };
   // Of codes their sum, of which exact differences are made.
   const ImageValue mean =
-      exact ? box_sum(plan, image, box, Border::constant, true) : moment(Deviation::Of::mean);
+      exact ? box_sum(plan, image, box, Border::constant, true) : moment(Moments::Of::mean);
   const ImageValue variance =
-      exact ? variance_by_sums(plan, image, mean, box) : moment(Deviation::Of::variance);
+      exact ? variance_by_sums(plan, image, mean, box) : moment(Moments::Of::variance);
   Arg noise = 0.0;
   if (call.numbers("noise").empty()) {
     noise = Arg::per_channel(noise_of(plan, image, variance), 0);

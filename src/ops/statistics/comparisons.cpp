@@ -3,6 +3,7 @@
 
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
+#include "ops/morphology/element.hpp"
 #include "ops/statistics/mean.hpp"
 
 IMPIPE_POINT_BODY(apart, (x, y), (), { return abs(x - y); })
@@ -106,8 +107,13 @@ ImageValue lower_ssim(const Call& call, PlanBuilder& plan) {
   const Matrix gaussian = gaussian_kernel(1, 2 * reach + 1, sigma);
   std::vector<Arg> args(gaussian.values.begin(), gaussian.values.end());
   for (const double k : {0.01, 0.03}) args.push_back((k * white) * (k * white));
-  const ImageValue map = plan.whole(Moments{.body = &bodies::structural_similarity, .reach = reach},
-                                    {image.without_alpha(), other.without_alpha()}, args, numbers);
+  const int side = gaussian.columns;
+  const Moments moments{.mask = rectangle_element(side, side),
+                        .of = Moments::Of::weighted,
+                        .border = Border::replicate,
+                        .body = &bodies::structural_similarity};
+  const ImageValue map =
+      plan.whole(moments, {image.without_alpha(), other.without_alpha()}, args, numbers);
   plan.report("ssim", mean_of(plan, map));
   return image;
 }

@@ -6,9 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/cpu/neighbourhood/window_values.hpp"
 #include "backends/cpu/simd/vectors.hpp"
-#include "backends/cpu/tile/border_view.hpp"
-#include "backends/cpu/tile/rows.hpp"
 #include "core/deviation.hpp"
 
 namespace impipe::cpu {
@@ -48,7 +47,6 @@ struct DeviationRows {
 constexpr DeviationRows deviation_rows[] = {IMPIPE_DEVIATION_ROWS(baseline),
                                             IMPIPE_DEVIATION_ROWS(v3), IMPIPE_DEVIATION_ROWS(v4)};
 
-constexpr std::int64_t max_block = 64;  // pixels
 constexpr std::int64_t tile_width = 512, tile_height = 32;
 
 MaskRuns runs_of(const Mask& mask) {
@@ -69,49 +67,11 @@ MaskRuns runs_of(const Mask& mask) {
   return out;
 }
 
-// The values that the windows of a tile's pixels read, as numbers, with a block behind each row.
-class Values {
- public:
-  Values(const Mask& mask, Border border, const Plane& in, std::int64_t x0, std::int64_t y0,
-         Size tile, CpuLevel level)
-      : width_(tile.width + mask.width - 1), stride_(width_ + max_block) {
-    const std::int64_t height = tile.height + mask.height - 1;
-    values_.resize(static_cast<std::size_t>(stride_ * height));
-    const std::int64_t left = x0 - mask.origin_x, right = left + width_;
-    const std::int64_t begin = std::clamp<std::int64_t>(left, 0, in.size().width);
-    const std::int64_t end = std::clamp<std::int64_t>(right, begin, in.size().width);
-    const int pixel = bytes_of(in.cls());
-    for (std::int64_t y = 0; y < height; ++y) {
-      float* const to = values_.data() + y * stride_;
-      rows_.push_back(to);
-      const std::int64_t row = map_outside(y0 - mask.origin_y + y, in.size().height, border);
-      if (row < 0) continue;  // zeros
-      const std::byte* const from = in.row(row);
-      load_row(to + (begin - left), from + begin * pixel, in.cls(), end - begin, level);
-      for (std::int64_t x = left; x < right; ++x) {
-        if (x == begin && end > begin) x = end;
-        if (x == right) break;
-        const std::int64_t place = map_outside(x, in.size().width, border);
-        if (place >= 0) load_row(to + (x - left), from + place * pixel, in.cls(), 1, level);
-      }
-    }
-  }
-
-  // The rows of the windows of row y of the tile.
-  const float* const* rows(std::int64_t y) const { return rows_.data() + y; }
-  std::int64_t width() const { return width_; }
-
- private:
-  std::int64_t width_, stride_;
-  std::vector<float> values_;
-  std::vector<const float*> rows_;
-};
-
 }  // namespace
 
-void run_deviation(const Deviation& deviation, const std::vector<const Plane*>& images, Plane& out,
+void run_deviation(const Moments& deviation, const std::vector<const Plane*>& images, Plane& out,
                    ThreadPool& pool, CpuLevel level) {
-  using Of = Deviation::Of;
+  using Of = Moments::Of;
   const Mask& mask = deviation.mask;
   const Plane& in = *images.front();
   const DeviationRows& kernels = deviation_rows[static_cast<int>(level)];
@@ -123,8 +83,8 @@ void run_deviation(const Deviation& deviation, const std::vector<const Plane*>& 
   pool.for_each(across * down, [&](std::int64_t tile) {
     const std::int64_t x0 = tile % across * tile_width, y0 = tile / across * tile_height;
     const Size part{std::min(tile_width, size.width - x0), std::min(tile_height, size.height - y0)};
-    const Values values(mask, deviation.border, in, x0, y0, part, level);
-    std::optional<Values> others;
+    const WindowValues values(mask, deviation.border, in, x0, y0, part, level);
+    std::optional<WindowValues> others;
     if (deviation.of == Of::covariance) {
       others.emplace(mask, deviation.border, *images.at(1), x0, y0, part, level);
     }

@@ -11,7 +11,7 @@
 namespace impipe::cpu {
 
 // images: one of any class, or two of any; out: single.
-void run_deviation(const Deviation& deviation, const std::vector<const Plane*>& images, Plane& out,
+void run_deviation(const Moments& deviation, const std::vector<const Plane*>& images, Plane& out,
                    ThreadPool& pool, CpuLevel level);
 
 }  // namespace impipe::cpu

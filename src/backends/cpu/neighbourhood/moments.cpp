@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/window_values.hpp"
 #include "backends/cpu/simd/vectors.hpp"
-#include "backends/cpu/tile/rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -58,7 +58,7 @@ class Part {
   Part(const Moments& what, std::span<const float> arguments, const Plane& x, const Plane& y,
        Plane& out, CpuLevel level)
       : what_(what),
-        window_{arguments.data(), 2 * what.reach + 1},
+        window_{arguments.data(), what.mask.width},
         body_arguments_(arguments.data() + window_.taps),
         x_(x),
         y_(y),
@@ -74,15 +74,19 @@ class Part {
     n_ = std::min(part_columns, size.width - left);
     made_ = (n_ + max_at_once - 1) / max_at_once * max_at_once;
     stride_ = made_ + 16;
-    taps_ = made_ + window_.taps - 1;
     const std::int64_t height = std::min(part_rows, size.height - top);
     const std::int64_t rows = rows_for(height);
     take(rows);
+    const Size read{n_, rows - window_.taps + 1};
+    const WindowValues x(what_.mask, what_.border, x_, left, top, read, level_);
+    const WindowValues y(what_.mask, what_.border, y_, left, top, read, level_);
     for (std::int64_t j = 0; j < rows; ++j) {
-      make_row(std::clamp<std::int64_t>(top + j - what_.reach, 0, size.height - 1), j);
+      const float *const x_taps = x.rows(j)[0], *const y_taps = y.rows(j)[0];
+      kernels_.rows({x_taps, y_taps, middles(x_taps, x_middle_), middles(y_taps, y_middle_)},
+                    window_, rows_.further(j * stride_), made_);
     }
     for (std::int64_t j = 0; j < height; ++j) {
-      const std::int64_t middle = what_.run() == 1 ? what_.reach : j / 4 * 4 + 2 + what_.reach - j;
+      const std::int64_t middle = what_.run() == 1 ? reach() : j / 4 * 4 + 2 + reach() - j;
       kernels_.columns(rows_.further(j * stride_), stride_, middle, window_, moments_, made_);
       const float* const in[] = {moments_.sum, moments_.apart, moments_.sum_variance,
                                  moments_.apart_variance};
@@ -96,7 +100,7 @@ class Part {
     return (height + 3) / 4 * 4 + window_.taps - 1;
   }
   std::int64_t numbers(std::int64_t height, std::int64_t stride) const {
-    return (4 * rows_for(height) + 8) * stride + 2 * window_.taps;
+    return (4 * rows_for(height) + 6) * stride;
   }
   void take(std::int64_t rows) {
     float* next = memory_.get();
@@ -104,28 +108,15 @@ class Part {
     const std::int64_t all = rows * stride_;
     rows_ = {some(all), some(all), some(all), some(all)};
     moments_ = {some(stride_), some(stride_), some(stride_), some(stride_)};
-    x_taps_ = some(taps_), y_taps_ = some(taps_);
     x_middle_ = some(stride_), y_middle_ = some(stride_);
   }
 
-  void make_row(std::int64_t y, std::int64_t j) {
-    const RowTaps taps{x_taps_, y_taps_, fill(x_, y, x_taps_, x_middle_),
-                       fill(y_, y, y_taps_, y_middle_)};
-    kernels_.rows(taps, window_, rows_.further(j * stride_), made_);
-  }
-
-  // A row's numbers with those beside it. Gives those that are counted from.
-  const float* fill(const Plane& in, std::int64_t y, float* taps, float* middle) const {
-    const std::int64_t width = in.size().width, first = left_ - what_.reach;
-    const std::int64_t from = std::max<std::int64_t>(-first, 0);
-    const std::int64_t end = std::min(taps_, width - first);
-    load_row(taps + from, in.row(y) + (first + from) * bytes_of(in.cls()), in.cls(), end - from,
-             level_);
-    std::fill_n(taps, from, taps[from]);
-    std::fill(taps + end, taps + taps_, taps[end - 1]);
-    if (what_.run() == 1) return taps + what_.reach;
-    for (std::int64_t i = 0; i < made_; ++i) middle[i] = taps[what_.reach + i / 4 * 4 + 2];
-    return middle;
+  std::int64_t reach() const { return what_.mask.origin_x; }
+  // The numbers of a row that others are counted from; made: where they are put.
+  const float* middles(const float* taps, float* made) const {
+    if (what_.run() == 1) return taps + reach();
+    for (std::int64_t i = 0; i < made_; ++i) made[i] = taps[reach() + i / 4 * 4 + 2];
+    return made;
   }
 
   const Moments& what_;
@@ -135,13 +126,13 @@ class Part {
   Plane& out_;
   CpuLevel level_;
   MomentKernels kernels_;
-  std::int64_t left_ = 0, n_ = 0;     // columns
-  std::int64_t made_ = 0, taps_ = 0;  // numbers of a row, and with those beside it
+  std::int64_t left_ = 0, n_ = 0;  // columns
+  std::int64_t made_ = 0;          // numbers of a row
   // From row to row: of 2048 bytes and multiples of these all rows would share places of a cache.
   std::int64_t stride_ = 0;
   std::unique_ptr<float[]> memory_;
   RowMoments rows_, moments_;
-  float *x_taps_ = nullptr, *y_taps_ = nullptr, *x_middle_ = nullptr, *y_middle_ = nullptr;
+  float *x_middle_ = nullptr, *y_middle_ = nullptr;
 };
 
 // Memory of parts that are done is that of the next: pages of the system's are dear.

@@ -58,12 +58,12 @@ struct Passes {
 class Deviations {
  public:
   Deviations(Builder& to, int n)
-      : to_(to), n_(n), deviation_(std::get<Deviation>(to.node(n).primitive)) {}
+      : to_(to), n_(n), deviation_(std::get<Moments>(to.node(n).primitive)) {}
 
   void write() {
     to_.body_once("deviation_sums",
                   filled(part(kernels::deviation, "sums"), {{"unroll", to_.unroll()}}));
-    if (deviation_.of == Deviation::Of::covariance) {
+    if (deviation_.of == Moments::Of::covariance) {
       write_pairs();
     } else if (deviation_.by_passes()) {
       write_passes();
@@ -114,9 +114,9 @@ class Deviations {
   }
   // What a rectangle's pixel is, of what columns and rows sum.
   std::string made() const {
-    if (deviation_.of == Deviation::Of::mean) return "fma(sum[k], 1.0f / $across_cells, from[k])";
+    if (deviation_.of == Moments::Of::mean) return "fma(sum[k], 1.0f / $across_cells, from[k])";
     const std::string squares = "fma($down_cells, between, inside[k])";
-    if (deviation_.of == Deviation::Of::variance) return squares + " * (1.0f / $cells)";
+    if (deviation_.of == Moments::Of::variance) return squares + " * (1.0f / $cells)";
     return "sqrt(" + squares + " * (1.0f / $rest))";
   }
   // What stands before a loop whose turns are not written out.
@@ -300,7 +300,7 @@ class Deviations {
 
   Builder& to_;
   int n_;
-  const Deviation& deviation_;
+  const Moments& deviation_;
   const Mask& mask_ = deviation_.mask;
   Operand self_{false, n_}, image_ = to_.node(n_).images[0];
   std::string name_ = Builder::name(self_), frame_;

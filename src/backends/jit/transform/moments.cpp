@@ -26,7 +26,7 @@ class MomentsText {
   void write() {
     write_body();
     // Lower tiles would make most rows of their windows several times.
-    if (tile_rows() >= std::max(2 * what_.reach, 4)) {
+    if (tile_rows() >= std::max(taps() - 1, 4)) {
       to_.kernel(name_ + "_tiles", items, filled("tiles", to_.unroll()),
                  shape(tile_columns, tile_rows()));
     } else {
@@ -37,10 +37,10 @@ class MomentsText {
 
  private:
   Operand self() const { return {false, n_}; }
-  int taps() const { return 2 * what_.reach + 1; }
+  int taps() const { return what_.mask.width; }
   // Those that local memory holds beside what is read around them, by fours.
   std::int64_t tile_rows() const {
-    const std::int64_t held = to_.tuning().local_bytes / row_in_tile - 2 * what_.reach;
+    const std::int64_t held = to_.tuning().local_bytes / row_in_tile - (taps() - 1);
     return std::clamp<std::int64_t>(held / 4 * 4, 0, max_tile_rows);
   }
   std::string body() const { return name_ + "_" + what_.body->name; }
@@ -78,8 +78,8 @@ class MomentsText {
     const Substitutions words{{
         {"items", [] { return number(items); }},
         {"tile", [this] { return number(tile_rows()); }},
-        {"rows", [this] { return number(tile_rows() + 2 * what_.reach); }},
-        {"reach", [this] { return number(what_.reach); }},
+        {"rows", [this] { return number(tile_rows() + taps() - 1); }},
+        {"reach", [this] { return number(what_.mask.origin_x); }},
         {"taps", [this] { return number(taps()); }},
         {"run", [this] { return number(what_.run()); }},
         {"across", [this] { return number(taps() + 3); }},
