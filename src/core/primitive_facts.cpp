@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/host_work.hpp"
+#include "core/one_of.hpp"
 #include "core/placement.hpp"
 
 namespace impipe {
@@ -81,23 +82,13 @@ struct ResultSize {
   const Node& node;
   Size input;
 
-  Size operator()(const Point&) const { return input; }
   Size operator()(const Permute& p) const {
     return p.transpose ? Size{input.height, input.width} : input;
   }
-  Size operator()(const Stencil& s) const {
-    return {input.width + s.grow_x, input.height + s.grow_y};
+  template <OneOf<Stencil, Separable> Filter>
+  Size operator()(const Filter& f) const {
+    return {input.width + f.grow_x, input.height + f.grow_y};
   }
-  Size operator()(const Separable& s) const {
-    return {input.width + s.grow_x, input.height + s.grow_y};
-  }
-  Size operator()(const Extremum&) const { return input; }
-  Size operator()(const Rank&) const { return input; }
-  Size operator()(const Reduce&) const { return input; }
-  Size operator()(const Histogram&) const { return input; }
-  Size operator()(const Select&) const { return input; }
-  Size operator()(const Scalar&) const { return input; }
-  Size operator()(const Distance&) const { return input; }
   // Of projections one row a distance from the centre: the diagonal's half, rounded up, on either
   // side and one more (semantics.md 8.1). Of their inverse the side that was asked for, or that of
   // the largest square whose projections fit.
@@ -113,17 +104,17 @@ struct ResultSize {
         2 * static_cast<std::int64_t>(std::floor(h / (2 * std::numbers::sqrt2)));
     return {fits, fits};
   }
-  Size operator()(const Diffuse&) const { return input; }
-  Size operator()(const Label&) const { return input; }
   Size operator()(const Resample&) const { return resampled_size(node, input); }
-  Size operator()(const Morph&) const { return input; }
-  Size operator()(const BetweenTables&) const { return input; }
-  Size operator()(const Objects&) const { return input; }
-  Size operator()(const Moments&) const { return input; }
   Size operator()(const OnHost& h) const {
     return h.work->size ? h.work->size({&input, 1}) : input;
   }
   Size operator()(const Window&) const { return window_place(node, input).size; }
+  template <OneOf<Point, Extremum, Rank, Reduce, Histogram, Select, Scalar, Distance, Diffuse,
+                  Label, Morph, BetweenTables, Objects, Moments>
+                Other>
+  Size operator()(const Other&) const {
+    return input;
+  }
 };
 
 }  // namespace

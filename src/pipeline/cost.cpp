@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/body_tree.hpp"
+#include "core/one_of.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -50,16 +51,12 @@ class Cost {
   double operator()(const Scalar&) const { return 0; }
   double operator()(const Window&) const { return 2; }
   // Those that stand alone are never computed twice.
-  double operator()(const Distance&) const { return whole; }
-  double operator()(const Project&) const { return whole; }
-  double operator()(const Diffuse&) const { return whole; }
-  double operator()(const Label&) const { return whole; }
-  double operator()(const Resample&) const { return whole; }
-  double operator()(const Morph&) const { return whole; }
-  double operator()(const BetweenTables&) const { return whole; }
-  double operator()(const Objects&) const { return whole; }
-  double operator()(const Moments&) const { return whole; }
-  double operator()(const OnHost&) const { return whole; }
+  template <OneOf<Distance, Project, Diffuse, Label, Resample, Morph, Moments, BetweenTables,
+                  Objects, OnHost>
+                Other>
+  double operator()(const Other&) const {
+    return whole;
+  }
 
  private:
   static constexpr double whole = 100;

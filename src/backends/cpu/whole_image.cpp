@@ -1,7 +1,6 @@
 // Runs the primitives that read and make their image as a whole: one call each.
 #include "backends/cpu/whole_image.hpp"
 
-#include <concepts>
 #include <string>
 #include <variant>
 
@@ -17,14 +16,12 @@
 #include "backends/cpu/transform/fourier.hpp"
 #include "backends/cpu/transform/project.hpp"
 #include "core/error.hpp"
+#include "core/one_of.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 
 namespace {
-
-template <class T, class... Others>
-concept OneOf = (std::same_as<T, Others> || ...);
 
 struct WholeImage {
   const Node& node;

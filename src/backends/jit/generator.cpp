@@ -1,7 +1,6 @@
 // Makes the program of a kernel: its plan, then the kernels of each node in the form it has there.
 #include "backends/jit/generator.hpp"
 
-#include <concepts>
 #include <string>
 #include <variant>
 
@@ -18,13 +17,11 @@
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
+#include "core/one_of.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
 namespace {
-
-template <class T, class... Others>
-concept OneOf = (std::same_as<T, Others> || ...);
 
 class Generator {
  public:

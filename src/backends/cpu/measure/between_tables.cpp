@@ -51,33 +51,30 @@ struct BetweenRow {
   double area = 0;
 };
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
-#define IMPIPE_KERNELS "backends/cpu/measure/between_rows.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
-
-void between_bytes(const BetweenRow& row, const std::int32_t* four, std::uint8_t* out,
-                   std::int64_t n, CpuLevel level) {
-  std::int64_t i = 0;
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) i = v4::between_bytes(row, four, out, n);
-  if (level == CpuLevel::v3) i = v3::between_bytes(row, four, out, n);
-#else
-  static_cast<void>(level);
-#endif
-  const auto area = static_cast<std::int32_t>(row.area);
-  for (; i < n; ++i) {
-    const auto all = static_cast<std::uint32_t>(four[i]);
-    const auto value = [&](int k) { return static_cast<std::int32_t>(all >> 8 * k & 255); };
-    const std::int32_t upper = row.left[i] * value(0) + row.right[i] * value(1);
-    const std::int32_t lower = row.left[i] * value(2) + row.right[i] * value(3);
-    const std::int32_t sum = row.top * upper + row.bottom * lower;
-    out[i] = static_cast<std::uint8_t>((2 * sum + area) / (2 * area));
+// Bytes in whole numbers. four: what the four tables have for each pixel, a byte each. Halves are
+// rounded up; a quarter more keeps the product with the reciprocal from falling below them.
+template <class...>
+IMPIPE_INLINE void between_bytes_body(std::uint8_t* __restrict out,
+                                      const std::uint32_t* __restrict four, const BetweenRow& row,
+                                      std::int64_t n) {
+  const std::int32_t* __restrict left = row.left;
+  const std::int32_t* __restrict right = row.right;
+  const std::int32_t top = row.top, bottom = row.bottom;
+  const double half = 0.5 * row.area + 0.25, part = 1 / row.area;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto value = [&](int k) { return static_cast<std::int32_t>(four[i] >> 8 * k & 255); };
+    const std::int32_t upper = left[i] * value(0) + right[i] * value(1);
+    const std::int32_t lower = left[i] * value(2) + right[i] * value(3);
+    out[i] = static_cast<std::uint8_t>(
+        static_cast<std::int32_t>((top * upper + bottom * lower + half) * part));
   }
 }
+IMPIPE_CPU_KERNEL(between_bytes,
+                  (std::uint8_t * out, const std::uint32_t* four, const BetweenRow& row,
+                   std::int64_t n),
+                  (out, four, row, n))
 
-// The same in double. values: of the tiles above left, above right, below left, below right.
+// Others in double. values: of the tiles above left, above right, below left, below right.
 using FourRows = const double (*)[chunk];
 template <class...>
 IMPIPE_INLINE void between_values_body(double* __restrict out, FourRows values,
@@ -116,8 +113,8 @@ class Between {
         left_.push_back(span.apart - right_.back());
       }
     }
-    // Sums of the weighted bytes, and what is left of them, are less than 2^31.
-    constexpr std::int64_t most = (std::int64_t{1} << 31) / (2 * 255 + 6);
+    // Sums of the weighted bytes are less than 2^31.
+    constexpr std::int64_t most = (std::int64_t{1} << 31) / 255;
     bytes_ = in.cls() == PixelClass::uint8 && grid.wide * grid.tall < most &&
              std::all_of(tables.begin(), tables.end(),
                          [](double v) { return v >= 0 && v <= 255 && v == static_cast<int>(v); });
@@ -163,22 +160,22 @@ class Between {
   }
 
   void make_bytes(const Span& columns, const Span& rows, const double* const (&four)[4]) const {
-    std::int32_t of_codes[256];
+    std::uint32_t of_codes[256];
     for (int code = 0; code < 256; ++code) {
       std::uint32_t all = 0;
       for (int k = 0; k < 4; ++k) {
         all |= static_cast<std::uint32_t>(four[k][bins_.of_codes()[code]]) << 8 * k;
       }
-      of_codes[code] = static_cast<std::int32_t>(all);
+      of_codes[code] = all;
     }
-    std::int32_t values[chunk];
+    std::uint32_t values[chunk];
     for (std::int64_t y = rows.begin; y < rows.end; ++y) {
       const std::uint8_t* from = in_.row_as<std::uint8_t>(y);
       for (std::int64_t x = columns.begin; x < columns.end; x += chunk) {
         const std::int64_t n = std::min(chunk, columns.end - x);
         for (std::int64_t i = 0; i < n; ++i) values[i] = of_codes[from[x + i]];
-        between_bytes(row_of(columns, rows, x, y), values, out_.row_as<std::uint8_t>(y) + x, n,
-                      level_);
+        between_bytes<>[static_cast<int>(level_)](out_.row_as<std::uint8_t>(y) + x, values,
+                                                  row_of(columns, rows, x, y), n);
       }
     }
   }
