@@ -371,19 +371,6 @@ class StepRun {
 
 }  // namespace
 
-std::unique_ptr<Scratch> ScratchPool::take() {
-  std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Scratch>();
-  std::unique_ptr<Scratch> scratch = std::move(free_.back());
-  free_.pop_back();
-  return scratch;
-}
-
-void ScratchPool::give(std::unique_ptr<Scratch> scratch) {
-  std::lock_guard lock(mutex_);
-  free_.push_back(std::move(scratch));
-}
-
 void check_runnable(const KernelSpec& spec) {
   const auto fail = [&](const std::string& why) {
     throw Error("cpu: a kernel can't be run: " + why + "\n" + spec.key(), ExitCode::backend);

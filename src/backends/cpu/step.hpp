@@ -1,11 +1,10 @@
 // Runs a kernel on the CPU: plane by plane, a tile of its results at a time.
 #pragma once
 
-#include <memory>
-#include <mutex>
 #include <vector>
 
 #include "backends/cpu/tile/scratch.hpp"
+#include "backends/cpu/tile/spares.hpp"
 #include "core/backend.hpp"
 #include "core/thread_pool.hpp"
 
@@ -19,15 +18,7 @@ struct StepValue {
 };
 
 // Scratch memory that outlives launches, lent to one thread at a time.
-class ScratchPool {
- public:
-  std::unique_ptr<Scratch> take();
-  void give(std::unique_ptr<Scratch> scratch);
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Scratch>> free_;
-};
+using ScratchPool = Spares<Scratch>;
 
 // Throws Error (ExitCode::backend) when the kernel can't be run: our bug.
 void check_runnable(const KernelSpec& spec);

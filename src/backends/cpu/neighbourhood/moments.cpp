@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/neighbourhood/window_values.hpp"
 #include "backends/cpu/simd/vectors.hpp"
+#include "backends/cpu/tile/spares.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -135,26 +135,6 @@ class Part {
   float *x_middle_ = nullptr, *y_middle_ = nullptr;
 };
 
-// Memory of parts that are done is that of the next: pages of the system's are dear.
-class Parts {
- public:
-  std::unique_ptr<Part> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return nullptr;
-    std::unique_ptr<Part> part = std::move(free_.back());
-    free_.pop_back();
-    return part;
-  }
-  void give_back(std::unique_ptr<Part> part) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(part));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Part>> free_;
-};
-
 }  // namespace
 
 void run_moments(const Moments& what, std::span<const float> arguments, const Plane& x,
@@ -162,12 +142,11 @@ void run_moments(const Moments& what, std::span<const float> arguments, const Pl
   const Size size = out.size();
   const std::int64_t across = (size.width + part_columns - 1) / part_columns;
   const std::int64_t down = (size.height + part_rows - 1) / part_rows;
-  Parts parts;
+  Spares<Part> parts;
   pool.for_each(across * down, [&](std::int64_t i) {
-    std::unique_ptr<Part> part = parts.take();
-    if (!part) part = std::make_unique<Part>(what, arguments, x, y, out, level);
+    std::unique_ptr<Part> part = parts.take(what, arguments, x, y, out, level);
     part->run(i % across * part_columns, i / across * part_rows);
-    parts.give_back(std::move(part));
+    parts.give(std::move(part));
   });
 }
 

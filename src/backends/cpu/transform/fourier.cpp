@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/tile/rows.hpp"
+#include "backends/cpu/tile/spares.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
 #include "backends/cpu/transform/fourier_lines.hpp"
 #include "core/fourier_tiles.hpp"
@@ -174,29 +174,6 @@ class Pair {
   Numbers memory_;
 };
 
-// Memory of pairs that are done is that of the next: pages of the system's are dear.
-class Pairs {
- public:
-  Pairs(int side, CpuLevel level) : side_(side), level_(level) {}
-  std::unique_ptr<Pair> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Pair>(side_, level_);
-    std::unique_ptr<Pair> pair = std::move(free_.back());
-    free_.pop_back();
-    return pair;
-  }
-  void give_back(std::unique_ptr<Pair> pair) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(pair));
-  }
-
- private:
-  int side_;
-  CpuLevel level_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Pair>> free_;
-};
-
 class FourierSums {
  public:
   FourierSums(const Stencil& what, std::span<const float> arguments, const Plane& in, Plane& out,
@@ -212,9 +189,9 @@ class FourierSums {
 
   void run() {
     const std::vector<float> spectrum = weights_spectrum();
-    Pairs all(what_.fourier_side, level_);
+    Spares<Pair> all;
     pool_.for_each(tiles_.pairs(), [&](std::int64_t pair) {
-      std::unique_ptr<Pair> taken = all.take();
+      std::unique_ptr<Pair> taken = all.take(what_.fourier_side, level_);
       Pair& tiles = *taken;
       const bool fits = fill(tiles, 2 * pair, 0) & fill(tiles, 2 * pair + 1, 1);
       if (fits) {
@@ -230,7 +207,7 @@ class FourierSums {
           sum(region);
         }
       }
-      all.give_back(std::move(taken));
+      all.give(std::move(taken));
     });
   }
 
