@@ -18,20 +18,15 @@ using Filter = Project::Filter;
 
 constexpr int items = 128;
 
-class BackprojectText {
+class BackprojectText : WholeImageText<Project> {
  public:
-  BackprojectText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        what_(std::get<Project>(to.node(n).primitive)),
-        image_(to.node(n).images[0]),
-        name_(Builder::name(self())) {}
+  using WholeImageText::WholeImageText;
 
   void write() {
-    before_ = number("before", [image = image_, self = self()](const LaunchContext& at) {
+    before_ = number("before", [image = image_, self = self_](const LaunchContext& at) {
       return (samples_of(at, image, self) - at.size_of(image).height) / 2;
     });
-    samples_ = number("samples", [image = image_, self = self()](const LaunchContext& at) {
+    samples_ = number("samples", [image = image_, self = self_](const LaunchContext& at) {
       return samples_of(at, image, self);
     });
     if (what_.filter == Filter::none) {
@@ -43,7 +38,6 @@ class BackprojectText {
   }
 
  private:
-  Operand self() const { return {false, n_}; }
   static std::int64_t columns_of(const LaunchContext& at, const Operand& image) {
     return at.size_of(image).width;
   }
@@ -64,7 +58,7 @@ class BackprojectText {
   }
   std::string filtered_samples() {
     return to_.scratch(name_ + "_filtered", "double",
-                       [image = image_, self = self()](const LaunchContext& at) {
+                       [image = image_, self = self_](const LaunchContext& at) {
                          return 8 * columns_of(at, image) * (samples_of(at, image, self) + 1);
                        });
   }
@@ -157,23 +151,18 @@ class BackprojectText {
           return std::numbers::pi / (2 * static_cast<double>(columns_of(at, image)));
         });
     to_.pixel_kernel(
-        name_ + "_smear", to_.width(self()), to_.height(self()),
-        [self = self()](const LaunchContext& at) { return at.size_of(self); },
-        filled(part(kernels::backproject, "smear"), {{"side", to_.width(self())},
+        name_ + "_smear", to_.width(self_), to_.height(self_),
+        [self = self_](const LaunchContext& at) { return at.size_of(self); },
+        filled(part(kernels::backproject, "smear"), {{"side", to_.width(self_)},
                                                      {"width", to_.width(image_)},
                                                      {"filtered", filtered_samples()},
                                                      {"samples", samples_},
                                                      {"turns", turns},
                                                      {"linear", what_.linear ? "1" : "0"},
-                                                     {"out", to_.plane(self()).pixel()},
+                                                     {"out", to_.plane(self_).pixel()},
                                                      {"scale", scale}}));
   }
 
-  Builder& to_;
-  int n_;
-  const Project& what_;
-  Operand image_;
-  std::string name_;
   std::string before_, samples_;  // of the filtered projections
 };
 

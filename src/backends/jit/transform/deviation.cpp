@@ -55,17 +55,16 @@ struct Passes {
   int across = 0, columns = 0, stride = 0, down = 32;
 };
 
-class Deviations {
+class Deviations : WholeImageText<Moments> {
  public:
-  Deviations(Builder& to, int n)
-      : to_(to), n_(n), deviation_(std::get<Moments>(to.node(n).primitive)) {}
+  using WholeImageText::WholeImageText;
 
   void write() {
     to_.body_once("deviation_sums",
                   filled(part(kernels::deviation, "sums"), {{"unroll", to_.unroll()}}));
-    if (deviation_.of == Moments::Of::covariance) {
+    if (what_.of == Moments::Of::covariance) {
       write_pairs();
-    } else if (deviation_.by_passes()) {
+    } else if (what_.by_passes()) {
       write_passes();
     } else if (const auto columns = nested_columns(mask_)) {
       write_nested(*columns);
@@ -103,9 +102,9 @@ class Deviations {
         .filled(part(kernels::deviation, name), own);
   }
   // Which place of the image a place outside it has; those of a constant are tested besides.
-  bool filled_outside() const { return deviation_.border == Border::constant; }
+  bool filled_outside() const { return what_.border == Border::constant; }
   std::string rule() const {
-    return std::string(name_of(filled_outside() ? Border::replicate : deviation_.border));
+    return std::string(name_of(filled_outside() ? Border::replicate : what_.border));
   }
   std::string value(int image) const {
     const Operand& operand = to_.node(n_).images.at(static_cast<std::size_t>(image));
@@ -114,9 +113,9 @@ class Deviations {
   }
   // What a rectangle's pixel is, of what columns and rows sum.
   std::string made() const {
-    if (deviation_.of == Moments::Of::mean) return "fma(sum[k], 1.0f / $across_cells, from[k])";
+    if (what_.of == Moments::Of::mean) return "fma(sum[k], 1.0f / $across_cells, from[k])";
     const std::string squares = "fma($down_cells, between, inside[k])";
-    if (deviation_.of == Moments::Of::variance) return squares + " * (1.0f / $cells)";
+    if (what_.of == Moments::Of::variance) return squares + " * (1.0f / $cells)";
     return "sqrt(" + squares + " * (1.0f / $rest))";
   }
   // What stands before a loop whose turns are not written out.
@@ -298,12 +297,8 @@ class Deviations {
     kernel(name, passes_.across, passes_.down, items_of_passes, text);
   }
 
-  Builder& to_;
-  int n_;
-  const Moments& deviation_;
-  const Mask& mask_ = deviation_.mask;
-  Operand self_{false, n_}, image_ = to_.node(n_).images[0];
-  std::string name_ = Builder::name(self_), frame_;
+  const Mask& mask_ = what_.mask;
+  std::string frame_;
   Passes passes_;
 };
 

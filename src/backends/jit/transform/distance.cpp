@@ -34,15 +34,10 @@ struct RowsKind {
   bool narrow = false;
 };
 
-class DistanceText {
+class DistanceText : WholeImageText<Distance> {
  public:
   DistanceText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        distance_(std::get<Distance>(to.node(n).primitive)),
-        image_(to.node(n).images[0]),
-        name_(Builder::name({false, n})),
-        sub_groups_(max_sub_groups(to.dialect())) {}
+      : WholeImageText(to, n), sub_groups_(max_sub_groups(to.dialect())) {}
 
   void write() {
     to_.body_once("sub_group", sub_group_words(to_.dialect()));
@@ -145,9 +140,9 @@ class DistanceText {
 
   // The type of what is compared to find the nearest site.
   std::string type_of_cost(const RowsKind& kind) const {
-    return distance_.metric == Metric::quasi_euclidean             ? "double"
-           : distance_.metric == Metric::euclidean && !kind.narrow ? "long"
-                                                                   : "int";
+    return what_.metric == Metric::quasi_euclidean             ? "double"
+           : what_.metric == Metric::euclidean && !kind.narrow ? "long"
+                                                               : "int";
   }
   static std::string largest_of(const std::string& type) {
     return type == "int"    ? "0x7fffffff"
@@ -166,7 +161,7 @@ class DistanceText {
                                                         {"most", largest_of(type)},
                                                         {"unroll", unroll(4)},
                                                         {"cost", kernel + "_cost"}}));
-    if (!distance_.index && distance_.metric == Metric::euclidean) {
+    if (!what_.index && what_.metric == Metric::euclidean) {
       to_.body_once(type + "_root", filled(part(kernels::distance, "root"),
                                            {{"number", type}, {"name", type + "_root"}}));
     }
@@ -174,7 +169,7 @@ class DistanceText {
 
   void write_rows(const RowsKind& kind, int over) {
     const bool local = kind.capacity > 0;
-    const bool squares = distance_.metric == Metric::euclidean && kind.narrow;
+    const bool squares = what_.metric == Metric::euclidean && kind.narrow;
     const std::string kernel = name_ + (local ? "_rows_" + std::to_string(kind.capacity) : "_rows");
     const std::string space = local ? "IN_LOCAL" : "GLOBAL";
     const std::string type = type_of_cost(kind), most = largest_of(type);
@@ -208,14 +203,14 @@ class DistanceText {
                                   : "(away < " + none() + " ? away * away : " + far_square +
                                         ") + x * x" + " + (inside ? 0 : 1 << 29)"},
                 {"search", kernel + "_search"},
-                {"by_squares", squares && !distance_.index ? "1" : "0"},
+                {"by_squares", squares && !what_.index ? "1" : "0"},
                 {"number", type},
                 {"most", most},
                 {"cost", kernel + "_cost"},
                 {"out", to_.plane({false, n_}).row("y")},
                 {"result", result_text(squares, type)}});
     to_.kernel(kernel, items, text,
-               [kind, over, sub_groups, items, metric = distance_.metric,
+               [kind, over, sub_groups, items, metric = what_.metric,
                 image = image_](const LaunchContext& at) {
                  const Size size = at.size_of(image);
                  if (!takes(kind, over, metric, size)) return LaunchShape{{0, 1, 1}, {items, 1, 1}};
@@ -238,7 +233,7 @@ class DistanceText {
   std::string in_global_memory(const std::string& label,
                                const std::function<std::int64_t(Size)>& bytes) {
     return to_.scratch(name_ + label, "int",
-                       [image = image_, metric = distance_.metric,
+                       [image = image_, metric = what_.metric,
                         over = sub_groups_ == 1 ? 4096 : 8192, bytes](const LaunchContext& at) {
                          const Size size = at.size_of(image);
                          return takes({}, over, metric, size) ? bytes(size) : 4;
@@ -254,7 +249,7 @@ class DistanceText {
   }
 
   std::string cost_text(bool squares) const {
-    switch (distance_.metric) {
+    switch (what_.metric) {
       case Metric::euclidean:
         return returned(squares ? "site - 2 * x * j"
                                 : "(long)(x - j) * (x - j) + (long)site * site");
@@ -274,26 +269,21 @@ class DistanceText {
     std::string is_far = "best >= " + none();
     if (squares) {
       // The square that stands for the pixel's own column is still missing.
-      is_far = std::string(distance_.index ? "best + x * x >= " : "best >= ") + far_square;
-    } else if (distance_.metric == Metric::euclidean) {
+      is_far = std::string(what_.index ? "best + x * x >= " : "best >= ") + far_square;
+    } else if (what_.metric == Metric::euclidean) {
       is_far = "best >= (long)" + none() + " * " + none();
     }
-    if (distance_.index) {
+    if (what_.index) {
       const std::string at = "[(long)band * " + pitch() + " + column]";
       return is_far + " ? 0.0f : (float)((long)column * " + to_.height(image_) + " + nearest_row(" +
              words_like("words", "uint") + at + ", " + words_like("above", "int") + at + ", " +
              words_like("below", "int") + at + ", y) + 1)";
     }
     const std::string distance =
-        distance_.metric == Metric::euclidean ? type + "_root(best)" : "(float)best";
+        what_.metric == Metric::euclidean ? type + "_root(best)" : "(float)best";
     return is_far + " ? INFINITY : " + distance;
   }
 
-  Builder& to_;
-  int n_;
-  const Distance& distance_;
-  Operand image_;
-  std::string name_;
   int sub_groups_;
 };
 

@@ -33,14 +33,10 @@ std::vector<double> factors_of_stages(int side) {
   return out;
 }
 
-class FourierText {
+class FourierText : WholeImageText<Stencil> {
  public:
   FourierText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        what_(std::get<Stencil>(to.node(n).primitive)),
-        image_(to.node(n).images[0]),
-        name_(Builder::name({false, n})),
+      : WholeImageText(to, n),
         checked_(to.cls(image_) == PixelClass::single),
         items_(to.dialect() == Dialect::opencl ? 256 : 512) {}
 
@@ -63,14 +59,13 @@ class FourierText {
   }
 
  private:
-  Operand self() const { return {false, n_}; }
   static FourierTiles tiles_of(const LaunchContext& at, const Operand& self) {
     const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
     return fourier_tiles(std::get<Stencil>(node.primitive), at.size_of(self));
   }
   std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
     return to_.parameter(ParameterType::int32, name_ + "_" + label,
-                         [self = self(), value](const LaunchContext& at, int) {
+                         [self = self_, value](const LaunchContext& at, int) {
                            return static_cast<double>(value(tiles_of(at, self)));
                          });
   }
@@ -87,7 +82,7 @@ class FourierText {
   std::string valid_y() const { return number(what_.fourier_side - what_.taps.height + 1); }
 
   std::string data() {
-    return to_.scratch(name_ + "_data", "float2", [self = self()](const LaunchContext& at) {
+    return to_.scratch(name_ + "_data", "float2", [self = self_](const LaunchContext& at) {
       const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
       const std::int64_t side = std::get<Stencil>(node.primitive).fourier_side;
       return 8 * side * side * (tiles_of(at, self).pairs() + 1);
@@ -96,7 +91,7 @@ class FourierText {
   std::string unfit() {
     return to_.scratch(
         name_ + "_unfit", "uint",
-        [self = self()](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
+        [self = self_](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
   }
   std::string factors() {
     const std::string table = to_.table(
@@ -109,7 +104,7 @@ class FourierText {
   // below each other.
   ShapeFunction lines(std::int64_t count, std::int64_t (*below)(const FourierTiles&),
                       bool of_result = false) const {
-    return [self = self(), count, of_result, each = std::int64_t{across()}, items = items_,
+    return [self = self_, count, of_result, each = std::int64_t{across()}, items = items_,
             below](const LaunchContext& at) {
       const std::int64_t wanted = of_result ? std::min(count, at.size_of(self).width) : count;
       return LaunchShape{{(wanted + each - 1) / each, below(tiles_of(at, self)), 1}, {items, 1, 1}};
@@ -207,12 +202,12 @@ class FourierText {
                        {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
                        {"valid_x", valid_x()},
                        {"valid_y", valid_y()},
-                       {"width", to_.width(self())},
-                       {"height", to_.height(self())},
+                       {"width", to_.width(self_)},
+                       {"height", to_.height(self_)},
                        {"unfit", checked_ ? unfit() : ""},
                        {"direct_pixel", direct_pixel},
                        {"converted", converted(to_.node(n_).cls, "float", "v")},
-                       {"out", to_.plane(self()).pixel()},
+                       {"out", to_.plane(self_).pixel()},
                        {"factors", factors()},
                        {"data", data()}}),
                lines(
@@ -221,11 +216,7 @@ class FourierText {
                groups_at_once);
   }
 
-  Builder& to_;
-  int n_;
-  const Stencil& what_;
-  Operand image_;
-  std::string name_, at_, weights_;
+  std::string at_, weights_;
   bool checked_;  // whether pixels may be none that transforms take
   int items_;     // of a group; other vendors' may be limited to so many
 };

@@ -14,14 +14,10 @@ constexpr int items = 192;
 constexpr std::int64_t tile_columns = 32, max_tile_rows = 48;
 constexpr std::int64_t row_in_tile = 40 * 4 * sizeof(float);  // of four planes
 
-class MomentsText {
+class MomentsText : WholeImageText<Moments> {
  public:
   MomentsText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        what_(std::get<Moments>(to.node(n).primitive)),
-        name_(Builder::name({false, n})),
-        weights_(weights(to, n, "weights", 0, taps())) {}
+      : WholeImageText(to, n), weights_(weights(to, n, "weights", 0, taps())) {}
 
   void write() {
     write_body();
@@ -36,7 +32,6 @@ class MomentsText {
   }
 
  private:
-  Operand self() const { return {false, n_}; }
   int taps() const { return what_.mask.width; }
   // Those that local memory holds beside what is read around them, by fours.
   std::int64_t tile_rows() const {
@@ -68,7 +63,7 @@ class MomentsText {
 
   PlaneText plane(const std::string& label) const {
     return to_.scratch_plane(name_ + "_" + label, PixelClass::single,
-                             [self = self()](const LaunchContext& at) { return at.size_of(self); });
+                             [self = self_](const LaunchContext& at) { return at.size_of(self); });
   }
 
   std::string filled(std::string_view which, const std::string& unroll) const {
@@ -84,8 +79,8 @@ class MomentsText {
         {"run", [this] { return number(what_.run()); }},
         {"across", [this] { return number(taps() + 3); }},
         {"unroll", [&] { return unroll; }},
-        {"width", [this] { return to_.width(self()); }},
-        {"height", [this] { return to_.height(self()); }},
+        {"width", [this] { return to_.width(self_); }},
+        {"height", [this] { return to_.height(self_); }},
         {"pitch", [this] { return plane("sums").stride; }},
         {"offset", [this] { return std::string(has_codes() ? "8388608.0f" : "0.0f"); }},
         {"x_number", [this] { return number_of(0); }},
@@ -94,7 +89,7 @@ class MomentsText {
         {"made", [this] { return made_; }},
         {"out",
          [this] {
-           return to_.plane(self()).pointer + "[(long)row * " + to_.plane(self()).stride +
+           return to_.plane(self_).pointer + "[(long)row * " + to_.plane(self_).stride +
                   " + column]";
          }},
         {"row", [] { return part(kernels::moments, "row"); }},
@@ -108,17 +103,14 @@ class MomentsText {
   }
 
   ShapeFunction shape(std::int64_t columns, std::int64_t rows) const {
-    return [self = self(), columns, rows](const LaunchContext& at) {
+    return [self = self_, columns, rows](const LaunchContext& at) {
       const Size size = at.size_of(self);
       return LaunchShape{{(size.width + columns - 1) / columns, (size.height + rows - 1) / rows, 1},
                          {items, 1, 1}};
     };
   }
 
-  Builder& to_;
-  int n_;
-  const Moments& what_;
-  std::string name_, weights_, made_;
+  std::string weights_, made_;
 };
 
 }  // namespace

@@ -69,20 +69,15 @@ class DecisionDiagram {
   std::string lines_, result_;
 };
 
-class MorphText {
+class MorphText : WholeImageText<Morph> {
  public:
-  MorphText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        morph_(std::get<Morph>(to.node(n).primitive)),
-        image_(to.node(n).images[0]),
-        name_(Builder::name({false, n})) {}
+  using WholeImageText::WholeImageText;
 
   void write() {
     to_.body_once("morph_functions", part(kernels::morph, "functions"));
     for (int table = 0; table < tables(); ++table) {
       to_.body(
-          DecisionDiagram(morph_.tables[static_cast<std::size_t>(table)]).text(function(table)));
+          DecisionDiagram(what_.tables[static_cast<std::size_t>(table)]).text(function(table)));
     }
     add("begin", [image = image_](const LaunchContext& at) {
       const Size size = at.size_of(image);
@@ -113,9 +108,9 @@ class MorphText {
   }
 
  private:
-  int tables() const { return static_cast<int>(morph_.tables.size()); }
+  int tables() const { return static_cast<int>(what_.tables.size()); }
   // Of a launch: as far as what is around a tile reaches, a pixel a table or field.
-  int at_once() const { return halo / (morph_.in_fields ? 5 : tables()); }
+  int at_once() const { return halo / (what_.in_fields ? 5 : tables()); }
   // As many as thinning takes at most.
   static int launches(Size size, int each) {
     const auto radius = static_cast<double>(std::max(size.width, size.height)) / 2;
@@ -142,7 +137,7 @@ class MorphText {
   std::string iteration() const {
     const std::string image = part(kernels::morph, "image"), turn = assigned("now", "1 - now");
     std::string text;
-    if (!morph_.in_fields) {
+    if (!what_.in_fields) {
       for (int table = 0; table < tables(); ++table) text += pass(table, "~0u", image) + turn;
       return text;
     }
@@ -165,24 +160,18 @@ class MorphText {
                          });
   }
 
-  Builder& to_;
-  int n_;
-  const Morph& morph_;
-  Operand image_;
-  std::string name_;
   const Substitutions words_{{
       {"items", [] { return std::to_string(items); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
       {"tiles_across", [this] { return tiles_number("_tiles_across", tiles_across); }},
       {"tiles_down", [this] { return tiles_number("_tiles_down", tiles_down); }},
-      {"outside", [this] { return std::string(morph_.outside ? "1u" : "0u"); }},
+      {"outside", [this] { return std::string(what_.outside ? "1u" : "0u"); }},
       {"pixel", [this] { return "(uint)" + to_.value(image_, "x", "y"); }},
       {"most", [this] { return to_.argument(n_, 0, "most", "double"); }},
       {"at_once", [this] { return std::to_string(at_once()); }},
-      {"alternates",
-       [this] { return std::string(!morph_.in_fields && tables() == 1 ? "1" : "0"); }},
-      {"in_fields", [this] { return std::string(morph_.in_fields ? "1" : "0"); }},
+      {"alternates", [this] { return std::string(!what_.in_fields && tables() == 1 ? "1" : "0"); }},
+      {"in_fields", [this] { return std::string(what_.in_fields ? "1" : "0"); }},
       {"tile", [] { return part(kernels::morph, "tile"); }},
       {"iteration", [this] { return iteration(); }},
       {"out",

@@ -74,15 +74,9 @@ class RayPlans {
   std::shared_ptr<const RayPlan> last_;
 };
 
-class ProjectText {
+class ProjectText : WholeImageText<Project> {
  public:
-  ProjectText(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        image_(to.node(n).images[0]),
-        name_(Builder::name({false, n})),
-        angles_(std::get<Project>(to.node(n).primitive).angles),
-        plans_(std::make_shared<RayPlans>()) {}
+  ProjectText(Builder& to, int n) : WholeImageText(to, n), plans_(std::make_shared<RayPlans>()) {}
 
   void write() {
     to_.body_once("rays", part(kernels::project, "words"));
@@ -121,7 +115,7 @@ class ProjectText {
                          });
   }
   std::function<std::shared_ptr<const RayPlan>(const LaunchContext&)> plan() const {
-    return [plans = plans_, n = n_, count = angles_](const LaunchContext& at) {
+    return [plans = plans_, n = n_, count = what_.angles](const LaunchContext& at) {
       return plans->of(at, n, count);
     };
   }
@@ -327,11 +321,6 @@ class ProjectText {
         }));
   }
 
-  Builder& to_;
-  int n_;
-  Operand image_;
-  std::string name_;
-  int angles_;
   std::shared_ptr<RayPlans> plans_;
 };
 
