@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/profile_values.hpp"
 #include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
-namespace {
-
-double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-
-}  // namespace
 
 std::string figures_text(const engine::BenchmarkResult& r) {
   return fmt::format("{:12.2f} {:7.2f} {} {:5.1f} % {:8}", 1e6 * r.device,

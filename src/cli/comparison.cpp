@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "cli/profile_values.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -18,8 +19,6 @@ namespace impipe::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 std::string name_of(const ComparedRow& row) {
   return place_of(row) + (row.fused ? "" : " --no-fuse");

@@ -38,7 +38,7 @@ void add_lines(std::string& out, const std::vector<const Operator*>& operators) 
   out += "\n";
 }
 
-std::string list_text() {
+std::string operator_list() {
   std::string out;
   for (const auto& [category, operators] : operators_by_category()) {
     out += category + "\n";
@@ -146,7 +146,7 @@ int show_operators(const OpsFlags& flags) {
   if (flags.words.empty()) {
     std::vector<const Operator*> all;
     for (const Operator& op : catalogue()) all.push_back(&op);
-    write_stdout(flags.json ? json_of(all).dump(2) + "\n" : list_text());
+    write_stdout(flags.json ? json_of(all).dump(2) + "\n" : operator_list());
     return 0;
   }
   const Operator* op = flags.words.size() == 1 ? find_operator(flags.words.front()) : nullptr;

@@ -17,7 +17,7 @@ namespace {
 using engine::Profile;
 using Kind = engine::Slice::Kind;
 
-constexpr double giga = 1e9, mega = 1 << 20;
+constexpr double mega = 1 << 20;
 
 // What most of the threads' own time went into.
 std::string busiest_part(const Profile& p) {

@@ -15,8 +15,6 @@ using engine::Profile;
 using Json = nlohmann::ordered_json;
 using Kind = engine::Slice::Kind;
 
-constexpr double giga = 1e9;
-
 std::string of_threads(const Profile& p, double seconds) {
   return fmt::format("{} {}: {:.0f} % of their time", p.threads,
                      p.threads == 1 ? "thread" : "threads",

@@ -9,6 +9,7 @@
 
 namespace impipe::cli {
 
+inline constexpr double giga = 1e9;
 inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 // A part of the wall clock, and the limit that it is to be seen against.

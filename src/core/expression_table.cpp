@@ -13,7 +13,7 @@ constexpr OperatorRow operators[] = {
     {ExpressionOp::multiply, "*", 6, false},   {ExpressionOp::divide, "/", 6, false},
 };
 
-constexpr FunctionRow functions[] = {
+constexpr FunctionRow function_rows[] = {
     {ExpressionOp::min, "min", 2, true, "min", "min(a, b)"},
     {ExpressionOp::max, "max", 2, true, "max", "max(a, b)"},
     {ExpressionOp::abs, "abs", 1, false, "abs", "abs(a)"},
@@ -48,14 +48,14 @@ const OperatorRow* find_operator_row(ExpressionOp op) {
 }
 
 const FunctionRow* find_function(std::string_view name) {
-  for (const FunctionRow& row : functions) {
+  for (const FunctionRow& row : function_rows) {
     if (row.name == name) return &row;
   }
   return nullptr;
 }
 
 const FunctionRow* find_function(ExpressionOp op) {
-  for (const FunctionRow& row : functions) {
+  for (const FunctionRow& row : function_rows) {
     if (row.op == op) return &row;
   }
   return nullptr;
@@ -63,7 +63,7 @@ const FunctionRow* find_function(ExpressionOp op) {
 
 std::vector<std::string> function_names() {
   std::vector<std::string> out;
-  for (const FunctionRow& row : functions) out.emplace_back(row.name);
+  for (const FunctionRow& row : function_rows) out.emplace_back(row.name);
   return out;
 }
 

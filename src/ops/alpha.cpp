@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "ops/images.hpp"
+
 IMPIPE_POINT_BODY(opacity, (alpha), (white), { return alpha / white; })
 IMPIPE_POINT_BODY(transparency, (alpha), (white), { return real(1) - alpha / white; })
 // A hidden colour may be NaN.
@@ -27,22 +29,23 @@ IMPIPE_POINT_BODY(alpha_of_part, (v), (white), {
 namespace impipe::ops {
 namespace {
 
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
 // sums(s) / weight.
 ImageValue visible_part(PlanBuilder& plan, const ImageValue& alpha, const ImageValue& s,
                         const Average& how) {
   if (how.weight == 0) {
-    const ImageValue ones = plan.point(bodies::always_one, {alpha}, {}, numbers);
+    const ImageValue ones = plan.point(bodies::always_one, {alpha}, {}, single_result);
     return plan.point(bodies::visible_part_here,
-                      {how.sums(s, 0, numbers), how.sums(ones, 0, numbers)}, {}, numbers);
+                      {how.sums(s, 0, single_result), how.sums(ones, 0, single_result)}, {},
+                      single_result);
   }
   if (!how.opaque_beside) {
-    return plan.point(bodies::visible_part, {how.sums(s, 0, numbers)}, {how.weight}, numbers);
+    return plan.point(bodies::visible_part, {how.sums(s, 0, single_result)}, {how.weight},
+                      single_result);
   }
   // Zeros beside an image of what is not to be seen.
-  const ImageValue t = plan.point(bodies::transparency, {alpha}, {alpha.type.white}, numbers);
-  return plan.point(bodies::rest_of_weight, {how.sums(t, 0, numbers)}, {how.weight}, numbers);
+  const ImageValue t = plan.point(bodies::transparency, {alpha}, {alpha.type.white}, single_result);
+  return plan.point(bodies::rest_of_weight, {how.sums(t, 0, single_result)}, {how.weight},
+                    single_result);
 }
 
 bool has_hidden_colours(const ImageValue& image) {
@@ -56,11 +59,11 @@ ImageValue averaged(PlanBuilder& plan, const ImageValue& image, const Average& h
   if (!has_hidden_colours(image)) return plain;
   const ImageValue alpha = plan.alpha_of(image);
   const double white = alpha.type.white;
-  const ImageValue s = plan.point(bodies::opacity, {alpha}, {white}, numbers);
+  const ImageValue s = plan.point(bodies::opacity, {alpha}, {white}, single_result);
   const ImageValue v = visible_part(plan, alpha, s, how);
   const ImageValue colours =
-      plan.point(bodies::premultiplied, {image.without_alpha(), s}, {}, numbers);
-  const ImageValue p = how.sums(colours, how.opaque_beside ? how.beside : 0, numbers);
+      plan.point(bodies::premultiplied, {image.without_alpha(), s}, {}, single_result);
+  const ImageValue p = how.sums(colours, how.opaque_beside ? how.beside : 0, single_result);
   const ImageValue part = plan.point(bodies::alpha_of_part, {v}, {white},
                                      {.cls = alpha.type.cls, .white = alpha.type.white});
   return plan.point(bodies::unpremultiplied, {p, v, plain}, {}, result).with_alpha(part.id);
@@ -72,13 +75,15 @@ ImageValue summed_beside_itself(PlanBuilder& plan, const ImageValue& image, cons
   const ImageValue alpha = plan.alpha_of(image);
   const ImageValue x = image.without_alpha();
   const double white = alpha.type.white;
-  const ImageValue s = plan.point(bodies::opacity, {alpha}, {white}, numbers);
+  const ImageValue s = plan.point(bodies::opacity, {alpha}, {white}, single_result);
   const ImageValue hidden =
       how.opaque_beside
-          ? how.sums(plan.point(bodies::transparency, {alpha}, {white}, numbers), 0, numbers)
-          : plan.point(bodies::weight_beside, {how.sums(s, 0, numbers)}, {how.weight}, numbers);
-  const ImageValue p =
-      how.sums(plan.point(bodies::premultiplied, {x, s}, {}, numbers), how.beside, numbers);
+          ? how.sums(plan.point(bodies::transparency, {alpha}, {white}, single_result), 0,
+                     single_result)
+          : plan.point(bodies::weight_beside, {how.sums(s, 0, single_result)}, {how.weight},
+                       single_result);
+  const ImageValue p = how.sums(plan.point(bodies::premultiplied, {x, s}, {}, single_result),
+                                how.beside, single_result);
   return plan.point(bodies::with_own_colour, {p, hidden, x}, {std::ldexp(sizes, -16)}, result)
       .with_alpha(image.alpha);
 }

@@ -15,6 +15,9 @@ inline Result like(const ImageValue& image) {
   return {.cls = image.type.cls, .white = image.type.white};
 }
 inline constexpr Result logical_result{.cls = PixelClass::logical, .white = 1};
+inline constexpr Result single_result{.cls = PixelClass::single, .white = 0};  // without a white
+
+inline constexpr Argument pixels_argument{.source = Argument::Source::pixels};
 
 // Fails when the image has no white (distances, projections, labels): "[0,1]" then means nothing.
 void need_white(const Call& call, const ImageValue& image);

@@ -36,7 +36,6 @@ namespace {
 
 constexpr int max_rows = 4096;
 constexpr Result colour_codes{.cls = PixelClass::uint8, .white = 255};
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 Matrix map_of(const Call& call) {
   Matrix map = kernel_argument(call, "map");
@@ -131,7 +130,7 @@ ImageValue lower_ind2rgb(const Call& call, PlanBuilder& plan) {
   const Matrix map = map_of(call);
   // Integers count from 0, single from 1.
   const ImageValue places =
-      is_integer(image.type.cls) ? image : plan.point(bodies::one_less, {image}, {}, numbers);
+      is_integer(image.type.cls) ? image : plan.point(bodies::one_less, {image}, {}, single_result);
   std::vector<ImageValue> channels;
   for (std::size_t c = 0; c < 3; ++c) {
     const MeasureValue table = table_of(plan, column_of(map, c, nullptr, 1, PixelClass::single));

@@ -63,7 +63,6 @@ constexpr Three light_of_xyz{{{3.240479, -1.537150, -0.498535},
                               {-0.969256, 1.875992, 0.041556},
                               {0.055648, -0.204043, 1.057311}}};
 constexpr std::array<double, 3> d65{0.95047, 1, 1.08883};
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 ImageValue light_of(PlanBuilder& plan, const ImageValue& image) {
   return plan.point(bodies::srgb_to_light, {image}, {image.type.white}, unit_single);
@@ -111,20 +110,21 @@ ImageValue to_lab(PlanBuilder& plan, const ImageValue& image) {
   for (std::size_t c = 0; c < 3; ++c) {
     for (double& k : relative[c]) k /= d65[c];
   }
-  const ImageValue f =
-      plan.point(bodies::lab_curve, {mixed_light(plan, light_of(plan, image), relative, numbers)},
-                 {}, numbers);
+  const ImageValue f = plan.point(
+      bodies::lab_curve, {mixed_light(plan, light_of(plan, image), relative, single_result)}, {},
+      single_result);
   return mixed(plan, f,
                {{{&bodies::lab_lightness, {}},
                  {&bodies::lab_red_green, {}},
                  {&bodies::lab_yellow_blue, {}}}},
-               numbers);
+               single_result);
 }
 
 ImageValue from_lab(PlanBuilder& plan, const ImageValue& lab) {
   const auto f = [](double a, double b) { return Mixed{&bodies::lab_curved, {a, b}}; };
-  const ImageValue curved = mixed(plan, lab, {f(1.0 / 500, 0), f(0, 0), f(0, -1.0 / 200)}, numbers);
-  const ImageValue xyz = plan.point(bodies::lab_curve_back, {curved}, {}, numbers);
+  const ImageValue curved =
+      mixed(plan, lab, {f(1.0 / 500, 0), f(0, 0), f(0, -1.0 / 200)}, single_result);
+  const ImageValue xyz = plan.point(bodies::lab_curve_back, {curved}, {}, single_result);
   return rgb_of_xyz(plan, xyz, d65);
 }
 

@@ -66,9 +66,6 @@ IMPIPE_SCALAR_BODY(canny_thresholds, {
 namespace impipe::ops {
 namespace {
 
-constexpr Argument pixels{.source = Argument::Source::pixels};
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
 // Rows, then columns, with a gaussian of even length: the result is half a pixel up and left.
 ImageValue smoothed(PlanBuilder& plan, const ImageValue& image, double sigma) {
   const int length = 8 * static_cast<int>(std::ceil(sigma));
@@ -81,7 +78,7 @@ ImageValue smoothed(PlanBuilder& plan, const ImageValue& image, double sigma) {
       {.row = {.width = length, .height = 1, .origin_x = origin, .cells = cells},
        .column = {.width = 1, .height = length, .origin_y = origin, .cells = cells},
        .border = Border::replicate},
-      image, weights, numbers);
+      image, weights, single_result);
 }
 
 }  // namespace
@@ -90,16 +87,16 @@ ImageValue canny_edges(PlanBuilder& plan, const ImageValue& image,
                        const std::vector<double>& thresholds, double sigma) {
   const ImageValue smooth = smoothed(plan, image, sigma);
   const ImageValue strength = plan.stencil(
-      {.body = &bodies::canny_strength, .border = Border::replicate}, smooth, {}, numbers);
+      {.body = &bodies::canny_strength, .border = Border::replicate}, smooth, {}, single_result);
   const ImageValue direction = plan.stencil(
-      {.body = &bodies::canny_direction, .border = Border::replicate}, smooth, {}, numbers);
+      {.body = &bodies::canny_direction, .border = Border::replicate}, smooth, {}, single_result);
   const double high = thresholds.empty() ? -1 : thresholds.back();
   const double low = thresholds.size() > 1 ? thresholds.front() : 0.4 * high;
   MeasureValue limits;
   if (is_integer(plan.current().type.cls)) {
     const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, strength, {});
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
-    limits = plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels, low, high}, 2, 1);
+    limits = plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels_argument, low, high}, 2, 1);
   } else {
     const MeasureValue most = finite_range(plan, strength).high;
     const auto [total, count] = finite_sum(plan, strength);
@@ -108,7 +105,7 @@ ImageValue canny_edges(PlanBuilder& plan, const ImageValue& image,
   const ImageValue ridges = plan.stencil({.body = &bodies::canny_ridges}, strength,
                                          {Arg::measured(limits, 0), Arg::measured(limits, 1),
                                           std::numeric_limits<double>::quiet_NaN()},
-                                         numbers);
+                                         single_result);
   const ImageValue codes = plan.point(bodies::canny_code, {ridges, direction}, {},
                                       {.cls = PixelClass::uint8, .white = 0});
   return plan.whole(Label{Label::Kind::reach, 8}, {codes}, {}, logical_result);

@@ -75,7 +75,7 @@ IMPIPE_SCALAR_BODY(edge_threshold, {
 namespace impipe::ops {
 namespace {
 
-struct Method {
+struct EdgeMethod {
   std::string_view name;
   double weights;  // sum|K|
   double factor;   // of the mean, for the default threshold
@@ -83,7 +83,7 @@ struct Method {
   const StencilBody* horizontal;
   const StencilBody* vertical;
 };
-constexpr Method methods[] = {
+constexpr EdgeMethod edge_methods[] = {
     {"sobel", 8, 4, bodies::edge_sobel_both, &bodies::edge_sobel_horizontal,
      &bodies::edge_sobel_vertical},
     {"prewitt", 6, 4, bodies::edge_prewitt_both, &bodies::edge_prewitt_horizontal,
@@ -93,7 +93,6 @@ constexpr Method methods[] = {
 
 constexpr std::string_view method_names[] = {"sobel", "prewitt",   "roberts",
                                              "log",   "zerocross", "canny"};
-constexpr Argument pixels{.source = Argument::Source::pixels};
 
 // A word that is no method is taken for the name of a filter.
 void check_filter(const Call& call) {
@@ -132,15 +131,16 @@ Arg auto_threshold(PlanBuilder& plan, const ImageValue& strength, ReduceKind kin
                    bool exact = false) {
   if (is_integer(plan.current().type.cls)) {
     const MeasureValue sum = plan.reduce({.kind = kind}, strength, {});
-    return Arg::measured(
-        plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, exact ? 1.0 : 0.0}, 1, 1), 0);
+    return Arg::measured(plan.scalar(bodies::edge_threshold, {sum},
+                                     {factor, pixels_argument, exact ? 1.0 : 0.0}, 1, 1),
+                         0);
   }
   const auto [total, count] = finite_sum(plan, strength, kind);
   return Arg::measured(
       plan.scalar(bodies::edge_threshold, {total, count}, {factor, 0.0, 0.0}, 1, 1), 0);
 }
 
-ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& method) {
+ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const EdgeMethod& method) {
   const ImageValue input = plan.current();
   const bool exact = input.type.cls == PixelClass::uint8;
   const std::string& direction = call.word("direction");
@@ -153,9 +153,8 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
   // definition is multiplied with here.
   const double squared = std::pow(input.type.white * method.weights, 2);
   const double unit = exact ? squared : 1;
-  const ImageValue strength =
-      plan.stencil({.body = body, .border = Border::replicate}, input, {unit / squared},
-                   {.cls = PixelClass::single, .white = 0});
+  const ImageValue strength = plan.stencil({.body = body, .border = Border::replicate}, input,
+                                           {unit / squared}, single_result);
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {
     threshold = auto_threshold(plan, strength, ReduceKind::sum, method.factor, exact);
@@ -172,9 +171,8 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
 
 ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& kernel,
                           double factor) {
-  const ImageValue response =
-      correlate(plan, to_unit_single(plan, plan.current()), rotated_half(kernel),
-                {.result = {.cls = PixelClass::single, .white = 0}});
+  const ImageValue response = correlate(plan, to_unit_single(plan, plan.current()),
+                                        rotated_half(kernel), {.result = single_result});
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {
     threshold = auto_threshold(plan, response, ReduceKind::absolute_sum, factor);
@@ -190,7 +188,7 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   const std::string& name = call.word("method");
   check_thresholds(call);
-  for (const Method& method : methods) {
+  for (const EdgeMethod& method : edge_methods) {
     if (method.name != name) continue;
     if (call.given("sigma")) call.fail("sigma", "sigma does not go with " + name);
     check_filter(call);

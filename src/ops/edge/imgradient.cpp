@@ -63,12 +63,12 @@ IMPIPE_STENCIL_BODY(gradient_direction_roberts, (0, 1, 0, 1), (), {
 namespace impipe::ops {
 namespace {
 
-struct Method {
+struct GradientMethod {
   std::string_view name;
   const StencilBody& size;
   const StencilBody& direction;
 };
-constexpr Method methods[] = {
+constexpr GradientMethod gradient_methods[] = {
     {"sobel", bodies::gradient_size_sobel, bodies::gradient_direction_sobel},
     {"prewitt", bodies::gradient_size_prewitt, bodies::gradient_direction_prewitt},
     {"central", bodies::gradient_size_central, bodies::gradient_direction_central},
@@ -79,7 +79,7 @@ constexpr Method methods[] = {
 ImageValue lower_imgradient(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const bool direction = call.word("out") == "direction";
-  const Method* method = methods;
+  const GradientMethod* method = gradient_methods;
   while (method->name != call.word("method")) ++method;
   // Zeros outside; degrees have no white.
   return plan.stencil({.body = direction ? &method->direction : &method->size}, image, {0.0},
@@ -158,8 +158,7 @@ const RegisterOperator imgradientxy_operator{{
           const std::string& method = call.word("method");
           const Matrix kernel =
               call.word("out") == "x" ? horizontal_difference(method) : vertical_difference(method);
-          return correlate(plan, plan.current(), rotated_half(kernel),
-                           {.result = {.cls = PixelClass::single, .white = 0}});
+          return correlate(plan, plan.current(), rotated_half(kernel), {.result = single_result});
         },
 }};
 

@@ -76,7 +76,7 @@ double bilinear(const Matrix& m, double x, double y) {
          fy * ((1 - fx) * at(r + 1, c) + fx * at(r + 1, c + 1));
 }
 
-struct Extent {
+struct Range {
   double low = 0, high = 0;
 };
 
@@ -88,15 +88,15 @@ Matrix rotated(const Matrix& m, double degrees) {
   const auto extent = [&](double a, double b, double from, double to) {
     const double corners[] = {a * from + b * from, a * to + b * from, a * to + b * to,
                               a * from + b * to};
-    return Extent{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+    return Range{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
   };
-  const Extent wide = extent(cos_t, sin_t, 0, n - 1), tall = extent(-sin_t, cos_t, 0, n - 1);
+  const Range wide = extent(cos_t, sin_t, 0, n - 1), tall = extent(-sin_t, cos_t, 0, n - 1);
   const double centre = (n + 1) / 2;
   const double columns = std::round(wide.high - wide.low) + 1;
   const double rows = std::round(tall.high - tall.low) + 1;
   const double shift_x = (columns + 1) / 2 - (cos_t * centre + sin_t * centre);
   const double shift_y = (rows + 1) / 2 - (-sin_t * centre + cos_t * centre);
-  const Extent x = extent(cos_t, sin_t, 1, n), y = extent(-sin_t, cos_t, 1, n);
+  const Range x = extent(cos_t, sin_t, 1, n), y = extent(-sin_t, cos_t, 1, n);
   const int first_x = static_cast<int>(std::round(x.low + shift_x));
   const int last_x = static_cast<int>(std::round(x.high + shift_x));
   const int first_y = static_cast<int>(std::round(y.low + shift_y));

@@ -19,18 +19,17 @@ IMPIPE_SCALAR_BODY(part_of_largest, { out[0] = args[0] * in[0]; })
 namespace impipe::ops {
 namespace {
 
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
 // One channel, in its own units.
 ImageValue sharpened(const Call& call, PlanBuilder& plan, const ImageValue& x, Result result) {
   const double sigma = call.number("radius"), threshold = call.number("threshold");
   const int side = 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
-  const ImageValue blurred = correlate_colours(plan, x, gaussian_kernel(side, side, sigma),
-                                               {.border = Border::replicate, .result = numbers});
-  const ImageValue detail = plan.point(bodies::blurred_away, {x, blurred}, {}, numbers);
+  const ImageValue blurred =
+      correlate_colours(plan, x, gaussian_kernel(side, side, sigma),
+                        {.border = Border::replicate, .result = single_result});
+  const ImageValue detail = plan.point(bodies::blurred_away, {x, blurred}, {}, single_result);
   Arg limit = 0.0;
   if (threshold > 0) {
-    const ImageValue sizes = plan.point(bodies::size_of_value, {detail}, {}, numbers);
+    const ImageValue sizes = plan.point(bodies::size_of_value, {detail}, {}, single_result);
     const MeasureValue largest = finite_range(plan, sizes).high;
     limit = Arg::measured(plan.scalar(bodies::part_of_largest, {largest}, {threshold}, 1, 1), 0);
   }
@@ -44,7 +43,7 @@ ImageValue lower_imsharpen(const Call& call, PlanBuilder& plan) {
   if (image.type.channels == 1) return sharpened(call, plan, image, like(image));
   const ImageValue lab = to_lab(plan, image);
   const ImageValue sharp =
-      joined_channels(plan, {sharpened(call, plan, picked_channel(plan, lab, 0), numbers),
+      joined_channels(plan, {sharpened(call, plan, picked_channel(plan, lab, 0), single_result),
                              picked_channel(plan, lab, 1), picked_channel(plan, lab, 2)});
   return plan.point(bodies::times_white, {from_lab(plan, sharp)}, {image.type.white}, like(image));
 }

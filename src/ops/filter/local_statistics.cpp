@@ -52,7 +52,6 @@ namespace {
 constexpr int min_exact_side = 2, max_exact_side = 31;
 constexpr double middle_byte = 128;
 constexpr int max_cells = 65535;
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 // By sums of codes and of their squares, which are exact whatever their order.
 ImageValue deviation_of_bytes(PlanBuilder& plan, const ImageValue& image, const Mask& mask,
@@ -61,8 +60,8 @@ ImageValue deviation_of_bytes(PlanBuilder& plan, const ImageValue& image, const 
   const double middle = image.type.cls == PixelClass::logical ? 0 : middle_byte;
   const Matrix ones{mask.height, mask.width, {mask.cells.begin(), mask.cells.end()}};
   const auto sum = [&](const PointBody& of) {
-    return correlate(plan, plan.point(of, {image}, {middle}, numbers), ones,
-                     {.border = Border::symmetric, .result = numbers, .whole = true});
+    return correlate(plan, plan.point(of, {image}, {middle}, single_result), ones,
+                     {.border = Border::symmetric, .result = single_result, .whole = true});
   };
   return plan.point(bodies::deviation_of_code_sums,
                     {sum(bodies::offset_code), sum(bodies::offset_code_squared)},

@@ -21,11 +21,11 @@ namespace impipe::ops {
 namespace {
 
 // What every threshold is made of.
-struct Surroundings {
+struct LocalMoments {
   ImageValue image, mean, variance;
 };
 
-Surroundings surroundings_of(const Call& call, PlanBuilder& plan) {
+LocalMoments local_moments(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   const ImageValue image = plan.current();
   const std::vector<double>& sides = call.numbers("window");
@@ -33,13 +33,13 @@ Surroundings surroundings_of(const Call& call, PlanBuilder& plan) {
       rectangle_element(static_cast<int>(sides.front()), static_cast<int>(sides.back()));
   const auto moment = [&](Moments::Of what) {
     return plan.whole(Moments{.mask = window, .of = what}, {image}, {},
-                      {.cls = PixelClass::single, .white = 0});
+                      single_result);
   };
   return {image, moment(Moments::Of::mean), moment(Moments::Of::variance)};
 }
 
 // The threshold, or the pixels above it, as `out` says.
-ImageValue result_of(const Call& call, PlanBuilder& plan, const Surroundings& of,
+ImageValue result_of(const Call& call, PlanBuilder& plan, const LocalMoments& of,
                      const PointBody& body, std::vector<Arg> args) {
   const ImageValue threshold =
       plan.point(body, {of.mean, of.variance}, std::move(args),
@@ -50,18 +50,18 @@ ImageValue result_of(const Call& call, PlanBuilder& plan, const Surroundings& of
 
 ImageValue lower_sauvola(const Call& call, PlanBuilder& plan) {
   need_white(call, plan.current());
-  const Surroundings of = surroundings_of(call, plan);
+  const LocalMoments of = local_moments(call, plan);
   return result_of(call, plan, of, bodies::sauvola_threshold,
                    {call.number("k"), call.number("R") * of.image.type.white});
 }
 
 ImageValue lower_niblack(const Call& call, PlanBuilder& plan) {
-  return result_of(call, plan, surroundings_of(call, plan), bodies::niblack_threshold,
+  return result_of(call, plan, local_moments(call, plan), bodies::niblack_threshold,
                    {call.number("k")});
 }
 
 ImageValue lower_wolf(const Call& call, PlanBuilder& plan) {
-  const Surroundings of = surroundings_of(call, plan);
+  const LocalMoments of = local_moments(call, plan);
   const MeasureValue darkest = plan.reduce({.kind = ReduceKind::min}, of.image, {});
   const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, of.variance, {});
   return result_of(call, plan, of, bodies::wolf_threshold,

@@ -96,7 +96,6 @@ IMPIPE_POINT_BODY(wiener2_of_codes, (x, sum, variance), (noise, cells), {
 namespace impipe::ops {
 namespace {
 
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 // Of a box: sums of so many products of bytes counted from their middle are at most 2^24.
 constexpr double max_exact_cells = 1024;
 // Of sums of codes, and of their squares or of both parts of these.
@@ -150,7 +149,7 @@ ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border b
                    bool whole = false) {
   const Matrix ones{box.rows, box.columns,
                     std::vector<double>(static_cast<std::size_t>(box.rows * box.columns), 1.0)};
-  return correlate(plan, image, ones, {.border = border, .result = numbers, .whole = whole});
+  return correlate(plan, image, ones, {.border = border, .result = single_result, .whole = whole});
 }
 
 // What is under a box, counted from a value of it.
@@ -188,7 +187,7 @@ struct Guided {
   double middle() const { return middle_of(image); }
   double guide_middle() const { return middle_of(guide); }
   Result coefficients() const {
-    Result out = numbers;
+    Result out = single_result;
     out.channels = image.type.channels;
     return out;
   }
@@ -206,16 +205,17 @@ ImageValue guided_by_sums(PlanBuilder& plan, const Guided& of) {
   const auto sum = [&](const ImageValue& x) {
     return box_sum(plan, x, box, Border::replicate, true);
   };
-  const ImageValue g = plan.point(bodies::counted_from, {of.guide}, {of.guide_middle()}, numbers);
+  const ImageValue g =
+      plan.point(bodies::counted_from, {of.guide}, {of.guide_middle()}, single_result);
   const ImageValue sum_g = sum(g);
   const ImageValue sum_gg =
-      sum(plan.point(bodies::counted_squared, {of.guide}, {of.guide_middle()}, numbers));
+      sum(plan.point(bodies::counted_squared, {of.guide}, {of.guide_middle()}, single_result));
   const std::vector<Arg> args{scaled, box.scale(), of.smoothing * scaled * scaled};
   ImageValue sum_p = sum_g, a;
   if (of.by_itself) {
     a = plan.point(bodies::slope_of_sums_of_itself, {sum_g, sum_gg}, args, of.coefficients());
   } else {
-    const ImageValue p = plan.point(bodies::counted_from, {of.image}, {of.middle()}, numbers);
+    const ImageValue p = plan.point(bodies::counted_from, {of.image}, {of.middle()}, single_result);
     sum_p = sum(p);
     const ImageValue sum_gp = sum(plan.point(bodies::product_of, {p, g}, {}, of.coefficients()));
     a = plan.point(bodies::slope_of_sums, {sum_g, sum_p, sum_gg, sum_gp}, args, of.coefficients());
@@ -232,7 +232,7 @@ ImageValue guided_by_sums(PlanBuilder& plan, const Guided& of) {
 // By means and covariances counted from a value of each window.
 ImageValue guided_by_moments(PlanBuilder& plan, const Guided& of) {
   using Of = Moments::Of;
-  const auto moment = [&](Of what, std::vector<ImageValue> images, Result result = numbers) {
+  const auto moment = [&](Of what, std::vector<ImageValue> images, Result result = single_result) {
     return box_moment(plan, what, std::move(images), of.box, Border::replicate, result);
   };
   const ImageValue variance = moment(Of::variance, {of.guide});
@@ -275,18 +275,18 @@ ImageValue variance_by_sums(PlanBuilder& plan, const ImageValue& image, const Im
                             Box box) {
   const double cells = box.cells();
   const auto sum_of = [&](const PointBody& body, std::vector<Arg> args) {
-    return box_sum(plan, plan.point(body, {image}, std::move(args), numbers), box, Border::constant,
-                   true);
+    return box_sum(plan, plan.point(body, {image}, std::move(args), single_result), box,
+                   Border::constant, true);
   };
   if (bytes_of(image.type.cls) == 2) {
     return plan.point(
         bodies::box_variance_of_parts,
         {sums, sum_of(bodies::high_part_of_square, {}), sum_of(bodies::low_part_of_square, {})},
-        {cells, 1 / (cells * cells)}, numbers);
+        {cells, 1 / (cells * cells)}, single_result);
   }
   const double scaled = box.scaled_cells();
   return plan.point(bodies::box_variance, {sums, sum_of(bodies::counted_squared, {0.0})},
-                    {scaled, box.scale(), 1 / (scaled * scaled)}, numbers);
+                    {scaled, box.scale(), 1 / (scaled * scaled)}, single_result);
 }
 
 // The mean variance of each channel. Those that are not finite are left out: one NaN would make
@@ -302,7 +302,7 @@ ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
   const Box box = box_of(call);
   const bool exact = is_integer(image.type.cls) && box.cells() <= max_exact_codes;
   const auto moment = [&](Moments::Of what) {
-    return box_moment(plan, what, {image}, box, Border::constant, numbers);
+    return box_moment(plan, what, {image}, box, Border::constant, single_result);
   };
   // Of codes their sum, of which exact differences are made.
   const ImageValue mean =

@@ -8,17 +8,17 @@ namespace impipe::ops {
 namespace {
 
 // A number of pixels, and the part of the image's width or height that is added to it.
-struct Extent {
+struct Length {
   double pixels = 0, part = 0;
 };
 
 struct Direction {
-  Extent from, length;
+  Length from, length;
 };
 
 std::vector<Arg> window_arguments(const Direction& x, const Direction& y) {
   std::vector<Arg> out;
-  for (const Extent& e : {x.from, x.length, y.from, y.length}) {
+  for (const Length& e : {x.from, x.length, y.from, y.length}) {
     out.emplace_back(e.pixels);
     out.emplace_back(e.part);
   }
@@ -39,7 +39,7 @@ ImageValue shown(const Call& call, PlanBuilder& plan) {
   }
   if (!plan.display()) return plan.current();
   const auto extent = [](std::int64_t pixels) {
-    return Extent{.pixels = static_cast<double>(pixels)};
+    return Length{.pixels = static_cast<double>(pixels)};
   };
   const DisplayWindow& window = *plan.display();
   std::vector<Arg> arguments = window_arguments({extent(window.left), extent(window.size.width)},
@@ -55,7 +55,7 @@ ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
   }
   const bool percent = call.word("units") == "percent";
   const auto extent = [&](double value) {
-    return percent ? Extent{.part = value / 100} : Extent{.pixels = value};
+    return percent ? Length{.part = value / 100} : Length{.pixels = value};
   };
   Direction x, y;
   if (call.given("rect")) {

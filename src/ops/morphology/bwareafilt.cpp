@@ -26,8 +26,6 @@ IMPIPE_SCALAR_BODY(place_of_last, { out[0] = args[0] - in[0] - 1; })
 namespace impipe::ops {
 namespace {
 
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
 ImageValue lower_bwareafilt(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   const int conn = connectivity(call);
@@ -47,16 +45,18 @@ ImageValue lower_bwareafilt(const Call& call, PlanBuilder& plan) {
   }
   const double n = call.number("n");
   const double sign = call.word("keep") == "largest" ? -1 : 1;
-  const ImageValue areas = plan.whole(Label{Label::Kind::first_areas, conn}, {object}, {}, numbers);
-  const ImageValue labels = plan.whole(Label{Label::Kind::components, conn}, {object}, {}, numbers);
-  const ImageValue sizes = plan.point(bodies::size_in_order, {areas}, {sign}, numbers);
+  const ImageValue areas =
+      plan.whole(Label{Label::Kind::first_areas, conn}, {object}, {}, single_result);
+  const ImageValue labels =
+      plan.whole(Label{Label::Kind::components, conn}, {object}, {}, single_result);
+  const ImageValue sizes = plan.point(bodies::size_in_order, {areas}, {sign}, single_result);
   const MeasureValue last = plan.select(sizes, {n - 1});
   const ImageValue before =
       plan.point(bodies::is_below, {sizes}, {Arg::measured(last, 0)}, logical_result);
   const MeasureValue place = plan.scalar(
       bodies::place_of_last, {plan.reduce({.kind = ReduceKind::sum}, before, {})}, {n}, 1, 1);
   const ImageValue equal =
-      plan.point(bodies::label_of_size, {sizes, labels}, {Arg::measured(last, 0)}, numbers);
+      plan.point(bodies::label_of_size, {sizes, labels}, {Arg::measured(last, 0)}, single_result);
   const MeasureValue last_label = plan.select(equal, {Arg::measured(place, 0)});
   const ImageValue firsts =
       plan.point(bodies::is_kept, {areas, sizes, labels},

@@ -100,7 +100,7 @@ bool thinned(const Window3& w, bool first) {
   return w.centre() && !(simple(w) && n >= 2 && n <= 3 && !kept);
 }
 
-Morph::Table table_of(const std::function<bool(const Window3&)>& rule) {
+Morph::Table rule_table(const std::function<bool(const Window3&)>& rule) {
   Morph::Table table;
   for (int bits = 0; bits < 512; ++bits) table[static_cast<std::size_t>(bits)] = rule({bits});
   return table;
@@ -114,7 +114,7 @@ bool is_branchpoint(const Window3& w) { return w.centre() && w.steps() >= 3; }
 
 // The operations that are tables.
 Morph morph_named(std::string_view name) {
-  const auto one = [](const auto& rule) { return Morph{.tables = {table_of(rule)}}; };
+  const auto one = [](const auto& rule) { return Morph{.tables = {rule_table(rule)}}; };
   if (name == "clean") return one([](const Window3& w) { return w.centre() && w.around() > 0; });
   if (name == "fill") return one([](const Window3& w) { return w.centre() || w.beside() == 4; });
   if (name == "remove") return one(is_border);
@@ -127,17 +127,17 @@ Morph morph_named(std::string_view name) {
   if (name == "endpoints") return one(is_endpoint);
   if (name == "branchpoints") return one(is_branchpoint);
   if (name == "thin") {
-    return {.tables = {table_of([](const Window3& w) { return thinned(w, true); }),
-                       table_of([](const Window3& w) { return thinned(w, false); })}};
+    return {.tables = {rule_table([](const Window3& w) { return thinned(w, true); }),
+                       rule_table([](const Window3& w) { return thinned(w, false); })}};
   }
   if (name == "spur") {
-    return {.tables = {table_of(is_end),
-                       table_of([](const Window3& w) { return w.centre() && !is_end(w); })},
+    return {.tables = {rule_table(is_end),
+                       rule_table([](const Window3& w) { return w.centre() && !is_end(w); })},
             .in_fields = true,
             .outside = true};
   }
   const bool ends = name == "skel";
-  return {.tables = {table_of(is_border), table_of([ends](const Window3& w) {
+  return {.tables = {rule_table(is_border), rule_table([ends](const Window3& w) {
                        return w.centre() && !(simple(w) && !(ends && is_end(w)));
                      })},
           .in_fields = true};
@@ -208,7 +208,7 @@ ImageValue pruned(PlanBuilder& plan, const ImageValue& skeleton, double least) {
     return plan.point(bodies::first_without_second, {a, b}, {}, logical_result);
   };
   const auto by_table = [&](bool (*rule)(const Window3&)) {
-    return plan.whole(Morph{.tables = {table_of(rule)}}, {skeleton}, {1}, logical_result);
+    return plan.whole(Morph{.tables = {rule_table(rule)}}, {skeleton}, {1}, logical_result);
   };
   const ImageValue branches = by_table(is_branchpoint);
   const ImageValue pieces = without(skeleton, branches);

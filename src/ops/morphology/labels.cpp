@@ -82,7 +82,7 @@ const RegisterOperator imfill_operator{{
 ImageValue lower_bwlabel(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   return plan.whole(Label{Label::Kind::components, connectivity(call)}, {plan.current()}, {},
-                    {.cls = PixelClass::single, .white = 0});
+                    single_result);
 }
 
 const RegisterOperator bwlabel_operator{{

@@ -12,8 +12,6 @@ IMPIPE_POINT_BODY(regional_below, (x, around), (pixels),
 namespace impipe::ops {
 namespace {
 
-constexpr Argument pixels{.source = Argument::Source::pixels};
-
 ImageValue regional(const Call& call, PlanBuilder& plan, bool largest) {
   plan.drop_alpha();
   const ImageValue image = plan.current();
@@ -25,7 +23,7 @@ ImageValue regional(const Call& call, PlanBuilder& plan, bool largest) {
     const Mask around{.width = 3, .height = 3, .origin_x = 1, .origin_y = 1, .cells = corner};
     const ImageValue most = plan.extremum({.largest = largest, .mask = around}, image);
     return plan.point(largest ? bodies::regional_above : bodies::regional_below, {image, most},
-                      {pixels}, logical_result);
+                      {pixels_argument}, logical_result);
   }
   if (image.type.cls == PixelClass::logical) {
     return largest ? image : plan.point(bodies::regional_complement, {image}, {}, logical_result);
@@ -39,7 +37,7 @@ const Parameter rule{.name = "rule",
                      .words = {"plateaus", "strict"},
                      .fallback = "plateaus"};
 
-constexpr std::string_view details =
+constexpr std::string_view regional_details =
     "Connected pixels of equal value whose neighbours outside are all smaller (larger); a\n"
     "constant image is one such set. The image's outside has no part in it. strict: only pixels\n"
     "that exceed each neighbour. A logical image is its own maxima; its minima are its complement.";
@@ -50,7 +48,7 @@ const RegisterOperator imregionalmax_operator{{
     .category = "morphology",
     .parameters = {connectivity_parameter("8"), rule},
     .one_channel = true,
-    .details = details,
+    .details = regional_details,
     .example = "imgaussfilt 2 | imregionalmax",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::other,
@@ -65,7 +63,7 @@ const RegisterOperator imregionalmin_operator{{
     .category = "morphology",
     .parameters = {connectivity_parameter("8"), rule},
     .one_channel = true,
-    .details = details,
+    .details = regional_details,
     .example = "imgaussfilt 2 | imregionalmin 4",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::other,

@@ -11,7 +11,6 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   const ImageValue image = plan.current();
   const int conn = connectivity(call);
-  constexpr Result labels{.cls = PixelClass::single, .white = 0};
   const auto has_nan = [&](ImageValue of) {
     const ImageValue nans = plan.point(bodies::is_no_number, {of}, {}, logical_result);
     return plan.reduce({.kind = ReduceKind::max}, nans, {});
@@ -21,9 +20,9 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   }
   const ImageValue minima =
       plan.whole(Label{Label::Kind::minima, conn}, {image}, {}, logical_result);
-  const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, labels);
+  const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, single_result);
   const ImageValue flooded =
-      plan.whole(Label{Label::Kind::flood, conn}, {image, basins}, {}, labels);
+      plan.whole(Label{Label::Kind::flood, conn}, {image, basins}, {}, single_result);
   // A device that many heights of few pixels each would keep too long leaves NaN (Label).
   plan.leave_to_cpu_where(has_nan(flooded), "watershed: few pixels of each height");
   return flooded;

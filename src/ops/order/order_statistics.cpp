@@ -8,18 +8,19 @@
 namespace impipe::ops {
 namespace {
 
-constexpr int max_cells = 65535;  // of a domain: what 16-bit counts of a window's values hold
-constexpr int longest_side = 1001;
+constexpr int max_domain_cells =
+    65535;  // of a domain: what 16-bit counts of a window's values hold
+constexpr int longest_domain = 1001;
 
 Mask domain_argument(const Call& call) {
   const Mask mask = element_argument(call, "domain");
-  if (std::max(mask.width, mask.height) > longest_side) {
-    call.fail("domain", "a domain has at most " + std::to_string(longest_side) +
+  if (std::max(mask.width, mask.height) > longest_domain) {
+    call.fail("domain", "a domain has at most " + std::to_string(longest_domain) +
                             " rows and columns, this one is " + std::to_string(mask.height) + "x" +
                             std::to_string(mask.width));
   }
-  if (mask.count() > max_cells) {
-    call.fail("domain", "a domain has at most " + std::to_string(max_cells) +
+  if (mask.count() > max_domain_cells) {
+    call.fail("domain", "a domain has at most " + std::to_string(max_domain_cells) +
                             " cells that are 1, this one has " + std::to_string(mask.count()));
   }
   return mask;

@@ -14,10 +14,6 @@ IMPIPE_POINT_BODY(is_background, (x), (), { return x == real(0) ? real(1) : real
 namespace impipe::ops {
 namespace {
 
-struct Pixel {
-  std::int64_t x = 0, y = 0;
-};
-
 // Of each label the first pixel down the columns; x is -1 where the label has none.
 std::vector<Pixel> first_pixels(const Plane& labels) {
   std::vector<Pixel> first(1);
@@ -198,9 +194,8 @@ ImageValue lower_bwboundaries(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int conn = connectivity(call), conn_of_holes = conn == 8 ? 4 : 8;
   const double origin = call.number("origin");
-  const Result numbers{.cls = PixelClass::single, .white = 0};
   const auto numbered = [&](const ImageValue& of, int connectivity) {
-    return plan.whole(Label{Label::Kind::components, connectivity}, {of}, {}, numbers);
+    return plan.whole(Label{Label::Kind::components, connectivity}, {of}, {}, single_result);
   };
   ObjectTable table{.labels = numbered(image, conn).id,
                     .columns = {"Boundary", "Object", "Kind", "Index", "X", "Y"}};

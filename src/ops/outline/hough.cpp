@@ -10,10 +10,6 @@
 namespace impipe::ops {
 namespace {
 
-struct Pixel {
-  std::int64_t x = 0, y = 0;
-};
-
 std::vector<Pixel> pixels_of(const Plane& plane) {
   std::vector<Pixel> out;
   with_pixel(plane.cls(), [&]<class T>(T) {
@@ -282,8 +278,7 @@ single and has no white. On the host.)",
           const auto size = [lines](std::span<const Size> of) {
             return Size{lines.columns(), 2 * lines.middle(of.front()) + 1};
           };
-          return on_host(call, plan, {plan.current()}, {.cls = PixelClass::single, .white = 0},
-                         {.size = size, .make = make});
+          return on_host(call, plan, {plan.current()}, single_result, {.size = size, .make = make});
         },
 }};
 

@@ -11,6 +11,10 @@
 
 namespace impipe::ops {
 
+struct Pixel {
+  std::int64_t x = 0, y = 0;
+};
+
 inline Parameter origin_parameter(std::string_view fallback) {
   return {.name = "origin",
           .help = "number of the first row and column: 1 as in MATLAB, or 0",

@@ -46,7 +46,7 @@ const Parameter result_class{.name = "class",
                              .help = "class of the result; the image's when not given",
                              .words = {"uint8", "uint16", "single"}};
 
-constexpr std::string_view details =
+constexpr std::string_view arithmetic_details =
     "In the image's own units. Integer classes: in double, rounded half away from zero, saturated\n"
     "(0/0 is 0); single: in float32. The white stays when class= makes it another class.\n"
     "A gray image beside a coloured one counts for each of its channels.";
@@ -64,7 +64,7 @@ const RegisterOperator imadd_operator{{
     .category = "point",
     .parameters = {with("the image (:name) or number to add"), result_class},
     .classes = no_logical,
-    .details = details,
+    .details = arithmetic_details,
     .example = "imadd 20",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
@@ -81,7 +81,7 @@ const RegisterOperator imsubtract_operator{{
     .category = "point",
     .parameters = {with("the image (:name) or number to subtract"), result_class},
     .classes = no_logical,
-    .details = details,
+    .details = arithmetic_details,
     .example = "as a | imdilate disk,3 | imsubtract :a",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
@@ -118,7 +118,7 @@ const RegisterOperator imdivide_operator{{
     .category = "point",
     .parameters = {with("the image (:name) or number to divide by"), result_class},
     .classes = no_logical,
-    .details = details,
+    .details = arithmetic_details,
     .example = "imdivide 2",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
@@ -135,7 +135,7 @@ const RegisterOperator imabsdiff_operator{{
     .category = "point",
     .parameters = {with("the image (:name) or number to compare with"), result_class},
     .classes = no_logical,
-    .details = details,
+    .details = arithmetic_details,
     .example = "as a | medfilt2 | imabsdiff :a",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},

@@ -14,8 +14,8 @@
 namespace impipe::ops {
 namespace {
 
-const std::vector<std::string> channels{"x", "r", "g", "b"};
-const std::vector<std::string> places{"col", "row", "width", "height", "white"};
+const std::vector<std::string> channel_variables{"x", "r", "g", "b"};
+const std::vector<std::string> place_variables{"col", "row", "width", "height", "white"};
 
 Expression expression_of(const Call& call, std::vector<std::string> names, bool others, bool taps) {
   const ParameterValue& value = call.value("expr");
@@ -102,14 +102,14 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
   std::vector<std::string> variables{"x"};
   if (mixes) {
     if (plan.current().type.channels != 1) need_colour(call, plan.current());
-    variables = channels;
+    variables = channel_variables;
   }
   for (const std::string& name : call.value("expr").operands) {
     images.push_back(point_operand(call, plan, name, true));
     variables.push_back(name);
   }
   for (const std::string& name : expression.variables()) {
-    if (is_one_of(name, places)) variables.push_back(name);
+    if (is_one_of(name, place_variables)) variables.push_back(name);
   }
   Result result = result_of(call, plan.current());
   result.channels = max_channels(images);
@@ -140,7 +140,7 @@ Mask cells_of(const Expression& expression) {
 ImageValue lower_stencil(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   std::vector<std::string> known{"x"};
-  known.insert(known.end(), places.begin(), places.end());
+  known.insert(known.end(), place_variables.begin(), place_variables.end());
   const Expression expression = expression_of(call, with_measured(known, plan), false, true);
   if (call.has("radius")) {
     const int reach = std::max(expression.reach_x(), expression.reach_y());
@@ -223,7 +223,7 @@ ImageValue reduce_windows(const Call& call, PlanBuilder& plan, const ImageValue&
   const auto make = [fold](std::span<const Planes> images, Planes& result) {
     for (std::size_t c = 0; c < result.size(); ++c) fold.run(images.front()[c], result[c]);
   };
-  return on_host(call, plan, {image}, {.cls = PixelClass::single, .white = 0}, {.make = make});
+  return on_host(call, plan, {image}, single_result, {.make = make});
 }
 
 ImageValue lower_reduce(const Call& call, PlanBuilder& plan) {
@@ -250,7 +250,7 @@ ImageValue lower_histogram(const Call& call, PlanBuilder& plan) {
     // Their bins first, as numbers; those beyond any bin stay so.
     image = plan.point(Point{.expression = shared(renamed(expression, {"x", "white"}, measured)),
                              .in_double = true},
-                       {image}, measured.arguments, {.cls = PixelClass::single, .white = 0});
+                       {image}, measured.arguments, single_result);
     expression = parse_expression("x", {.known = {"x"}});
   }
   plan.report_table(
@@ -265,9 +265,9 @@ const Parameter expr{.name = "expr",
                      .help = "the expression, in quotes",
                      .takes = Takes::expression,
                      .required = true};
-const Parameter result_class{.name = "class",
-                             .help = "class of the result; the image's when not given",
-                             .words = {"uint8", "uint16", "single", "logical"}};
+const Parameter class_of_result{.name = "class",
+                                .help = "class of the result; the image's when not given",
+                                .words = {"uint8", "uint16", "single", "logical"}};
 
 const RegisterOperator map_operator{{
     .name = "map",
@@ -278,7 +278,7 @@ const RegisterOperator map_operator{{
                     .takes = Takes::expression,
                     .names_images = true,
                     .required = true},
-                   result_class},
+                   class_of_result},
     .details =
         "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
         "col row width height white; a number that was measured before (`mean2 as m`, then m; of\n"
@@ -318,7 +318,7 @@ const RegisterOperator stencil_operator{{
                     .max_numbers = 1,
                     .words = {"replicate", "symmetric", "circular"},
                     .fallback = "replicate"},
-                   result_class},
+                   class_of_result},
     .details =
         "at(dx,dy) is the pixel dx to the right and dy below, x is at(0,0); col row width height\n"
         "white. In float32, each channel; rounded and saturated to the class.\n"

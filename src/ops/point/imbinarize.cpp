@@ -71,7 +71,7 @@ Parameter level(std::string_view help, std::vector<std::string_view> words,
           .fallback = fallback};
 }
 
-constexpr std::string_view details =
+constexpr std::string_view binarize_details =
     "x > level * white, strictly; NaN is false; a logical image stays as it is.\n"
     "graythresh: the threshold is measured on each image (see graythresh) and never leaves the "
     "device.";
@@ -124,7 +124,7 @@ const RegisterOperator im2bw_operator{{
     .category = "point",
     .parameters = {level("threshold on the unit scale; graythresh: Otsu's", {"graythresh"}, "0.5")},
     .one_channel = true,
-    .details = details,
+    .details = binarize_details,
     .example = "im2bw 0.4",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::other,

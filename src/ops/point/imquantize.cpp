@@ -28,7 +28,6 @@ namespace {
 
 constexpr int max_levels = 255;
 constexpr int levels_a_point = 8;
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 // The largest float32 that is not above a level: the same pixels, which are float32s or codes, are
 // above both.
@@ -51,11 +50,11 @@ ImageValue lower_imquantize(const Call& call, PlanBuilder& plan) {
   // Places in a table of values begin with 0.
   std::vector<Arg> first{call.has("values") ? 0.0 : 1.0};
   first.insert(first.end(), levels.begin(), levels.begin() + levels_a_point);
-  ImageValue below = plan.point(bodies::levels_below, {image}, first, numbers);
+  ImageValue below = plan.point(bodies::levels_below, {image}, first, single_result);
   for (auto level = levels.begin() + levels_a_point; level != levels.end();
        level += levels_a_point) {
     below = plan.point(bodies::more_levels_below, {image, below},
-                       std::vector<Arg>(level, level + levels_a_point), numbers);
+                       std::vector<Arg>(level, level + levels_a_point), single_result);
   }
   if (!call.has("values")) return below;
   const std::vector<double>& values = call.numbers("values");

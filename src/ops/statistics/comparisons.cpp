@@ -42,8 +42,6 @@ IMPIPE_SCALAR_BODY(correlation, {
 namespace impipe::ops {
 namespace {
 
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
-
 ImageValue reference_of(const Call& call, const PlanBuilder& plan) {
   const std::string& name = call.value("reference").operands.front();
   const ImageValue other = matching_operand(call, plan, name);
@@ -54,10 +52,11 @@ ImageValue reference_of(const Call& call, const PlanBuilder& plan) {
   return other;
 }
 
-const Parameter reference{.name = "reference",
-                          .help = "the other image (:name), of equal size, channels and class",
-                          .takes = Takes::operand,
-                          .required = true};
+const Parameter reference_parameter{
+    .name = "reference",
+    .help = "the other image (:name), of equal size, channels and class",
+    .takes = Takes::operand,
+    .required = true};
 
 MeasureValue mean_of(PlanBuilder& plan, const ImageValue& image) {
   return mean_of_sums(plan, plan.reduce({.kind = ReduceKind::sum}, image, {}), 1);
@@ -90,7 +89,7 @@ ImageValue lower_corr2(const Call& call, PlanBuilder& plan) {
   const Arg b_mean = Arg::measured(mean_of(plan, b), 0);
   const ImageValue products =
       plan.point(Point{.body = &bodies::deviations_multiplied, .in_double = true}, {a, b},
-                 {a_mean, b_mean}, numbers);
+                 {a_mean, b_mean}, single_result);
   const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, products, {});
   const MeasureValue a_squares = plan.reduce({.kind = ReduceKind::squared_deviation}, a, {a_mean});
   const MeasureValue b_squares = plan.reduce({.kind = ReduceKind::squared_deviation}, b, {b_mean});
@@ -113,7 +112,7 @@ ImageValue lower_ssim(const Call& call, PlanBuilder& plan) {
                         .border = Border::replicate,
                         .body = &bodies::structural_similarity};
   const ImageValue map =
-      plan.whole(moments, {image.without_alpha(), other.without_alpha()}, args, numbers);
+      plan.whole(moments, {image.without_alpha(), other.without_alpha()}, args, single_result);
   plan.report("ssim", mean_of(plan, map));
   return image;
 }
@@ -122,7 +121,7 @@ const RegisterOperator immse_operator{{
     .name = "immse",
     .help = "mean of the squared differences from another image",
     .category = "statistics",
-    .parameters = {reference},
+    .parameters = {reference_parameter},
     .details = "mean((a - b)^2) over all pixels and channels, in the image's own units.",
     .example = "as a | medfilt2 | immse :a",
     .accuracy = "exact for integer classes up to rounding of the mean; single 1e-7 relative",
@@ -135,7 +134,7 @@ const RegisterOperator psnr_operator{{
     .name = "psnr",
     .help = "peak signal to noise ratio to another image, in decibels",
     .category = "statistics",
-    .parameters = {reference},
+    .parameters = {reference_parameter},
     .details = "10 log10(white^2 / immse); Inf when the images are equal.",
     .example = "as a | imgaussfilt 1 | psnr :a",
     .accuracy = "1e-9; single 1e-6",
@@ -148,7 +147,7 @@ const RegisterOperator corr2_operator{{
     .name = "corr2",
     .help = "coefficient of correlation with another image",
     .category = "statistics",
-    .parameters = {reference},
+    .parameters = {reference_parameter},
     .details =
         "sum (a - mean a)(b - mean b) / sqrt(sum (a - mean a)^2 sum (b - mean b)^2) over all "
         "values.\nNaN when one of the images is constant.",
@@ -163,7 +162,7 @@ const RegisterOperator ssim_operator{{
     .name = "ssim",
     .help = "structural similarity to another image, 1 when they are equal",
     .category = "statistics",
-    .parameters = {reference,
+    .parameters = {reference_parameter,
                    {.name = "radius",
                     .letter = 'r',
                     .help = "standard deviation of the gaussian window, in pixels",

@@ -64,8 +64,8 @@ IMPIPE_GROUP_BODY(otsu_parts, {
     moment_below += (t - 1) * in[t - 1];
     const double above = total - below;
     if (below > 0 && above > 0) {
-      const double apart = moment_below / below - (moment - moment_below) / above;
-      const double s = (below / total) * (above / total) * (apart * apart);
+      const double difference = moment_below / below - (moment - moment_below) / above;
+      const double s = (below / total) * (above / total) * (difference * difference);
       if (s > best) {
         best = s;
         places = 0;

@@ -39,8 +39,8 @@ IMPIPE_SCALAR_BODY(deviation_of_codes, {
   for (int c = 0; c < channels; ++c) all += in[channels + c];
   double total = 0;
   for (int c = 0; c < channels; ++c) {
-    const double apart = channels * in[channels + c] - all;
-    total += in[c] + apart * apart / (values * channels);
+    const double difference = channels * in[channels + c] - all;
+    total += in[c] + difference * difference / (values * channels);
   }
   out[0] = values > 1 ? sqrt(total / (values - 1)) : 0.0;
 })
@@ -53,12 +53,10 @@ IMPIPE_SCALAR_BODY(deviation_of_sums, {
 })
 
 namespace impipe::ops {
-namespace {
-constexpr Argument pixels{.source = Argument::Source::pixels};
-}
+namespace {}
 
 MeasureValue mean_of_sums(PlanBuilder& plan, MeasureValue sums, int channels) {
-  return plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
+  return plan.scalar(bodies::mean_of_sums, {sums}, {pixels_argument}, 1, channels);
 }
 
 namespace {
@@ -80,13 +78,13 @@ MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue 
                        int channels) {
   if (is_integer(image.type.cls)) {
     const MeasureValue spreads = plan.reduce({.kind = ReduceKind::spread}, image, {});
-    return plan.scalar(bodies::deviation_of_codes, {spreads, sums}, {pixels}, 1, channels);
+    return plan.scalar(bodies::deviation_of_codes, {spreads, sums}, {pixels_argument}, 1, channels);
   }
   const MeasureValue means = mean_of_sums(plan, sums, channels);
   const MeasureValue squares =
       plan.reduce({.kind = ReduceKind::squared_deviation}, image,
                   {channels > 1 ? Arg::per_channel(means, 0) : Arg::measured(means, 0)});
-  return plan.scalar(bodies::deviation_of_sums, {squares}, {pixels}, 1, channels);
+  return plan.scalar(bodies::deviation_of_sums, {squares}, {pixels_argument}, 1, channels);
 }
 
 ImageValue lower_mean2(const Call& call, PlanBuilder& plan) {

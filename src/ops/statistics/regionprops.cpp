@@ -84,10 +84,9 @@ ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
   }
   const ImageValue image = plan.current();
   const bool objects = image.type.cls == PixelClass::logical;
-  const ImageValue labels = objects
-                                ? plan.whole(Label{Label::Kind::components, connectivity(call)},
-                                             {image}, {}, {.cls = PixelClass::single, .white = 0})
-                                : image;
+  const ImageValue labels = objects ? plan.whole(Label{Label::Kind::components, connectivity(call)},
+                                                 {image}, {}, single_result)
+                                    : image;
   ObjectTable table{.labels = labels.id, .records = {}, .intensities = {}};
   std::optional<ImageValue> beside;
   if (call.has("image")) {

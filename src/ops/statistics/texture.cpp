@@ -107,17 +107,16 @@ Pairs pairs_of(const Call& call, PlanBuilder& plan) {
   const double low = call.given("limits") ? call.number("limits", 0) : 0;
   const double high = call.given("limits") ? call.number("limits", 1) : image.type.white;
   if (low > high) call.fail("limits", "the lower limit comes first");
-  constexpr Result numbers{.cls = PixelClass::single, .white = 0};
   const ImageValue level =
       plan.point(Point{.body = &bodies::gray_level, .in_double = true}, {image},
-                 {static_cast<double>(levels), low, high - low}, numbers);
+                 {static_cast<double>(levels), low, high - low}, single_result);
   // Neighbours outside the image make codes below 0, which are not counted.
   const double outside = -static_cast<double>(levels) * levels;
   const ImageValue neighbour = plan.window(
       {.border = Border::constant}, level,
       {call.number("offset", 1), 0.0, 0.0, 1.0, call.number("offset", 0), 0.0, 0.0, 1.0, outside});
-  const ImageValue codes =
-      plan.point(pair_code_body(), {level, neighbour}, {static_cast<double>(levels)}, numbers);
+  const ImageValue codes = plan.point(pair_code_body(), {level, neighbour},
+                                      {static_cast<double>(levels)}, single_result);
   MeasureValue counts =
       plan.histogram({.rule = BinRule::user,
                       .bins = levels * levels,

@@ -43,7 +43,7 @@ const RegisterOperator bwdist_operator{{
           plan.drop_alpha();
           return plan.whole(
               Distance{metric_named(call.word("metric")), call.word("out") == "index"},
-              {plan.current()}, {}, {.cls = PixelClass::single, .white = 0});
+              {plan.current()}, {}, single_result);
         },
 }};
 

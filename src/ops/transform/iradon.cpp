@@ -31,7 +31,7 @@ ImageValue lower_iradon(const Call& call, PlanBuilder& plan) {
   arguments.emplace_back(call.number("first"));
   arguments.emplace_back(call.number("scaling"));
   arguments.emplace_back(call.has("size") ? call.number("size") : 0.0);
-  return plan.whole(what, {plan.current()}, arguments, {.cls = PixelClass::single, .white = 0});
+  return plan.whole(what, {plan.current()}, arguments, single_result);
 }
 
 const RegisterOperator iradon_operator{{

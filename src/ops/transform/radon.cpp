@@ -8,8 +8,7 @@ ImageValue lower_radon(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
   const std::vector<double>& angles = call.numbers("theta");
   return plan.whole(Project{static_cast<int>(angles.size())}, {plan.current()},
-                    std::vector<Arg>(angles.begin(), angles.end()),
-                    {.cls = PixelClass::single, .white = 0});
+                    std::vector<Arg>(angles.begin(), angles.end()), single_result);
 }
 
 const RegisterOperator radon_operator{{

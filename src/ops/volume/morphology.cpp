@@ -7,10 +7,10 @@
 namespace impipe::ops {
 namespace {
 
-constexpr double longest_side = 255;
+constexpr double longest_element = 255;
 
 double side_of(const Call& call, double side) {
-  if (!(side >= 1 && side <= longest_side && side == std::floor(side))) {
+  if (!(side >= 1 && side <= longest_element && side == std::floor(side))) {
     call.fail("se", "cuboid,rows,columns,planes takes whole numbers from 1 to 255, not " +
                         number_text(side));
   }
@@ -21,7 +21,7 @@ Element3 element_of(const Call& call) {
   const ParameterValue& se = call.value("se");
   const std::size_t count = se.numbers.size();
   if (se.word == "sphere" || se.word == "ball") {
-    if (count != 1 || !(se.numbers[0] >= 0 && se.numbers[0] <= longest_side / 2)) {
+    if (count != 1 || !(se.numbers[0] >= 0 && se.numbers[0] <= longest_element / 2)) {
       call.fail("se", "a sphere is written sphere,radius, with a radius from 0 to 127");
     }
     return sphere_element(se.numbers[0]);
