@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view prefix = ".impipe-";
+constexpr std::string_view temporary_prefix = ".impipe-";
 constexpr std::string_view suffix = ".tmp";
 
 // Paths of live temporary files, where a signal handler can read them. A writer claims a slot,
@@ -287,7 +287,7 @@ void remove_temporaries() noexcept {
 }
 
 bool is_temporary_name(std::string_view name) {
-  return name.starts_with(prefix) && name.ends_with(suffix);
+  return name.starts_with(temporary_prefix) && name.ends_with(suffix);
 }
 
 int sweep_stale_temporaries(const fs::path& folder) {

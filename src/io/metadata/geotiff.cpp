@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint16_t pixel_scale = 33550, tie_points = 33922, transformation = 34264,
                         key_directory = 34735;
 constexpr int double_type = 12;
-constexpr size_t double_bytes = 8, tie_point = 6, matrix = 16, row = 4;
+constexpr size_t double_bytes = 8, tie_point = 6, matrix = 16, matrix_row = 4;
 
 using Numbers = std::vector<double>;
 
@@ -53,7 +53,7 @@ bool counts_from_middle(const TiffBlock& b) {
 
 // The matrix from raster to map, of rows X, Y, Z and 1, when raster coordinates have moved.
 Numbers moved(Numbers m, const AffinePlace& p) {
-  for (size_t i = 0; i < matrix; i += row) {
+  for (size_t i = 0; i < matrix; i += matrix_row) {
     const double x = m[i], y = m[i + 1];
     m[i] = x * p.a + y * p.d;
     m[i + 1] = x * p.b + y * p.e;
@@ -123,7 +123,7 @@ bool follow_geotiff(std::string& block, const PixelChange& change) {
   lengths[0] *= p.a;
   lengths[1] *= p.e;
   put_numbers(b, pixel_scale, lengths);
-  put_numbers(b, tie_points, {0, 0, ties[2], made[3], made[row + 3], ties[5]});
+  put_numbers(b, tie_points, {0, 0, ties[2], made[3], made[matrix_row + 3], ties[5]});
   return true;
 }
 

@@ -11,7 +11,6 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::uint32_t tiled_flag = 0x200, deep_flag = 0x800, parts_flag = 0x1000;
 constexpr int max_attributes = 1 << 14;  // of a part
 constexpr std::int64_t max_channel_bytes = 1 << 20;
 constexpr size_t max_parts = 4096;

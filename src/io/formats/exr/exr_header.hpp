@@ -11,6 +11,9 @@
 
 namespace impipe::io {
 
+// Bits of the word behind the magic number.
+inline constexpr std::uint32_t tiled_flag = 0x200, deep_flag = 0x800, parts_flag = 0x1000;
+
 struct ExrCompression {
   const char* name;
   int rows;  // that are stored together

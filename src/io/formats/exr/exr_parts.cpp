@@ -13,8 +13,7 @@ namespace {
 
 using InputBytes = std::span<const std::byte>;
 
-constexpr std::uint32_t magic = 20000630, version = 2, tiled_flag = 0x200, long_names_flag = 0x400,
-                        deep_flag = 0x800, parts_flag = 0x1000;
+constexpr std::uint32_t magic = 20000630, version = 2, long_names_flag = 0x400;
 constexpr std::int64_t max_chunks = std::int64_t{1} << 31;
 
 std::string which(const ExrPart& part) { return part.name.empty() ? "it" : "part " + part.name; }

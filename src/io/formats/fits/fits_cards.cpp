@@ -13,8 +13,6 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::size_t card_length = 80;
-
 std::string_view key_of(std::string_view card) {
   const std::string_view key = card.substr(0, std::min<std::size_t>(8, card.size()));
   const std::size_t end = key.find_last_not_of(' ');

@@ -1,6 +1,7 @@
 // The cards of a FITS header that say nothing of how pixels are stored.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "io/formats/format_traits.hpp"
 
 namespace impipe::io {
+
+inline constexpr std::size_t card_length = 80;
 
 // Cards that are true of the result, each of 80 characters: what they say of the place of pixels on
 // the sky (CRPIX, CD, PC, CDELT) follows the pixels. Names in `lost` what cannot.

@@ -12,7 +12,7 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::size_t block = 2880, card_length = 80;
+constexpr std::size_t block = 2880;
 
 // How numbers of a type are stored: without a sign they are signed ones beside BZERO.
 struct Stored {

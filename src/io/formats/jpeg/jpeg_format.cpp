@@ -63,7 +63,6 @@ void check_jpeg_kind(int code, int bits) {
 ImageInfo read_header(const HeaderInput& input) {
   const ByteSource& source = input.source;
   constexpr std::string_view xmp_prefix{"http://ns.adobe.com/xap/1.0/\0", 29};
-  constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda;
   ImageInfo info{.lossy = true};
   SaidOrientation said;
   bool ended = false;

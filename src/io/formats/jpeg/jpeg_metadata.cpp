@@ -15,8 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr int start_of_scan = 0xda, end_of_image = 0xd9, app0 = 0xe0, app1 = 0xe1, app2 = 0xe2,
-              app13 = 0xed, app14 = 0xee, app15 = 0xef, comment = 0xfe, progressive_frame = 0xc2;
+constexpr int app1 = 0xe1, app2 = 0xe2, app13 = 0xed, progressive_frame = 0xc2;
 constexpr size_t max_body = 65533;  // bytes of a segment, its size left out
 constexpr std::string_view exif_name = "Exif\0\0"sv, xmp_name = "http://ns.adobe.com/xap/1.0/\0"sv,
                            more_xmp_name = "http://ns.adobe.com/xmp/extension/\0"sv,

@@ -5,6 +5,10 @@
 
 namespace impipe::io {
 
+// Codes of markers.
+inline constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda, app0 = 0xe0,
+                     app14 = 0xee, app15 = 0xef, comment = 0xfe;
+
 inline int byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }

@@ -15,9 +15,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda, quantisation = 0xdb,
-              restarts = 0xdd, huffman = 0xc4, baseline = 0xc0, extended = 0xc1, app0 = 0xe0,
-              app14 = 0xee, app15 = 0xef, comment = 0xfe, first_restart = 0xd0;
+constexpr int quantisation = 0xdb, restarts = 0xdd, huffman = 0xc4, baseline = 0xc0,
+              extended = 0xc1, first_restart = 0xd0;
 constexpr int max_pixels = 65500;                        // a side, of libjpeg's
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // bits are counted in 32 bits
 constexpr std::int64_t max_blocks = std::int64_t{1} << 24;

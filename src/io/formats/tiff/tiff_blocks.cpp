@@ -13,8 +13,7 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::uint16_t strip_offsets = 273, rows_per_strip = 278, strip_bytes = 279,
-                        tile_offsets = 324, tile_bytes = 325;
+constexpr std::uint16_t rows_per_strip = 278;
 
 // The strips or tiles of a directory, in rows, of all colours or (planar) one colour after the
 // other.
@@ -24,8 +23,8 @@ class Blocks {
     const ByteSource source(file);
     order_ = tiff_order(source);
     const TiffDirectory directory = read_fields(source, order_, header.directory, [](auto tag) {
-      return tag == strip_offsets || tag == rows_per_strip || tag == strip_bytes ||
-             tag == tile_offsets || tag == tile_bytes;
+      return tag == strip_offsets || tag == rows_per_strip || tag == strip_byte_counts ||
+             tag == tile_offsets || tag == tile_byte_counts;
     });
     const TiffLayout& l = header.layout;
     tiled_ = l.tile.pixels() > 0;
@@ -39,7 +38,8 @@ class Blocks {
     across_ = (l.size.width + side_.width - 1) / side_.width;
     down_ = (l.size.height + side_.height - 1) / side_.height;
     const TiffField* at = field_of(directory.fields, tiled_ ? tile_offsets : strip_offsets);
-    const TiffField* bytes = field_of(directory.fields, tiled_ ? tile_bytes : strip_bytes);
+    const TiffField* bytes =
+        field_of(directory.fields, tiled_ ? tile_byte_counts : strip_byte_counts);
     const auto wanted =
         static_cast<std::uint64_t>(across_ * down_) * (l.planar == 2 ? l.samples : 1);
     if (at == nullptr || bytes == nullptr || at->count < wanted || bytes->count < wanted) {

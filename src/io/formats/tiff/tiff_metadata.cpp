@@ -8,6 +8,7 @@
 
 #include "io/bytes/tiff_fields.hpp"
 #include "io/formats/tiff/ome_xml.hpp"
+#include "io/formats/tiff/tiff_blocks.hpp"
 #include "io/formats/tiff/tiff_description.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
@@ -22,16 +23,12 @@ namespace {
 
 enum Tag : std::uint16_t {
   image_description = 270,
-  strip_offsets = 273,
-  strip_bytes = 279,
   orientation = 274,
   x_resolution = 282,
   y_resolution = 283,
   resolution_unit = 296,
   page_number = 297,
   transfer_function = 301,
-  tile_offsets = 324,
-  tile_bytes = 325,
   xmp_packet = 700,
   metamorph_first = 33628,  // UIC1Tag to UIC4Tag
   metamorph_last = 33631,
@@ -331,7 +328,7 @@ static std::pair<std::uint64_t, std::uint64_t> pixels_of(const TiffFields& field
                                                          const TiffOrder& order) {
   const bool in_tiles = field_of(fields, tile_offsets) != nullptr;
   const TiffField* offsets = field_of(fields, in_tiles ? tile_offsets : strip_offsets);
-  const TiffField* bytes = field_of(fields, in_tiles ? tile_bytes : strip_bytes);
+  const TiffField* bytes = field_of(fields, in_tiles ? tile_byte_counts : strip_byte_counts);
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
   for (std::uint64_t i = 0; i < offsets->count; ++i) {
     const std::uint64_t at = number_of(*offsets, order, i);
