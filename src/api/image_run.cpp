@@ -154,9 +154,7 @@ engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std
       engine::program_for(session, queue, {part, input_.type, operand_types_}, material, options);
   const engine::Program& program = engine::part_of(*program_, part);
   options.one_nan = session.one_nan(program);
-  return engine::execute_in_parts(
-      program, std::move(material), queue,
-      [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
+  return engine::execute_in_parts(program, std::move(material), queue, options);
 }
 
 void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome) {

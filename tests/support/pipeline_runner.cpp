@@ -86,14 +86,12 @@ std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostI
   }
   check_sizes(*program, materials.front());
   const auto queue = session.make_queue();
-  const auto kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   std::vector<Ran> out;
   if (images.size() == 1) {
-    out.push_back(
-        ran(engine::execute(*program, std::move(materials[0]), *queue, kernels), *program));
+    out.push_back(ran(engine::execute(*program, std::move(materials[0]), *queue), *program));
   } else if (session.max_stacked(*program, 1) >= static_cast<int>(images.size())) {
     for (engine::Outcome& outcome :
-         engine::execute_stack(*session.stacked(program), std::move(materials), *queue, kernels)) {
+         engine::execute_stack(*session.stacked(program), std::move(materials), *queue)) {
       out.push_back(ran(std::move(outcome), *program));
     }
   }

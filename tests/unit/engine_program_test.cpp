@@ -55,9 +55,7 @@ class Programs : public testing::Test {
     for (const auto& [name, image] : material.operands) types[name] = image.type;
     program_ = session.program(material.image.type, types);
     const auto queue = session.make_queue();
-    return execute(
-        *program_, std::move(material), *queue,
-        [&](const KernelSpec& spec) { return session.kernel(spec); }, execution);
+    return execute(*program_, std::move(material), *queue, execution);
   }
 
   std::string message(const char* text, Material material) {
@@ -93,9 +91,7 @@ TEST_F(Programs, ADeviceComputesNoLongerThanTheHostWaits) {
   };
   Outcome outcome;
   const auto run_once = [&](bool timed) {
-    outcome =
-        execute(*program, {.image = image, .operands = {}}, *queue,
-                [&](const KernelSpec& spec) { return session.kernel(spec); }, {.timed = timed});
+    outcome = execute(*program, {.image = image, .operands = {}}, *queue, {.timed = timed});
   };
   std::vector<double> times;
   const double all = seconds_of([&] { times = queue->time_of([&] { run_once(false); }, 5); });

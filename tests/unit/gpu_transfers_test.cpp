@@ -144,9 +144,8 @@ TEST_P(GpuTransfers, PicturesInPartsHaveTheBitsOfWholeOnes) {
         const auto queue = session.make_queue();
         engine::ExecuteOptions how{.timed = true};
         if (!on_cpu) how.one_nan = one_nan;
-        engine::Outcome outcome = engine::execute_in_parts(
-            *program, {.image = image, .operands = {}}, *queue,
-            [&](const KernelSpec& spec) { return session.kernel(spec); }, how);
+        engine::Outcome outcome =
+            engine::execute_in_parts(*program, {.image = image, .operands = {}}, *queue, how);
         made.push_back(std::move(outcome.image.planes));
         double up = 0, down = 0, copied = 0;
         int kernels = 0;

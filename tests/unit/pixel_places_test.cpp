@@ -89,7 +89,7 @@ class PlacesOfRamps : public testing::Test {
                             {});
     const auto queue = session.make_queue();
     return engine::execute(*session.program(image.type, {}), {.image = image, .operands = {}},
-                           *queue, [&](const KernelSpec& spec) { return session.kernel(spec); })
+                           *queue)
         .image;
   }
 

@@ -197,9 +197,8 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
   options.coded_output = [&](size_t i, const ImageType& type, Size size, bool glows) {
     return pictures[i]->coded_output(turn.session, type, size, glows);
   };
-  std::vector<Outcome> outcomes = execute_stack(
-      *turn.session.stacked(program), std::move(materials), turn.queue,
-      [&](const KernelSpec& spec) { return turn.session.kernel(spec); }, options);
+  std::vector<Outcome> outcomes =
+      execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue, options);
   std::vector<const FileWork*> left;
   for (size_t i = 0; i < pictures.size(); ++i) {
     WholePicture& one = *pictures[i];

@@ -120,9 +120,7 @@ void PictureWorker::compute_on(Session& session, Queue& queue, Material material
       part_ == 0 ? material.image.type : part_of(*picture_.program, 0).plan.values[0].type;
   picture_.program =
       program_for(session, queue, {part_, first, picture_.partner_types()}, material, options);
-  outcome_ = execute_in_parts(
-      part(), std::move(material), queue,
-      [&](const KernelSpec& spec) { return session.kernel(spec); }, options);
+  outcome_ = execute_in_parts(part(), std::move(material), queue, options);
 }
 
 ExecuteOptions PictureWorker::execute_options(Session& session) const {

@@ -24,11 +24,11 @@ namespace impipe::engine {
 namespace {
 
 // Raised when it is measured in another way, so that old numbers do not count.
-constexpr const char* version = "device speed 2";
+constexpr const char* speed_version = "device speed 2";
 
 VerdictKey key_of(const DeviceInfo& info, int threads) {
   VerdictKey key;
-  key.question = version;
+  key.question = speed_version;
   if (!info.is_gpu) key.question += fmt::format(", {} threads", threads);
   key.device = info.id + " " + info.name;
   key.driver = info.driver;

@@ -16,7 +16,7 @@ namespace impipe::engine {
 namespace {
 
 // Raised when the probe or the way kernels are made changes, so that old verdicts do not count.
-constexpr const char* version = "parity probe 2";
+constexpr const char* parity_version = "parity probe 2";
 
 enum class Values { codes, ordinary, denormal, large_codes };
 
@@ -96,10 +96,7 @@ Outcome compute(const Probe& probe, Device& device) {
     program.kernels.push_back(made.get_future().share());
   }
   const auto queue = device.make_queue();
-  const KernelSource none = [&](const KernelSpec& spec) {
-    return std::shared_ptr<const Kernel>(device.prepare(spec));
-  };
-  return execute(program, {.image = std::move(image), .operands = {}}, *queue, none);
+  return execute(program, {.image = std::move(image), .operands = {}}, *queue);
 }
 
 bool same_pixels(const Plane& p, const Plane& q) {
@@ -129,7 +126,7 @@ bool same_bits(const Outcome& a, const Outcome& b) {
 }
 
 std::string parity_failure(Device& device, ThreadPool& pool) {
-  VerdictKey key{.question = version,
+  VerdictKey key{.question = parity_version,
                  .device = device.info().id + " " + device.info().name,
                  .driver = device.info().driver};
   for (const Probe& probe : probes) key.question += std::string("\n") + probe.pipeline;

@@ -59,9 +59,7 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
     pipeline::MeasuringPlan plan =
         pipeline::lower_measuring(settled, begin, stage, material.image.type, input.operands, how);
     const auto program = session.made_program(plan.plan);
-    const Outcome outcome = execute_in_parts(
-        *program, material, queue, [&](const KernelSpec& spec) { return session.kernel(spec); },
-        measuring);
+    const Outcome outcome = execute_in_parts(*program, material, queue, measuring);
     std::vector<std::vector<double>> measured;
     for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
       measured.push_back(outcome.measurements[i].numbers);

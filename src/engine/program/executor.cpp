@@ -18,12 +18,10 @@ namespace {
 
 class Execution {
  public:
-  Execution(const Program& program, Queue& queue, const KernelSource& kernels,
-            const ExecuteOptions& options)
+  Execution(const Program& program, Queue& queue, const ExecuteOptions& options)
       : program_(program),
         plan_(program.plan),
         queue_(queue),
-        kernels_(kernels),
         options_(options),
         values_(plan_.values.size()) {}
 
@@ -466,7 +464,6 @@ class Execution {
   const Program& program_;
   const Plan& plan_;
   Queue& queue_;
-  const KernelSource& kernels_;
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
   std::shared_ptr<DeviceMeasure> faults_;  // of what was decoded here
@@ -490,7 +487,7 @@ std::int64_t values_now(const PlanValue& value, const std::vector<DeviceValue>& 
 void make_on_host(const OnHost& what, const Plan& plan, const Step& step,
                   const std::vector<Size>& sizes, std::vector<DeviceValue>& values, Queue& queue) {
   std::vector<Planes> images;
-  for (const Operand& image : step.kernel.nodes.front().images) {
+  for (const impipe::Operand& image : step.kernel.nodes.front().images) {
     const ValueId id = step.inputs[static_cast<size_t>(image.index)];
     const bool is_read = images.size() >= what.work->unread;
     images.push_back(is_read ? queue.download(*values[id].plane) : Planes{});
@@ -568,16 +565,15 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
 }
 
 Outcome execute(const Program& program, Material material, Queue& queue,
-                const KernelSource& kernels, const ExecuteOptions& options) {
+                const ExecuteOptions& options) {
   std::vector<Material> one;
   one.push_back(std::move(material));
-  return std::move(Execution(program, queue, kernels, options).run(std::move(one)).front());
+  return std::move(Execution(program, queue, options).run(std::move(one)).front());
 }
 
 std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
-                                   Queue& queue, const KernelSource& kernels,
-                                   const ExecuteOptions& options) {
-  return Execution(program, queue, kernels, options).run(std::move(materials));
+                                   Queue& queue, const ExecuteOptions& options) {
+  return Execution(program, queue, options).run(std::move(materials));
 }
 
 }  // namespace impipe::engine

@@ -88,9 +88,6 @@ struct CodedOutput {
   }
 };
 
-// Where a queue's kernels come from, by key.
-using KernelSource = std::function<std::shared_ptr<const Kernel>(const KernelSpec&)>;
-
 struct ExecuteOptions {
   bool timed = false;
   // Waits for all kernels before the first step: where they are compiled by the processor that is
@@ -122,13 +119,11 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory, and NotDecoded.
 Outcome execute(const Program& program, Material material, Queue& queue,
-                const KernelSource& kernels, const ExecuteOptions& options = {});
+                const ExecuteOptions& options = {});
 
 // Several images at once: all of the program's types, of equal sizes and with operands of equal
-// sizes. The program's kernels are for stacks; `kernels` gives those for single images. NotDecoded
-// is thrown for one image alone.
+// sizes. The program's kernels are for stacks. NotDecoded is thrown for one image alone.
 std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
-                                   Queue& queue, const KernelSource& kernels,
-                                   const ExecuteOptions& options = {});
+                                   Queue& queue, const ExecuteOptions& options = {});
 
 }  // namespace impipe::engine

@@ -130,13 +130,13 @@ class InParts {
 }  // namespace
 
 Outcome execute_in_parts(const Program& program, Material material, Queue& queue,
-                         const KernelSource& kernels, const ExecuteOptions& options) {
+                         const ExecuteOptions& options) {
   const std::int64_t rows = rows_of_bands(program, material, options);
   if (rows > 0 && queue.beside(0) != nullptr && queue.reaches(material.image.planes)) {
     InParts parts(program, material.image, queue, options);
     if (parts.reaches_result()) return parts.run(rows);
   }
-  return execute(program, std::move(material), queue, kernels, options);
+  return execute(program, std::move(material), queue, options);
 }
 
 }  // namespace impipe::engine

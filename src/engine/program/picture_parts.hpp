@@ -8,6 +8,6 @@ namespace impipe::engine {
 
 // `execute`, in bands where the plan and the device allow it and where that gains something.
 Outcome execute_in_parts(const Program& program, Material material, Queue& queue,
-                         const KernelSource& kernels, const ExecuteOptions& options);
+                         const ExecuteOptions& options);
 
 }  // namespace impipe::engine

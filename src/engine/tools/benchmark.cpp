@@ -156,9 +156,7 @@ const HostImage& Benchmark::image(const std::string& name, std::uint32_t seed,
   made = source->second.make_source();
   Session cpu(source->second, open_device({.backend = "cpu", .device = {}}, pool_), {});
   const auto program = cpu.program(made.type, {});
-  made = execute(*program, {.image = made, .operands = {}}, *cpu.make_queue(),
-                 [&](const KernelSpec& spec) { return cpu.kernel(spec); })
-             .image;
+  made = execute(*program, {.image = made, .operands = {}}, *cpu.make_queue()).image;
   return made;
 }
 
@@ -351,11 +349,10 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
                              const BenchmarkOptions& options, BenchmarkResult& result) {
   constexpr double budget_ms = 1000;
   constexpr int min_runs = 5, max_runs = 1000;
-  const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   ExecuteOptions how{.one_nan = session.one_nan(program)};
   // The first run warms caches and memory up and is not counted.
   const auto first = Clock::now();
-  result.outcome = execute_in_parts(program, material, *queue_, kernels, how);
+  result.outcome = execute_in_parts(program, material, *queue_, how);
   result.cold_ms += milliseconds_since(first);
   std::vector<double> times;
   const auto begin = Clock::now();
@@ -363,7 +360,7 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   while (static_cast<int>(times.size()) < runs) {
     if (!options.in_cache) empty_caches();
     const auto start = Clock::now();
-    execute_in_parts(program, material, *queue_, kernels, how);
+    execute_in_parts(program, material, *queue_, how);
     times.push_back(milliseconds_since(start));
     if (options.repeat == 0 && static_cast<int>(times.size()) >= min_runs &&
         milliseconds_since(begin) > budget_ms) {
@@ -374,7 +371,7 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   result.take_wall(spread_of(std::move(times)));
   how.timed = true;
   result.transfer_ms =
-      1e3 * transfer_seconds(execute_in_parts(program, material, *queue_, kernels, how).activity);
+      1e3 * transfer_seconds(execute_in_parts(program, material, *queue_, how).activity);
 }
 
 std::shared_ptr<DevicePlane> Benchmark::stack_of(const Planes& image, int count) {
