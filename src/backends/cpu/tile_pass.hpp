@@ -49,6 +49,12 @@ struct PlaneRuns {
                           : nodes[plane.index].node->white;
   }
   const std::vector<Operand>& images_of(std::size_t n) const { return graph.nodes[n].images; }
+  // The images of a node that reads inputs of the kernel alone.
+  std::vector<const Plane*> inputs_of(std::size_t n) const {
+    std::vector<const Plane*> images;
+    for (const Operand& plane : images_of(n)) images.push_back(inputs[plane.index]);
+    return images;
+  }
   // Whether tiles are made for it, and the size that they are cut from.
   bool is_root(std::size_t n) const { return nodes[n].output != nullptr || nodes[n].is_sink(); }
   Size root_size(std::size_t n) const {

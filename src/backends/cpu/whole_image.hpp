@@ -1,19 +1,17 @@
-// Runs the primitives that read and make their image as a whole.
+// Runs the primitives that read their image as a whole.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
-#include "backends/cpu/simd/level.hpp"
-#include "backends/cpu/tile/arguments.hpp"
-#include "core/image.hpp"
-#include "core/thread_pool.hpp"
+#include "backends/cpu/tile_pass.hpp"
 
 namespace impipe::cpu {
 
-// An image node of a kernel of its own. images: the node's, in their order; out is allocated, of
-// the size that result_size says.
-void run_whole_image(const Node& node, const Arguments& arguments,
-                     const std::vector<const Plane*>& images, Plane& out, ThreadPool& pool,
-                     CpuLevel level);
+// Makes the planes of an image node, the only one of its kernel.
+void run_whole_images(const PlaneRuns& runs);
+
+// The values of a measurement that reads inputs of the kernel, not tiles; p: of the plane graph.
+std::vector<double> measured_whole(const PlaneRuns& runs, std::size_t p);
 
 }  // namespace impipe::cpu
