@@ -2,10 +2,11 @@
 # Runs clang-tidy with the repository's .clang-tidy over the sources and exits with 1 when it has
 # anything to say. Some 20 minutes on two cores; needs a configured build for its compile commands.
 #
-#   scripts/check_tidy.sh [--build DIR] [FILE...]      default: the newest build, all of src
+#   scripts/check_tidy.sh [--build DIR] [FILE...]      default: the newest build that
+#                                                    compiles files apart, all of src
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=$(ls -td build/*/compile_commands.json 2>/dev/null | head -n 1)
+build=$(grep -Ls /Unity/ build/*/compile_commands.json | xargs -r ls -t | head -n 1 || true)
 build=${build%/*}
 if [ "${1:-}" = --build ]; then
   build=$2

@@ -11,7 +11,7 @@
 namespace impipe::pipeline {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string listed(const std::vector<std::string_view>& words) {
   std::string out;
@@ -134,7 +134,7 @@ class Matcher {
       if (p.letter != 0 && argument.key == std::string_view(&p.letter, 1)) return p;
     }
     if (names.empty()) fail(argument.span, "it takes no arguments");
-    std::string message = "there is no parameter " + quoted(argument.key);
+    std::string message = "there is no parameter " + in_quotes(argument.key);
     const std::string near = did_you_mean(argument.key, names);
     if (near.empty()) {
       message += "; it has ";
@@ -169,7 +169,7 @@ class Matcher {
     target = first([&](const Parameter& p) { return unset(p) && has_word(p, letter.text); });
     if (target == nullptr) {
       fail(argument.span, "there is no parameter with the letter " +
-                              quoted(std::string_view(&letter.letter, 1)) + letters());
+                              in_quotes(std::string_view(&letter.letter, 1)) + letters());
     }
     return target;
   }
@@ -364,16 +364,16 @@ class Matcher {
         fail(argument.span, std::string(p.name) + " is given twice");
       }
       if (p.name == text) {
-        fail(argument.span, quoted(text) + " needs a value: " + text + "=" +
+        fail(argument.span, in_quotes(text) + " needs a value: " + text + "=" +
                                 (p.words.empty() ? std::string("…") : std::string(p.words[0])));
       }
     }
-    std::string message = "no parameter takes " + quoted(text);
+    std::string message = "no parameter takes " + in_quotes(text);
     const std::string near = did_you_mean(text, words);
     const bool expression =
         first([&](const Parameter& p) { return unset(p) && p.takes == Takes::expression; });
     if (near.empty() && expression) {
-      fail(argument.span, "an expression stands in quotes: " + quoted(text));
+      fail(argument.span, "an expression stands in quotes: " + in_quotes(text));
     }
     if (near.empty() && !words.empty()) {
       message += "; known words are " + listed({words.begin(), words.end()});
@@ -487,8 +487,8 @@ class Matcher {
     }
     if (!takes_shape(p)) {
       const std::vector<std::string> words(p.words.begin(), p.words.end());
-      fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " + quoted(word.text) +
-                     did_you_mean(word.text, words));
+      fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " +
+                     in_quotes(word.text) + did_you_mean(word.text, words));
     }
     // `disk,3`, `strel:disk,3` and `fspecial:gaussian,5` name the same kind of thing.
     value.word = lowered(word.text);

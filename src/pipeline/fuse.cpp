@@ -389,7 +389,7 @@ class Fuser {
     Node node;
     std::size_t next = 0;
 
-    Operand& operand() {
+    impipe::Operand& operand() {
       return next < node.images.size() ? node.images[next]
                                        : node.measures[next - node.images.size()];
     }
@@ -420,7 +420,7 @@ class Fuser {
         open.pop_back();
         continue;
       }
-      Operand& operand = top.operand();
+      impipe::Operand& operand = top.operand();
       const ValueId value = step(top.step).inputs[operand.index];
       const bool inside = is_inside(top, value, members);
       if (inside && !place.contains(value)) {
@@ -428,7 +428,8 @@ class Fuser {
         open.push_back({.step = p, .node = node_of(step(p))});
         continue;
       }
-      operand = inside ? Operand{false, place.at(value)} : Operand{true, external(value, fused)};
+      operand = inside ? impipe::Operand{false, place.at(value)}
+                       : impipe::Operand{true, external(value, fused)};
       ++top.next;
     }
   }

@@ -37,7 +37,7 @@ Size size_made(const Plan& lowered, const Step& step, const std::vector<Size>& s
   const auto* on_host = std::get_if<OnHost>(&node.primitive);
   if (on_host == nullptr || !on_host->work->size) return result_size(node, first);
   std::vector<Size> of;
-  for (const Operand& image : node.images) {
+  for (const impipe::Operand& image : node.images) {
     of.push_back(
         sizes[static_cast<std::size_t>(step.inputs[static_cast<std::size_t>(image.index)])]);
   }

@@ -66,7 +66,7 @@ std::vector<Place> pixel_places(const Pipeline& pipeline, const Plan& lowered,
     const auto made = static_cast<size_t>(step.outputs.front());
     const BoundStage& stage = pipeline.stages.at(static_cast<size_t>(step.stages.front()));
     const bool is_geometric = stage.call && stage.call->op().category == "geometry";
-    for (const Operand& operand : node.images) {
+    for (const impipe::Operand& operand : node.images) {
       const auto image = static_cast<size_t>(step.inputs[static_cast<size_t>(operand.index)]);
       if (!is_of_input[image]) continue;
       const Place in_image =
