@@ -40,7 +40,7 @@ struct Words {
     if (s.fourier_side == 0) return what + border(s.border);
     const auto terms =
         std::count_if(node.arguments.begin(), node.arguments.begin() + s.taps.count(),
-                      [](const Argument& weight) { return weight.value != 0; });
+                      [](const impipe::Argument& weight) { return weight.value != 0; });
     return fmt::format("{}{}, {} products a pixel by transforms of tiles of {}x{}", what,
                        border(s.border), terms, s.fourier_side, s.fourier_side);
   }

@@ -32,8 +32,7 @@ LocalMoments local_moments(const Call& call, PlanBuilder& plan) {
   const Mask window =
       rectangle_element(static_cast<int>(sides.front()), static_cast<int>(sides.back()));
   const auto moment = [&](Moments::Of what) {
-    return plan.whole(Moments{.mask = window, .of = what}, {image}, {},
-                      single_result);
+    return plan.whole(Moments{.mask = window, .of = what}, {image}, {}, single_result);
   };
   return {image, moment(Moments::Of::mean), moment(Moments::Of::variance)};
 }

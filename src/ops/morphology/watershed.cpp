@@ -20,7 +20,8 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
   }
   const ImageValue minima =
       plan.whole(Label{Label::Kind::minima, conn}, {image}, {}, logical_result);
-  const ImageValue basins = plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, single_result);
+  const ImageValue basins =
+      plan.whole(Label{Label::Kind::components, conn}, {minima}, {}, single_result);
   const ImageValue flooded =
       plan.whole(Label{Label::Kind::flood, conn}, {image, basins}, {}, single_result);
   // A device that many heights of few pixels each would keep too long leaves NaN (Label).

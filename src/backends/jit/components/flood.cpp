@@ -21,7 +21,7 @@ constexpr int counted = 256;
 
 // A round of all groups takes 30 to 50 us, in which a processor does some 500 pixels. Small images
 // may take a round a pixel.
-double max_rounds(Size size) {
+double most_rounds(Size size) {
   constexpr std::int64_t pixels_of_round = 512;
   const std::int64_t pixels = size.pixels();
   return static_cast<double>(pixels <= max_alone ? pixels : pixels / pixels_of_round);
@@ -65,7 +65,7 @@ class FloodWriter : LabelWriterBase {
   std::string rounds() {
     return to_.parameter(ParameterType::float32, name_ + "_rounds",
                          [heights = image_](const LaunchContext& at, int) {
-                           return max_rounds(at.size_of(heights));
+                           return most_rounds(at.size_of(heights));
                          });
   }
 

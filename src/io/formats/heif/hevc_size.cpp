@@ -84,8 +84,8 @@ CodedSize largest_coded_size(const std::string& record) {
   size_t at = 23;
   for (std::uint64_t arrays = big_at(record, 22, 1); arrays > 0 && at < record.size(); --arrays) {
     const std::uint64_t kind = big_at(record, at, 1) & 63;
-    std::uint64_t units = big_at(record, at + 1, 2);
-    for (at += 3; units > 0 && at < record.size(); --units) {
+    std::uint64_t parts = big_at(record, at + 1, 2);
+    for (at += 3; parts > 0 && at < record.size(); --parts) {
       const size_t length = big_at(record, at, 2);
       if (kind == parameter_set) {
         const CodedSize size = size_in(record.substr(at + 2, length));
