@@ -542,6 +542,13 @@ void add_tables(std::vector<SpecCase>& specs) {
   chain.spec.nodes.push_back(one(separable(3, 3), 1, weights(6, false), PixelClass::single));
   chain.spec.outputs = {2};
   specs.push_back(chain);
+  // Bytes that a point makes of 16-bit pixels.
+  SpecCase narrowed = of_one("looked up after 16 bits", Point{.body = &bodies::chain_scale},
+                             {0.003}, PixelClass::uint16, 1);
+  narrowed.spec.nodes[0].cls = PixelClass::uint8;
+  narrowed.spec.nodes.push_back(stretched(PixelClass::uint8));
+  narrowed.spec.outputs = {1};
+  specs.push_back(narrowed);
   SpecCase two = before[0];
   two.name = "two looked up";
   two.spec.nodes.push_back(stretched(PixelClass::uint8));

@@ -83,14 +83,6 @@ struct SeldomBody {
 };
 SeldomBody write_seldom_body(Builder& to, int n);
 
-// The text of rows of point node n's pixels where they are lines of codes (program/ramp.hpp).
-struct RampText {
-  std::string numbers;  // stands before all rows
-  // The array `name` of so many pixels, of the codes in an array.
-  std::function<std::string(const std::string& name, int count, const std::string& codes)> row;
-};
-std::optional<RampText> ramp_text(Builder& to, int n);
-
 // The text of rows of point node n's pixels where they are sums of bytes by a launch's weights.
 struct SumText {
   // The array `name` of so many pixels, and words_NAME of their bytes. pixel: of k.

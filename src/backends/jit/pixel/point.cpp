@@ -6,7 +6,6 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/program/code_curve.hpp"
 #include "backends/jit/program/quotients.hpp"
-#include "backends/jit/program/ramp.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -366,54 +365,6 @@ SeldomBody write_seldom_body(Builder& to, int n) {
                        {"parameters", parameters},
                        {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
   return body;
-}
-
-std::optional<RampText> ramp_text(Builder& to, int n) {
-  const std::optional<Ramp> ramp = ramp_of(to.context(), n);
-  if (!ramp) return std::nullopt;
-  const Node& node = to.node(n);
-  const PointCall call =
-      call_of_body(to, n, "double", [](const Operand&) { return std::string("code"); });
-  std::string parameters, names, arguments;
-  for (std::size_t i = 1; i < call.parameters.size(); ++i) {
-    // Not by their own names, which may be those of the line's.
-    parameters += ", const double p" + number(static_cast<std::int64_t>(i));
-    names += ", p" + number(static_cast<std::int64_t>(i));
-    arguments += ", " + call.arguments[i];
-  }
-  const auto body = [&](const std::string& suffix, const std::string& text) {
-    std::string name = call.name + suffix;
-    to.body_once(name, after_line(body_function(name, "double", "", call.parameters, text)));
-    return name;
-  };
-  const std::string own = Builder::name({false, n});
-  const std::string value = body("", call.text), line = body("_line", ramp->line),
-                    bound = body("_bound", ramp->bound), ordered = body("_ordered", ramp->ordered);
-  to.body_once("ramp_" + own,
-               filled(part(kernels::ramp, "ramp"),
-                      {{"own", own},
-                       {"pixel", type_of(node.cls)},
-                       {"parameters", parameters},
-                       {"arguments", names},
-                       {"converted", std::string(name_of(node.cls)) + "_from_double"},
-                       {"line", line},
-                       {"value", value},
-                       {"bound", bound},
-                       {"ordered", ordered}}));
-  const std::string numbers = "line_" + own;
-  return RampText{
-      declared("const struct Ramp_" + own, numbers, "ramp_" + own + "(0" + arguments + ")"),
-      [=, pixel = type_of(node.cls), unroll = to.unroll()](const std::string& name, int count,
-                                                           const std::string& codes) {
-        return filled(part(kernels::ramp, "ramp_row"), {{"pixel", pixel},
-                                                        {"name", name},
-                                                        {"count", number(count)},
-                                                        {"codes", codes},
-                                                        {"unroll", unroll},
-                                                        {"own", own},
-                                                        {"numbers", numbers},
-                                                        {"arguments", arguments}});
-      }};
 }
 
 void write_point(Builder& to, int n, const std::string& name) {

@@ -7,7 +7,6 @@
 #include "backends/jit/plan/rank_windows.hpp"
 #include "backends/jit/program/byte_sums.hpp"
 #include "backends/jit/program/quotients.hpp"
-#include "backends/jit/program/ramp.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -338,7 +337,7 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
                     PointParts& parts) {
   if (planes.has(operand)) return;
   const Node& node = of.node(operand.index);
-  if (moves(node) || coded_by(of, planes, operand) || ramp_of(of, operand.index)) {
+  if (moves(node) || coded_by(of, planes, operand)) {
     parts.tables_or_moves = true;
     return;
   }
