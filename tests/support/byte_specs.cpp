@@ -93,7 +93,6 @@ std::vector<SpecCase> byte_specs() {
       "peak", 1,
       {extremum(true, around), make(Point{.body = &bodies::byte_peak}, {input, first},
                                     {{.source = Argument::Source::pixels}}, PixelClass::logical)}));
-  specs.push_back(spec_of_sums());
   return specs;
 }
 

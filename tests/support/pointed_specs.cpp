@@ -28,8 +28,6 @@ IMPIPE_POINT_BODY(pointed_quotients, (r, g, b), (white), {
   const real more = real(1) - b / (r + real(0.25)) + (b - r) / -g;
   return apart == real(0) ? more : part + over(most, white) + more;
 })
-IMPIPE_POINT_BODY(pointed_sum, (r, g, b), (k1, k2, k3, add),
-                  { return k1 * r + k2 * g + k3 * b + add; })
 IMPIPE_STENCIL_BODY(pointed_gradient, (1, 1, 1, 0), (), {
   const real a = (real(3) * at(1, 0) + at(0, -1)) - at(-1, 0);
   const real b = at(0, -1) - at(0, 0) - at(-1, -1);
@@ -249,7 +247,7 @@ void expect_true_quotients_by_white(Device& device) {
   }
 }
 
-void expect_lines_of_codes(Device& device) {
+void expect_stretches_of_all_codes(Device& device) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
   const Plane codes = all_codes();
@@ -303,36 +301,6 @@ void expect_quotients_of_codes(Device& device) {
   for (const double white : {255.0, 200.0, 1.0}) {
     const SpecCase spec = of_three_bytes(bodies::pointed_quotients, {white}, PixelClass::single);
     EXPECT_EQ(Comparison(spec, *cpu, device).difference(bytes), "") << white;
-  }
-}
-
-SpecCase spec_of_sums() {
-  return of_three_bytes(bodies::pointed_sum, {0.25, 0.5, 0.25, 0.5}, PixelClass::uint8);
-}
-
-void expect_sums_of_bytes(Device& device) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  const std::vector<Planes> bytes = three_of_bytes();
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> rows[] = {
-      // Colours; halves everywhere; far outside; the same for all.
-      {65.481 / 255, 128.553 / 255, 24.966 / 255, 16},
-      {1.164, -0.392, -0.813, 135.576},
-      {0.5, 0.5, 0, 0},
-      {0.25, -0.5, 0.25, 0.5},
-      {1.0 / 3, 1.0 / 3, 1.0 / 3, -0.5},
-      {40, -30, 7.25, -900.5},
-      {0, 0, 0, 127.5},
-      // Near halves, by less than whole numbers tell; too large for them; no numbers.
-      {0.5 + 1e-12, 0.5, -1e-11, 1e-12},
-      {1e9, -1e9, 1, 0},
-      {1e300, 1e300, -1e300, 0},
-      {nan, 0, 0, 0},
-  };
-  for (const auto& row : rows) {
-    const SpecCase spec = of_three_bytes(bodies::pointed_sum, row, PixelClass::uint8);
-    EXPECT_EQ(Comparison(spec, *cpu, device).difference(bytes), "") << &row - rows;
   }
 }
 

@@ -24,14 +24,11 @@ std::vector<SpecCase> stored_point_specs();
 
 // That every 16-bit code over white is what true division makes of it.
 void expect_true_quotients_by_white(Device& device);
-// That two operations make of every 16-bit code what a line's body makes of it.
-void expect_lines_of_codes(Device& device);
+// That linear stretches with limits give every 16-bit pixel what the CPU gives it.
+void expect_stretches_of_all_codes(Device& device);
 
 // That quotients of what two codes make, and by numbers, are those of true division.
 void expect_quotients_of_codes(Device& device);
-// That sums of bytes in whole numbers are those of the body, near halves, too.
-void expect_sums_of_bytes(Device& device);
-SpecCase spec_of_sums();
 
 // Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
 std::vector<SpecCase> moved_specs();

@@ -116,11 +116,11 @@ TEST(CudaPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
   expect_true_quotients_by_white(*device);
 }
 
-TEST(CudaPoints, LinesOfCodesAreThoseOfTheirBodies) {
+TEST(CudaPoints, StretchesOfAllCodesAreThoseOfTheCpu) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
-  expect_lines_of_codes(*device);
+  expect_stretches_of_all_codes(*device);
 }
 
 TEST(CudaPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
@@ -128,13 +128,6 @@ TEST(CudaPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   expect_quotients_of_codes(*device);
-}
-
-TEST(CudaPoints, SumsOfBytesAreThoseOfTheirBodies) {
-  ThreadPool pool(3);
-  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
-  expect_sums_of_bytes(*device);
 }
 
 TEST(CudaTransfers, BringBackWhatWasSent) {

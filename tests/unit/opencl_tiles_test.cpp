@@ -40,11 +40,11 @@ TEST(OpenClPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
   expect_true_quotients_by_white(*device);
 }
 
-TEST(OpenClPoints, LinesOfCodesAreThoseOfTheirBodies) {
+TEST(OpenClPoints, StretchesOfAllCodesAreThoseOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  expect_lines_of_codes(*device);
+  expect_stretches_of_all_codes(*device);
 }
 
 TEST(OpenClPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
@@ -52,13 +52,6 @@ TEST(OpenClPoints, QuotientsOfCodesAreThoseOfTrueDivision) {
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
   expect_quotients_of_codes(*device);
-}
-
-TEST(OpenClPoints, SumsOfBytesAreThoseOfTheirBodies) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  expect_sums_of_bytes(*device);
 }
 
 TEST(OpenClMoves, HaveTheBitsOfTheCpu) {

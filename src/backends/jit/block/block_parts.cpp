@@ -82,10 +82,6 @@ MadeRow BlockParts::point_row(int n, const std::string& name, const Reading& rea
   }
   if (passes_on(to.context(), n)) return {row_of(node.images[0], reading), {}};
   for (const Operand& image : pixel_images(node)) row_of(image, reading);
-  if (const auto sum = block_.size.px % 4 == 0 ? sum_of_bytes(to, n) : std::nullopt) {
-    const auto pixel = [&](const Operand& image) { return row_of(image, reading).array + "[k]"; };
-    return {{name, "words_" + name}, {.rows = sum->row(name, block_.size.px, pixel)}};
-  }
   const std::string value = point_value(
       to, n, [&](const Operand& image) { return row_of(image, reading).array + "[k]"; },
       quotients_);

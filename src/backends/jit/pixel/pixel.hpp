@@ -75,21 +75,6 @@ struct Quotients {
 // body. quotients: by reciprocals.
 std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
 
-// The function of codes that computes node n's pixel by its body, in double, where hardly any pixel
-// is left to it: its name, and what a call has behind the codes (", a, b"), which it takes one by
-// one, since a compiler of OpenCL would keep whole structures in memory for it.
-struct SeldomBody {
-  std::string name, arguments;
-};
-SeldomBody write_seldom_body(Builder& to, int n);
-
-// The text of rows of point node n's pixels where they are sums of bytes by a launch's weights.
-struct SumText {
-  // The array `name` of so many pixels, and words_NAME of their bytes. pixel: of k.
-  std::function<std::string(const std::string& name, int count, const PixelText& pixel)> row;
-};
-std::optional<SumText> sum_of_bytes(Builder& to, int n);
-
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& to, int n, Border border);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.

@@ -340,33 +340,6 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   return computed_value(to, n, pixel_text, quotients);
 }
 
-SeldomBody write_seldom_body(Builder& to, int n) {
-  const Node& node = to.node(n);
-  std::size_t next = 0;
-  const PointCall call = call_of_body(to, n, "double", [&](const Operand&) {
-    return "DOUBLE_OF_CODE(c" + std::to_string(next++) + ")";
-  });
-  to.body_once(call.name,
-               after_line(body_function(call.name, "double", "", call.parameters, call.text)));
-  SeldomBody body{Builder::name({false, n}) + "_by_body", ""};
-  std::string parameters, exact;
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const bool image = i < node.images.size();
-    const std::string comma = i == 0 ? "" : ", ";
-    parameters +=
-        comma + (image ? "const uint c" + std::to_string(i) : "const double " + call.parameters[i]);
-    exact += comma + (image ? call.arguments[i] : call.parameters[i]);
-    if (!image) body.arguments += ", " + call.arguments[i];
-  }
-  to.body_once(body.name,
-               filled(part(kernels::weighted, "by_body"),
-                      {{"by_body", body.name},
-                       {"pixel", type_of(node.cls)},
-                       {"parameters", parameters},
-                       {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
-  return body;
-}
-
 void write_point(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
   const std::string value =

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "backends/jit/plan/rank_windows.hpp"
-#include "backends/jit/program/byte_sums.hpp"
 #include "backends/jit/program/quotients.hpp"
 
 namespace impipe::jit {
@@ -139,7 +138,6 @@ struct Parts {
   std::set<std::pair<bool, int>> planes;  // that are read
   int points = 0;
   bool powers = false;          // points take powers or the like
-  bool whole_sums = false;      // a point sums bytes in whole numbers
   bool tile = false;            // a weighted sum that reads far enough for local memory to pay
   std::int64_t weights = 0;     // bytes of those that only a tile's rows go over
   std::optional<Operand> made;  // what a neighbourhood reads, where points make it
@@ -166,7 +164,6 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   if (const auto* point = as<Point>(node)) {
     if (coded_by(of, planes, operand)) parts.coded.insert(operand.index);
     ++parts.points;
-    parts.whole_sums = parts.whole_sums || is_sum_of_bytes(of, operand.index);
     parts.powers = parts.powers || point->expression != nullptr ||
                    (point->body != nullptr && traits_of(*point->body).powers);
     for (const Operand& image : pixel_images(node)) {
@@ -236,9 +233,6 @@ BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
     const int most = std::min(px, 16 / parts.bytes);
     return {.px = most, .py = std::max(1, px / most), .points = true};
   }
-  // Each pixel's sums stand there twice, in whole numbers and in double: larger texts leave a
-  // processor's cache of instructions.
-  if (parts.whole_sums) return {.px = 8, .py = 1, .points = true};
   // Small blocks fill a device sooner; they make a table of codes more often.
   const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
   BlockSize size{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
