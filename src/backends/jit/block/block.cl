@@ -218,23 +218,7 @@
 #define $fours_a_row 2
 #define $four_of_row 1
 #define $folds_of_row best = larger_float(best, line[i]);
-#define $sorted sorted
-#define $sorted_count 30
-#define $columns 10
-#define $column_values sorted[e] = (float)e;
-#define $network
-#define $merged merged
-#define $merged_count 24
-#define $turn q
-#define $turns 4
-#define $wires 6
-#define $wire_values t[0] = sorted[0];
-#define $kept merged[q] = t[0];
-#define $twos 4
-#define $outputs_of_two result[two] = merged[two];
-#define $output 1
 #define $result result[k]
-#define $of_ranks merged[two]
 #define $k_of_window 3
 #define $steps_of_ranks const float v1 = larger_float(window[0], window[1]);
 #define $ranks_of_windows result[0] = v1;
@@ -1242,50 +1226,5 @@ FUNCTION int ranks(const int r) {
     }
     // -- end
   }
-  {
-    // -- part: sorted_columns
-    // Columns, each sorted.
-    $type $sorted[$sorted_count];
-    $unroll
-    for (int e = 0; e < $columns; ++e) {
-      $column_values
-      $network
-    }
-    // -- end
-  }
-  // -- part: merged
-  // Lists of neighbouring columns, two of them merged.
-  $type $merged[$merged_count];
-  $unroll
-  for (int $turn = 0; $turn < $turns; ++$turn) {
-    $type t[$wires];
-    $wire_values
-    $network
-    $kept
-  }
-  // -- end
-  // -- part: outputs
-  // Two outputs at a time.
-  $unroll
-  for (int two = 0; two < $twos; ++two) {
-    $outputs_of_two
-  }
-  // -- end
-  const int two = 0;
-  {
-    // -- part: merged_for_two
-    // What two outputs share.
-    $type t[$wires];
-    $wire_values
-    $network
-    // -- end
-  }
-  // -- part: output_of_two
-  // And its own column.
-  {
-    const int i = 2 * two + $output, k = i;
-    $result = $of_ranks;
-  }
-  // -- end
   return keys_$own[0] + (int)result[0];
 }

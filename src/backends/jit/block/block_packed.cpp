@@ -94,9 +94,9 @@ MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
   auto [w, text] =
       packed_window(block, windows, node.images[0], rank.mask.footprint(), rank.border, fill, own);
   text.pairs = ranks_of_row(block, rank, w,
-                            {"uint", "order_packed", "packed_min", "packed_max",
-                             halves ? "mean_packed_halves" : "mean_packed", "order_three_packed"},
-                            "made_" + own + "[k]", own);
+                            {"uint", "packed_min", "packed_max",
+                             halves ? "mean_packed_halves" : "mean_packed"},
+                            "made_" + own + "[k]");
   return {{name}, std::move(text)};
 }
 

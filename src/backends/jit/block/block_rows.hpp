@@ -47,16 +47,15 @@ MadeRow row_of_packed(const Block& block, int n, const std::string& name);
 
 // How values are compared.
 struct Order {
-  std::string type, sort, smaller, larger, mean;
-  std::string sort3 = "";     // of three values at once, where that is cheaper
+  std::string type, smaller, larger, mean;
   std::string of_zeros = "";  // makes a result's -0 a 0
   std::string of_one_zero(const std::string& value) const {
     return of_zeros.empty() ? value : of_zeros + "(" + value + ")";
   }
 };
-// Text that makes `result` [px] of the ranks of the windows of row r.
+// Text that makes `result` [px] of the ranks of the windows of row r, by what they share.
 std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
-                         const std::string& result, const std::string& own);
+                         const std::string& result);
 // The value outside the image of a rank filter, in the class of node n.
 std::string outside_rank(Builder& to, int n, const Rank& rank);
 

@@ -125,7 +125,7 @@ struct Parts {
   int packed_bytes = 1;           // the widest of those
   bool limited = true;            // the registers of a kernel can be
   int ranked = 0;                 // most cells of a rank filter
-  const Mask* network = nullptr;  // its mask, where its windows go by one network
+  const Mask* ranked_mask = nullptr;
   bool loops = false;             // a body goes over its window by itself
   int steps = 0;                  // most of another body
   std::set<int> seen;             // nodes
@@ -197,7 +197,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   parts.packed_bytes = std::max(parts.packed_bytes, bytes_of(of.cls(image)));
   if (const auto* rank = as<Rank>(node)) {
     parts.ranked = std::max(parts.ranked, rank->mask.count());
-    parts.network = takes_sorted_columns(rank->mask) ? nullptr : &rank->mask;
+    parts.ranked_mask = &rank->mask;
   }
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
@@ -282,8 +282,8 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return packed ? packed_line_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
-  if (parts.network != nullptr && parts.around_count == 1 && parts.ranked > few_ranked) {
-    std::optional<BlockSize> size = size_for_ranks(*parts.network, parts.packed, has_room);
+  if (parts.around_count == 1 && parts.ranked > few_ranked) {
+    std::optional<BlockSize> size = size_for_ranks(*parts.ranked_mask, parts.packed, has_room);
     if (size && parts.packed && parts.made) size->groups = groups_beside_points;
     return size;
   }

@@ -8,7 +8,7 @@
 namespace impipe::jit {
 namespace {
 
-// That one kernel may have beside another neighbourhood, or sort column by column.
+// That one kernel may have together with another neighbourhood.
 constexpr int max_ranked = 25;
 // Cells that are put in order in registers. The histograms and sorted tiles that others take cost
 // more for wide windows, not for tall ones, so that flat windows may have any number of cells.
@@ -41,11 +41,6 @@ int cells_of(const Mask& mask, const BlockSize& size) {
 }
 
 }  // namespace
-
-bool takes_sorted_columns(const Mask& mask) {
-  return mask.full() && mask.width >= 3 && mask.width <= 5 && mask.height >= 2 &&
-         mask.height <= 7 && mask.count() <= max_ranked;
-}
 
 std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
                                         const std::function<bool(const BlockSize&)>& has_room) {

@@ -12,8 +12,6 @@ namespace impipe::jit {
 // Columns of windows down which histograms of bytes slide faster than their cells are ordered.
 inline constexpr int max_narrow_columns = 4;
 
-// Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
-bool takes_sorted_columns(const Mask& mask);
 // Whether registers hold what orders the cells of a window, of pixels of so many bytes.
 bool can_be_ordered(const Rank& rank, int bytes);
 // The block whose registers hold the windows of a mask that are put in order together, if there is
