@@ -119,8 +119,6 @@
 #define $codes 256
 #define $table_turns 1
 #define $entry (float)code
-#define $memory ((GLOBAL float*)$image)
-#define $group 0          // that makes a table
 #define $stored uchar     // of the result
 #define $array made
 #define $to_row $image + (long)y * $stride
@@ -618,16 +616,6 @@ KERNEL(256) void table(GLOBAL const uchar* $image) {
   // Whether the block's windows lie inside the image, with all that wide loads reach.
   const int interior = x0 >= $interior_left && x0 + $interior_right <= $width &&
                        y0 >= $interior_up && y0 + $interior_down <= $to_height;
-  // -- end
-}
-
-KERNEL(256) void made_table(GLOBAL const uchar* $image) {
-  // -- part: make_table
-  // What a point makes of each code, once for all groups: a table a group.
-  if (GROUP_X == $group && ITEM < $codes) {
-    const int code = ITEM;
-    $memory[code] = $entry;
-  }
   // -- end
 }
 

@@ -110,7 +110,6 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
     const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
     BlockParts parts(block, packed_points);
     const StoredRow row = stored_rows(block, parts);
-    parts.write_tables();
     write_kernel(
         block, "store_" + Builder::name(self) + which, parts.text(), row,
         [self](const LaunchContext& at) { return at.size_of(self); }, wanted, quick);

@@ -99,14 +99,6 @@ std::string BlockParts::table_of(int n, const Operand& source) {
   const std::string type = type_of(to.node(n).cls);
   // What lies between the end of a row and the next may be any code.
   const int codes = to.cls(source) == PixelClass::logical ? 2 : 256;
-  std::string entry = code_value(to, n, source);
-  if (!block_.size.points && entries_take_long(to.context(), n, source)) {
-    const auto memory = [&] {
-      return to.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
-    };
-    tables_before_.push_back({name, memory(), entry, codes});
-    entry = memory() + "[code]";
-  }
   text_.tables += filled(part(kernels::block, "table"),
                          {{"type", type},
                           {"table", name},
@@ -114,28 +106,8 @@ std::string BlockParts::table_of(int n, const Operand& source) {
                           {"table_turns", number((256 + block_.items - 1) / block_.items)},
                           {"items", number(block_.items)},
                           {"codes", number(codes)},
-                          {"entry", entry}});
+                          {"entry", code_value(to, n, source)}});
   return name;
-}
-
-void BlockParts::write_tables() {
-  if (tables_before_.empty()) return;
-  std::string text;
-  int items = 0;
-  for (std::size_t i = 0; i < tables_before_.size(); ++i) {
-    const Table& table = tables_before_[i];
-    text += filled(part(kernels::block, "make_table"), {{"group", number(i)},
-                                                        {"codes", number(table.codes)},
-                                                        {"memory", table.memory},
-                                                        {"entry", table.entry}});
-    items = std::max(items, table.codes);
-  }
-  const auto count = static_cast<std::int64_t>(tables_before_.size());
-  block_.to.kernel("make_" + tables_before_.front().name, items, text,
-                   [count, items](const LaunchContext&) {
-                     return LaunchShape{{count, 1, 1}, {items, 1, 1}};
-                   });
-  tables_before_.clear();
 }
 
 std::string BlockParts::packed_pixel(const Operand& operand) const {

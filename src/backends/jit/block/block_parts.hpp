@@ -26,11 +26,8 @@ class BlockParts {
   void add(const Operand& operand, MadeRow row);
 
   const BlockText& text() const { return text_; }
-  // The name of node n's table in local memory, of all codes of `source`. Groups of points make it
-  // themselves; others copy what a kernel before them has made where its entries take long.
+  // The name of node n's table in local memory, of all codes of `source`, which every group makes.
   std::string table_of(int n, const Operand& source);
-  // Adds that kernel, which makes all tables of these rows; before the kernel that has the rows.
-  void write_tables();
 
  private:
   // How the planes are read that a row is made of.
@@ -51,12 +48,6 @@ class BlockParts {
   Quotients* quotients_;
   KnownWindows windows_;
   std::map<std::string, RowPlaces> made_;
-  // Tables that a kernel before this one makes.
-  struct Table {
-    std::string name, memory, entry;
-    int codes;
-  };
-  std::vector<Table> tables_before_;
   BlockText text_;
 };
 

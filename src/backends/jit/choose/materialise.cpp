@@ -457,14 +457,10 @@ class Materialiser {
   }
 
   // Whether the tables of the points that make an image, if there are any, cost the groups of these
-  // blocks less than a plane of it would. Those that take long have a kernel of their own, as the
-  // plane has.
+  // blocks less than a plane of it would.
   bool pays_table(const Planes& planes, const Operand& image, const Blocks& blocks) const {
     constexpr int enough = 16;
-    if (tables_of(of_, planes, image) == 0) return true;
-    const std::optional<Operand> codes = coded_by(of_, planes, image);
-    return !(codes && entries_take_long(of_, image.index, *codes)) &&
-           blocks.size.px * blocks.size.py >= enough;
+    return tables_of(of_, planes, image) == 0 || blocks.size.px * blocks.size.py >= enough;
   }
 
   const KernelContext& of_;

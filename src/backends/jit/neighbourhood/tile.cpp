@@ -665,7 +665,6 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const StoredRow row = stored_rows(block, parts);
   const std::string stored =
       rows_by_reciprocals(block, writers, row.plane) + rows_text(block, parts.text(), row);
-  parts.write_tables();
   const PassesWriter& last = writers.back();
   const std::string passes = together  ? passes_together(writers) + last.place()
                              : in_turn ? passes_in_turn(writers) + last.place()

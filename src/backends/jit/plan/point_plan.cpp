@@ -163,14 +163,6 @@ bool only_points(const KernelContext& of, const Planes& planes, const Operand& o
                      [&](const Operand& image) { return only_points(of, planes, image); });
 }
 
-bool entries_take_long(const KernelContext& of, int n, const Operand& codes) {
-  if (takes_long(of, n)) return true;
-  const auto images = pixel_images(of.node(n));
-  return std::any_of(images.begin(), images.end(), [&](const Operand& image) {
-    return image != codes && entries_take_long(of, image.index, codes);
-  });
-}
-
 bool divides_or_raises(const KernelContext& of, int n) {
   const Calls calls = calls_of(of, n);
   return calls.powers || calls.quotients;

@@ -42,9 +42,6 @@ struct PointTile {
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
 
-// Whether the entries of such a table of node n, of the codes of `codes`, are better made once than
-// by every group.
-bool entries_take_long(const KernelContext& of, int n, const Operand& codes);
 // What a point's own pixel takes: a power; that, or quotients in double.
 bool raises_powers(const KernelContext& of, int n);
 bool takes_long(const KernelContext& of, int n);
