@@ -267,7 +267,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"stack iterations", "clip"},
                                                 {"temporal n", "mean"},
                                                 {"block size", "mean"},
-                                                {"freqfilt order", "cutoff=0.1"},
+                                                {"freqfilt order", "butterworth cutoff=0.1"},
                                                 {"deconvwnr nsr", "[1]"},
                                                 {"deconvlucy n", "[1]"},
                                                 {"deconvlucy damping", "[1]"},

@@ -227,10 +227,11 @@ TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
     }
     return "written";
   };
-  EXPECT_EQ(message(Format::png, PixelClass::uint8),
-            "cannot write PNG of class uint8: its numbers have no white (distances, labels, "
-            "spectra); add "
-            "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm");
+  EXPECT_EQ(
+      message(Format::png, PixelClass::uint8),
+      "cannot write PNG of class uint8: an image of distances, labels or spectra has no white; "
+      "add "
+      "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm");
   EXPECT_EQ(message(Format::tiff, PixelClass::single), "written");
   EXPECT_EQ(message(Format::png, PixelClass::single), "PNG cannot hold single pixels");
   const HostImage back = decode(encode(distances, {}, Format::pfm, PixelClass::single).bytes).image;

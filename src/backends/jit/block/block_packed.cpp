@@ -93,10 +93,10 @@ MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
       "((uint)" + outside_rank(block.to, n, rank) + (halves ? " * 0x10001u)" : " * 0x1010101u)");
   auto [w, text] =
       packed_window(block, windows, node.images[0], rank.mask.footprint(), rank.border, fill, own);
-  text.pairs = ranks_of_row(block, rank, w,
-                            {"uint", "packed_min", "packed_max",
-                             halves ? "mean_packed_halves" : "mean_packed"},
-                            "made_" + own + "[k]");
+  text.pairs = ranks_of_row(
+      block, rank, w,
+      {"uint", "packed_min", "packed_max", halves ? "mean_packed_halves" : "mean_packed"},
+      "made_" + own + "[k]");
   return {{name}, std::move(text)};
 }
 

@@ -70,8 +70,8 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
                    {by_keys ? "ranks" : "ranks_of_window", ranks}});
   };
   if (!by_keys) {
-    text.rows = row("ranked_row",
-                    ranks_of_row(block, rank, w, single ? floats : integers, name + "[k]"));
+    text.rows =
+        row("ranked_row", ranks_of_row(block, rank, w, single ? floats : integers, name + "[k]"));
     return {{name}, std::move(text)};
   }
   const Order keys{"int", "smaller", "larger", "mean_of_signed_keys"};
@@ -80,8 +80,8 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
                                                         {"window", w.array},
                                                         {"window_count", number(w.rows * w.width)},
                                                         {"unroll", to.unroll()}});
-  text.rows = row("row_of_keys",
-                  ranks_of_row(block, rank, window_of_keys, keys, "key_" + own + "[k]"));
+  text.rows =
+      row("row_of_keys", ranks_of_row(block, rank, window_of_keys, keys, "key_" + own + "[k]"));
   return {{name}, std::move(text)};
 }
 

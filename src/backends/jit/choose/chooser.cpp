@@ -21,6 +21,11 @@ Choice cheapest(const FormQuestion& question) {
     if (by_pixels && row != &pixels_form) continue;
     Offer offer = row->offer(question);
     if (!offer.veto.empty()) continue;
+    // Kernels of a family read planes alone.
+    if (std::holds_alternative<FamilyForm>(offer.form) &&
+        !question.planes.has(question.node().images[0])) {
+      continue;
+    }
     const FormCost cost{row->name, microseconds(offer.work, tuning)};
     const auto at = std::ranges::upper_bound(best.costs, cost, is_better);
     if (at == best.costs.begin()) {

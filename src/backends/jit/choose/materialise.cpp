@@ -208,13 +208,22 @@ class Materialiser {
   bool has_family_form(const Planes& planes, int n) const {
     if (!is<Extremum>(n) && !is<Rank>(n)) return false;
     const Choice choice = cheapest({of_, planes, n});
-    if (!std::holds_alternative<FamilyForm>(choice.offer.form)) return false;
-    const auto fused = std::ranges::find(choice.costs, blocks_form.name, &FormCost::form);
     const bool by_points =
         std::ranges::all_of(of_.readers_of(n), [&](int r) { return is<Point>(r); });
-    if (fused == choice.costs.end() || of_.output_of(n) >= 0 || !by_points) return true;
-    const Work trip{.bytes = 2.0 * bytes_of(of_.node(n).cls)};
-    return choice.costs.front().microseconds + microseconds(trip, of_.tuning) < fused->microseconds;
+    if (of_.output_of(n) >= 0 || !by_points) {
+      return std::holds_alternative<FamilyForm>(choice.offer.form);
+    }
+    return pays_plane(choice, of_.node(n).cls);
+  }
+
+  // Whether a family's form is cheaper than blocks by more than a plane of the class costs, which
+  // it needs and blocks don't.
+  bool pays_plane(const Choice& choice, PixelClass cls) const {
+    if (!std::holds_alternative<FamilyForm>(choice.offer.form)) return false;
+    const auto fused = std::ranges::find(choice.costs, blocks_form.name, &FormCost::form);
+    const Work trip{.bytes = 2.0 * bytes_of(cls)};
+    return fused == choice.costs.end() ||
+           choice.costs.front().microseconds + microseconds(trip, of_.tuning) < fused->microseconds;
   }
 
   // What points make of separables: them, in the order in which they are read, and the points
@@ -447,13 +456,17 @@ class Materialiser {
     // What another node's tiles store beside it is made as that node is.
     const int leader = chosen_.leader_of(*root), n = leader >= 0 ? leader : *root;
     if (chosen_.chains.contains(n)) return false;
+    const Operand image = of_.node(r).images[0];
+    Planes stored = chosen_.planes_for(n, planes);
+    if (!image.external) stored.set(image.index, true);
+    if (pays_plane(cheapest({of_, stored, n}), of_.cls(image))) return false;
     const Form form = cheapest({of_, chosen_.planes_for(n, planes), n}).offer.form;
     // With what points make, a low tile is left for a high window: most of its rows are made again.
     if (const auto* two = std::get_if<TwoPasses>(&form)) {
       return two->inners == std::vector{r} && two->size.rows <= 3 * two->size.height();
     }
     const auto* blocks = std::get_if<Blocks>(&form);
-    return blocks != nullptr && pays_table(planes, of_.node(r).images[0], *blocks);
+    return blocks != nullptr && pays_table(planes, image, *blocks);
   }
 
   // Whether the tables of the points that make an image, if there are any, cost the groups of these

@@ -422,6 +422,7 @@ Offer offer_van_herk(const FormQuestion& question) {
   if (!mask.full() || std::min({f.left, f.right, f.up, f.down}) < 0) {
     return vetoed("its mask is no rectangle around the pixel");
   }
+  if (mask.count() == 1) return vetoed("its window is the pixel");
   // A pass along rows and one down columns, and one more for each doubling beyond max_reach. Sides
   // too short for blocks of eight are gathered pixel by pixel.
   constexpr double gathered = 160;

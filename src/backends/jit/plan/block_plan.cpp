@@ -121,15 +121,15 @@ struct Parts {
   int stored_bytes = 1;  // of the widest class in memory
   Footprint reach;       // of all neighbourhoods
   bool around = false;
-  bool packed = true;             // every neighbourhood is of codes that can be packed
-  int packed_bytes = 1;           // the widest of those
-  bool limited = true;            // the registers of a kernel can be
-  int ranked = 0;                 // most cells of a rank filter
+  bool packed = true;    // every neighbourhood is of pixels that can be packed
+  int packed_bytes = 1;  // the widest of those
+  bool limited = true;   // the registers of a kernel can be
+  int ranked = 0;        // most cells of a rank filter
   const Mask* ranked_mask = nullptr;
-  bool loops = false;             // a body goes over its window by itself
-  int steps = 0;                  // most of another body
-  std::set<int> seen;             // nodes
-  int runs = 0;                   // most runs of an extremum
+  bool loops = false;   // a body goes over its window by itself
+  int steps = 0;        // most of another body
+  std::set<int> seen;   // nodes
+  int runs = 0;         // most runs of an extremum
   bool ragged = false;  // an extremum is of no rectangle, or of another one than those before it
   int around_count = 0;
   std::set<int> coded;                    // points of one image's codes
