@@ -20,7 +20,7 @@ LOCAL = ["imcomplement", "imgaussfilt 2", "imgaussfilt 9", "medfilt2 5", "ordfil
          "imadjust 0.2 0.8 | imgaussfilt 3 | medfilt2 3", "imsharpen", "fliplr",
          "stencil 'at(-1,-7) + at(2,5)' | imdilate square,3", "edge prewitt 0.1", "rgb2gray",
          "imbilatfilt", "imfilter gaussian,5 replicate | imfilter average,7 symmetric", "im2single",
-         "map 'x * col / width'", "im2bw 0.5 | imdilate disk,3", "rgb2gray | entropyfilt disk,4"]
+         "map 'x * col / width'", "im2bw 0.5 | imdilate disk,3", "rgb2gray | entropyfilt disk,4 | map 'x > 4' class=logical"]
 WHOLE = {"bwdist": "bwdist", "imadjust": "imadjust", "imresize 0.5": "imresize", "flipud": "flipud",
          "imfilter gaussian,5 circular": "imfilter", "map 'x * row / height'": "map",
          "imcrop 1 1 9 9": "imcrop", "imgaussfilt 2 | bwlabel": "bwlabel"}

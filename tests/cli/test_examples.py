@@ -48,7 +48,7 @@ class Examples(ProgramTest):
         for cz, cy, cx in centres:
             volume += 180 * np.exp(-((z - cz)**2 / 4 + (y - cy)**2 / 20 + (x - cx)**2 / 20))
         planes = volume.clip(0, 255).astype(np.uint8)
-        tifffile.imwrite(self.path("nuclei.tif"), planes, imagej=True)
+        tifffile.imwrite(self.path("nuclei.tif"), planes, imagej=True, metadata={"axes": "ZYX"})
         return planes, [(cx + 1, cy + 1, cz + 1) for cz, cy, cx in centres]
 
     def test_nuclei(self):

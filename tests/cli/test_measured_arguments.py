@@ -242,10 +242,11 @@ class MeasuredArguments(ProgramTest):
         self.assertTrue(np.array_equal(
             self.made("as x | imsubtract 250 | max as most | imtile :q gap=most", "in/1.png", *operand),
             self.made(f"imsubtract 250 | imtile :q gap={least:.0f}", "in/1.png", *operand)))
-        for text, more in (("deskewangle as d | map 'x-d'", ()),
-                           ("imregcorr :q as d | map 'x-d.dx'", operand)):
-            said = self.impipe(text, "in/1.png", "-o", "no.png", *more, code=2)
-            self.assertIn("'d' is a table; expressions take single numbers", said.err)
+        said = self.impipe("deskewangle as d | map 'x-d'", "in/1.png", "-o", "no.png", code=2)
+        self.assertIn("'d' is a table; expressions take single numbers", said.err)
+        said = self.impipe("imregcorr :q as d | map 'x-d.dx'", "in/1.png", "-o", "no.png",
+                           *operand, code=2)
+        self.assertIn("there is no number 'd.dx'; there is d", said.err)
 
     def test_words_stay_words(self):
         """A name that is a word of the operator is the word."""

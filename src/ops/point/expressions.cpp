@@ -83,9 +83,6 @@ void check_fields(const Call& call, const PlanBuilder& plan, const Expression& e
     for (const std::string& one : known) {
       if (one.substr(0, one.find('.')) == whole) there += (there.empty() ? "" : ", ") + one;
     }
-    if (there == whole) {
-      call.fail("expr", "'" + whole + "' is a table; expressions take single numbers");
-    }
     call.fail("expr", "there is no number '" + name + "'" +
                           (there.empty() ? "; `mean2 as m` makes one" : "; there is " + there));
   }
