@@ -59,8 +59,13 @@ void JoinedOutput::end(const PictureSettings& settings) {
   }
   if (!pages_.empty()) {
     file_ = std::make_unique<io::GrowingFile>(*output_);
-    file_->write(format_ == io::Format::tiff ? io::join_tiff_pages(pages_)
+    std::string lost;
+    file_->write(format_ == io::Format::tiff ? io::join_tiff_pages(pages_, false, &lost)
                                              : io::join_npy_pages(pages_, nullptr));
+    if (!lost.empty()) {
+      note_ = "'" + *output_ + "' is written without " + lost + " of the first file, which says " +
+              "nothing of the pages of the others";
+    }
     pages_.clear();
   }
   if (file_) file_->commit(maker, settings.disks.get());

@@ -64,7 +64,8 @@ class Freqfilt(Frequencies):
             for kind, shape in (("low", "gaussian"), ("high", "butterworth"), ("band", "ideal"),
                                 ("stop", "gaussian")):
                 cutoffs = "0.11,0.31" if kind in ("band", "stop") else "0.11"
-                stage = f"freqfilt {kind} {shape} cutoff={cutoffs} order=2.5 {border}"
+                order = "order=2.5" if shape == "butterworth" else ""
+                stage = f"freqfilt {kind} {shape} cutoff={cutoffs} {order} {border}"
                 for image, got in self.each(stage, IMAGES + FAR + ENDS):
                     h, w = image.shape
                     a = image.astype(float)

@@ -275,6 +275,20 @@ class Pipelines(Stacking):
         self.impipe("project max axis=t", "one.png", "-o", "out.png")
         np.testing.assert_array_equal(self.pixels("out.png"), ramp())
 
+    def test_no_description_of_other_pages_stays(self):
+        """tifffile sees all pages of files that are joined, and of a stack that has new planes."""
+        volume = np.arange(2 * 4 * 5 * 6, dtype=np.uint8).reshape(2, 4, 5, 6)
+        tifffile.imwrite(self.path("i.tif"), volume, imagej=True, metadata={"axes": "TZYX"})
+        tifffile.imwrite(self.path("o.ome.tif"), volume, metadata={"axes": "TZYX"})
+        for names in (("i.tif", "o.ome.tif"), ("o.ome.tif", "i.tif")):
+            said = self.impipe("medfilt2 1", *names, "-o", "j.tif").err
+            self.assertIn("is written without", said)
+            self.assertEqual(tifffile.imread(self.path("j.tif")).shape, (16, 5, 6))
+        said = self.impipe("imresize3 1,1,2 nearest", "i.tif", "-o", "n.tif").err
+        self.assertIn("ImageJ's description, which is of other pages", said)
+        self.assertTrue(np.array_equal(tifffile.imread(self.path("n.tif")),
+                                       np.repeat(volume, 2, axis=1).reshape(16, 5, 6)))
+
     def test_frames_are_pages(self):
         frames = np.random.default_rng(5).integers(16, 236, (9, 20, 30), np.uint8)
         head = b"YUV4MPEG2 W30 H20 F25:1 Ip A1:1 Cmono\n"

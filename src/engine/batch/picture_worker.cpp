@@ -417,7 +417,14 @@ io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages, const File
 
 io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
                                 const FileAxes& file) {
-  if (format == io::Format::tiff) return io::join_tiff_pages(pages);
+  if (format == io::Format::tiff) {
+    std::string lost;
+    io::Bytes joined = io::join_tiff_pages(pages, false, &lost);
+    if (!lost.empty()) {
+      result_.notes.push_back("the result is without " + lost + ", which is of other pages");
+    }
+    return joined;
+  }
   if (format == io::Format::fits) return io::join_fits_pages(pages);
   if (format == io::Format::zarr) return joined_zarr(pages, file);
   if (format == io::Format::npy) {

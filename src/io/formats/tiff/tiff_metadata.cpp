@@ -338,9 +338,26 @@ static std::pair<std::uint64_t, std::uint64_t> pixels_of(const TiffFields& field
   return {begin, end};
 }
 
+// Takes out of the first page's fields a description of other pages than so many: of one of several
+// files that are joined, or of a stack that has new planes. Returns its name, empty where it stays.
+static std::string without_untrue(TiffFields& fields, const ByteSource& page, size_t pages) {
+  const TiffField* field = field_of(fields, image_description);
+  if (field == nullptr || pages < 2) return "";
+  const std::string text = field->value.substr(0, field->value.find('\0'));
+  const bool is_ome = is_ome_xml(text);
+  if (!is_ome && !describes_whole_file(text)) return "";
+  const auto count = static_cast<std::int64_t>(pages);
+  const bool is_true = is_ome ? described_series(text) > 1 || !described_axes(text, count).empty()
+                              : described_planes(text, read_tiff(page).layout) == count;
+  if (is_true) return "";
+  taken(fields, image_description);
+  std::erase_if(fields, is_imagej_metadata);
+  return is_ome ? "OME-XML" : "ImageJ's description";
+}
+
 // Pixels follow each other without gaps: programs that know ImageJ's and tifffile's descriptions
 // expect that of pages that are not compressed.
-Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff, std::string* lost) {
   // Room for the directories, which are written anew.
   constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
   std::uint64_t all_bytes = 0;
@@ -363,6 +380,10 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
     TiffDirectory directory =
         read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
     const auto [begin, end] = pixels_of(directory.fields, its);
+    if (directories.empty()) {
+      std::string untrue = without_untrue(directory.fields, source, pages.size());
+      if (lost != nullptr) *lost = std::move(untrue);
+    }
     // The first page's block of EXIF stays where it was, before its pixels.
     if (directories.empty() && !order.big_tiff && !its.big_tiff) {
       for (TiffField& field : directory.fields) field.children.clear();

@@ -29,7 +29,9 @@ bool is_big_endian(const Metadata& metadata);
 void set_tiff_storage(const Metadata& metadata, EncodeOptions& stored);
 
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
-// bits, however small it is.
-Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
+// bits, however small it is. lost: gets the name of a description of the first page's file that is
+// left out, since it says how other pages lie.
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false,
+                      std::string* lost = nullptr);
 
 }  // namespace impipe::io
