@@ -290,6 +290,11 @@ class Written(Zarrs):
         self.picture("a.png")
         self.impipe("imadd 0", "a.png", "-o", "a.zarr/")
         self.check("a.zarr", array)
+        for inside in ("a.zarr/0", "n.zarr/0/", "a.zarr/b.png"):  # nothing is put into a Zarr
+            said = self.impipe("imadd 0", "a.png", "-o", inside, code=2)
+            self.assertIn("is a Zarr, which is written as a whole", said.err)
+        self.check("a.zarr", array)
+        self.assertFalse(os.path.exists(self.path("n.zarr")))
         self.assertEqual(self.impipe("imadd 0", "a.png", "-o", "b.zarr.zip").err, "")
         self.assertTrue(os.path.isfile(self.path("b.zarr.zip")))
         self.same(self.read("b.zarr.zip"), array)
@@ -367,6 +372,8 @@ class Damaged(Zarrs):
             self.document("s.zarr/.zattrs", {"multiscales": [{"axes": ["y", "x"], "datasets": [
                 {"path": "0", "coordinateTransformations": [{"type": kind, kind: numbers}]}]}]})
             self.fails("s.zarr", "damaged Zarr: " + reason)
+        self.document("s.zarr/.zattrs", {"multiscales": [{"axes": ["y", "y"], "datasets": [{"path": "0"}]}]})
+        self.fails("s.zarr", 'damaged Zarr: two of its axes are named "y"')
         self.write("a.zarr/.zarray", "[" * 100000)
         self.fails("a.zarr", "damaged Zarr: .zarray is no object of JSON")
         self.write("a.zarr/.zarray", '{"fill_value": ' + "[" * 200 + "]" * 200 + "}")

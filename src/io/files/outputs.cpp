@@ -374,6 +374,12 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     const std::string name = output.substr(0, output.find_last_not_of('/') + 1);
     if (format_of_extension(name) == Format::zarr) return parse_target(name, in_place, format);
   }
+  for (fs::path above = fs::path(output).parent_path(); above.has_relative_path();
+       above = above.parent_path()) {
+    if (format_of_extension(above.native()) != Format::zarr) continue;
+    throw Error("-o " + output + ": '" + above.native() +
+                "' is a Zarr, which is written as a whole");
+  }
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
   // A pipe, >(…) say, or a device is a file of its name, whatever that looks like.

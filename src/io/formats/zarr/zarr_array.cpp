@@ -382,6 +382,10 @@ void read_multiscale(ZarrImage& out, const Json& multiscale) {
   for (const Json& axis : axes) {
     out.axes.push_back({.name = axis.is_string() ? axis.get<std::string>() : text_in(axis, "name"),
                         .unit = text_in(axis, "unit")});
+    const std::string& name = out.axes.back().name;
+    if (!name.empty() && std::ranges::count(out.axes, name, &MeasuredAxis::name) > 1) {
+      fail("damaged Zarr: two of its axes are named ", shown(Json(name)));
+    }
   }
   const auto apply = [&](const Json& of) {
     const std::vector<double> scale = numbers_of(of, "scale", rank),
