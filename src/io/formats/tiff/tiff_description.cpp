@@ -370,6 +370,17 @@ std::vector<MeasuredAxis> described_measures(std::string_view description, doubl
   return imagej_measures(description, x_resolution, y_resolution);
 }
 
+std::int64_t ome_planes(std::string_view description) {
+  size_t from = 0;
+  const std::string_view pixels = next_tag(description, "<Pixels ", from);
+  const std::string_view channel = next_tag(description, "<Channel ", from);
+  std::int64_t planes = 1;
+  for (const char* size : {"SizeZ", "SizeC", "SizeT"}) {
+    planes = product(planes, std::max<std::int64_t>(1, number_in(attribute(pixels, size))));
+  }
+  return planes / std::max<std::int64_t>(1, number_in(attribute(channel, "SamplesPerPixel")));
+}
+
 int described_series(std::string_view description) {
   if (!is_ome(description)) return 1;
   int count = 0;

@@ -347,7 +347,7 @@ static std::string without_untrue(TiffFields& fields, const ByteSource& page, si
   const bool is_ome = is_ome_xml(text);
   if (!is_ome && !describes_whole_file(text)) return "";
   const auto count = static_cast<std::int64_t>(pages);
-  const bool is_true = is_ome ? described_series(text) > 1 || !described_axes(text, count).empty()
+  const bool is_true = is_ome ? described_series(text) > 1 || ome_planes(text) == count
                               : described_planes(text, read_tiff(page).layout) == count;
   if (is_true) return "";
   taken(fields, image_description);
