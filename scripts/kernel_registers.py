@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Which kernels spill registers or compute in double? Told without a GPU.
 
-  scripts/kernel_registers.py KERNEL_PTX [--kinds uint8x1,...] [--pairs FILE] [--match TEXT]
+  scripts/kernel_registers.py KERNEL_SOURCES [--kinds uint8x1,...] [--pairs FILE] [--match TEXT]
                               [--spilled 24] [--doubles 64] [--keep DIR]
 
-KERNEL_PTX is the test program of that name (`ninja -C build/ci kernel_ptx`); ptxas comes with CUDA.
+KERNEL_SOURCES is the test program of that name (`ninja -C build/ci kernel_sources`); ptxas comes with CUDA.
 The pipelines are those of --pairs, one a line, or the pairs of compare_fusion.py with --match in
 them. Prints the kernels that load at least --spilled bytes of spilled registers, or have at least
 --doubles instructions of doubles: kind, pipeline, step, kernel, registers, bytes, instructions.
@@ -35,7 +35,7 @@ def kernels_of(ptx):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kernel_ptx")
+    parser.add_argument("kernel_sources")
     parser.add_argument("--kinds", default="uint8x1")
     parser.add_argument("--pairs")
     parser.add_argument("--match", default="")
@@ -49,7 +49,7 @@ def main():
         with tempfile.TemporaryDirectory() as temporary:
             folder = os.path.join(arguments.keep or temporary, kind)
             os.makedirs(folder, exist_ok=True)
-            subprocess.run([arguments.kernel_ptx, folder, cls, channels], text=True, check=True,
+            subprocess.run([arguments.kernel_sources, folder, cls, channels, "nvidia"], text=True, check=True,
                            input="\n".join(pipelines), stderr=subprocess.DEVNULL)
             found = []
             for name in os.listdir(folder):

@@ -32,6 +32,9 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
 
+# Compilers of GPUs that need no such card (scripts/vendors.sh).
+vendor_packages=(clang-19 rocm-device-libs intel-opencl-icd)
+
 setup_say() { printf 'setup: %s\n' "$*" >&2; }
 
 setup_is_installed() {
@@ -164,7 +167,7 @@ setup_main() {
   local packages=("${build_packages[@]}" "${python_packages[@]}")
   case ${1:-test} in
     build) ;;
-    test) packages+=("${test_packages[@]}") ;;
+    test) packages+=("${test_packages[@]}" "${vendor_packages[@]}") ;;
     *)
       setup_say "unknown part '$1': build or test"
       return 2

@@ -96,7 +96,7 @@ if [ -n "$oclgrind" ]; then
   # It counts the local memory of all kernels of a program together: several tiles, none of which takes
   # more than 27 KB.
   export OCLGRIND_LOCAL_MEM_SIZE=131072
-  export OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl
+  export OCLGRIND_DATA_RACES=1 IMPIPE_REQUIRE_BACKEND=opencl
   export IMPIPE_TEST_EXACT_BUFFERS=1 IMPIPE_TEST_COMPILE_FIRST=1
   if [ -n "$limits" ]; then
     walk_limits

@@ -14,9 +14,10 @@ namespace {
 // nvidia:  measured on one H200, docs/benchmarks/h200.md; 128 threads, 16-byte loads. Its 132
 //          multiprocessors are what plans are made for where no device is.
 // amd:     wavefronts of 64, four values a load and more work per work-item: Kong et al.,
-//          "Accelerating MATLAB Image Processing Toolbox Functions on GPUs", section 4.
+//          "Accelerating MATLAB Image Processing Toolbox Functions on GPUs", section 4. With 8 KB
+//          of local memory a group most kernels have four waves a SIMD or more (docs/vendors.md).
 // intel:   sub-groups of 16 and 16-byte block loads: Intel's OpenCL optimisation guide for
-//          integrated graphics.
+//          integrated graphics. Unrolled loops and larger tiles spill registers (docs/vendors.md).
 constexpr Tuning rows[] = {
     {.vendor = "generic", .unroll = false},
     {.vendor = "nvidia",
@@ -41,15 +42,18 @@ constexpr Tuning rows[] = {
      .launch_microseconds = 1},
     {.vendor = "amd",
      .group = 256,
-     .local_bytes = 32 * 1024,
+     .local_bytes = 8 * 1024,
+     .max_local_bytes = 64 * 1024,
      .load_bytes = 16,
      .sub_group = 64,
      .groups_of_device = 512},
     {.vendor = "intel",
      .group = 64,
-     .local_bytes = 32 * 1024,
+     .local_bytes = 16 * 1024,
+     .max_local_bytes = 64 * 1024,
      .load_bytes = 16,
      .sub_group = 16,
+     .unroll = false,
      .groups_of_device = 256},
 };
 
