@@ -3,6 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/jit/export.hpp"
 #include "backends/jit/program/tuning.hpp"
 #include "backends/jit/runtime/binaries.hpp"
 #include "backends/jit/runtime/disk_cache.hpp"
@@ -41,6 +42,10 @@ void forget_run() {
 }
 
 void choose_variant(const KernelVariant& variant) { jit::set_variant(variant); }
+
+std::vector<ExportedFile> export_code(const ExportRequest& request) {
+  return jit::export_code(request);
+}
 
 CompileCounts compile_counts() { return jit::compile_counts(); }
 std::filesystem::path cache_folder() { return jit::cache_folder(); }

@@ -11,6 +11,7 @@
 
 #include "core/backend.hpp"
 #include "core/device_cache.hpp"
+#include "core/exported_code.hpp"
 #include "core/kernel_variant.hpp"
 
 namespace impipe::backends {
@@ -30,6 +31,9 @@ void configure(const Settings& settings);
 void forget_run();
 // The kernels of GPUs that are opened from now on.
 void choose_variant(const KernelVariant& variant);
+
+// The files of a pipeline's kernels for other programs; see core/exported_code.hpp.
+std::vector<ExportedFile> export_code(const ExportRequest& request);
 
 // --- what is kept on disk for the next run
 CompileCounts compile_counts();

@@ -144,6 +144,7 @@ void add_commands(CommandSet& commands) {
   add_run(commands);
   add_serve(commands);
   add_plan(commands);
+  add_export(commands);
   add_ops(commands);
   add_devices(commands);
   add_formats(commands);

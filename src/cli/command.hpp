@@ -82,6 +82,7 @@ void add_commands(CommandSet& commands);
 void add_run(CommandSet& commands);
 void add_serve(CommandSet& commands);
 void add_plan(CommandSet& commands);
+void add_export(CommandSet& commands);
 void add_ops(CommandSet& commands);
 void add_devices(CommandSet& commands);
 void add_formats(CommandSet& commands);
