@@ -62,14 +62,17 @@ engine::ExportOptions options_of(const ExportFlags& flags) {
 }
 
 int export_files(ExportFlags& flags) {
+  constexpr const char* usage = "export takes a pipeline and one folder";
+  if (flags.arguments.empty()) throw Error(usage);
+  const std::string folder = flags.arguments.back();
+  flags.arguments.pop_back();
   const pipeline::Pipeline pipeline =
       take_pipeline(flags.arguments, flags.pipeline_file, engine::make_sandbox(flags.sandbox));
-  if (flags.arguments.size() != 1) throw Error("export takes a pipeline and one folder");
+  if (!flags.arguments.empty()) throw Error(usage);
   if (pipeline.has_source()) {
     throw Error("the pipeline makes its own image; an exported one is given its images");
   }
   if (flags.to.empty()) throw Error("export needs --to opencl or --to cuda");
-  const std::string& folder = flags.arguments.front();
   const int files = engine::export_pipeline(pipeline, options_of(flags), folder);
   write_stdout(fmt::format("{}: {} files; pipeline.c says how they are used\n", folder, files));
   return 0;
