@@ -27,7 +27,7 @@ constexpr std::int64_t max_written_out = 128;
 // Steps of a body that is written out for each of 64 pixels.
 constexpr int max_steps = 24;
 constexpr int max_taps = 49;
-constexpr int max_runs = 24;
+constexpr int max_runs = 24, max_tile_runs = 64;
 // Of lines of bytes at an angle whose window registers hold.
 constexpr int max_line_side = 15;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
@@ -66,13 +66,11 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     if (s->body != nullptr || s->expression != nullptr) return false;
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
-    // Lines of bytes at an angle: other masks that registers do not hold go by runs of their rows.
+    // Lines of bytes at an angle, and masks of many short runs.
     const auto runs = static_cast<int>(runs_of(e->mask).size());
     const int side = std::max(e->mask.width, e->mask.height);
-    if (bytes_of(node.cls) != 1 || !is_sparse(e->mask) || side <= max_line_side ||
-        runs > max_runs) {
-      return false;
-    }
+    const bool line = bytes_of(node.cls) == 1 && is_sparse(e->mask) && side > max_line_side;
+    if ((runs <= max_runs && !line) || runs > max_tile_runs || e->mask.full()) return false;
     f = e->mask.footprint();
   } else {
     return false;
