@@ -21,6 +21,7 @@ class Results : public engine::Progress {
     for (const engine::FileReport::Row& row : report.rows) {
       text += report.input.string() + " " + row.hash;
       for (const double value : row.values) add(value);
+      for (const double value : row.objects) add(value);
       for (const auto& array : row.arrays) {
         for (const double value : array.numbers) add(value);
       }

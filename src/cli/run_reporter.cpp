@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "cli/json_text.hpp"
@@ -38,7 +39,7 @@ using Cells = std::vector<std::pair<std::string, std::string>>;
 
 // Whether a row has any value: that of a picture without objects may have none.
 bool has_values(const Row& row) {
-  return !row.values.empty() || !row.hash.empty() ||
+  return !row.values.empty() || !row.objects.empty() || !row.hash.empty() ||
          std::any_of(row.arrays.begin(), row.arrays.end(),
                      [](const Array& array) { return !array.numbers.empty(); });
 }
@@ -65,6 +66,17 @@ Cells cells_of(const Row& row) {
   if (!row.table.empty()) cells.emplace(cells.begin(), "table", row.table);
   if (row.page > 0) cells.emplace(cells.begin(), "page", std::to_string(row.page));
   return cells;
+}
+
+// A table's row has a line for each object, where it has any.
+template <class Line>
+void for_each_line(const Row& row, const Line& line) {
+  const std::size_t columns = row.columns.size() - row.values.size();
+  std::span<const double> left = row.objects;
+  do {
+    line(left.first(std::min(columns, left.size())));
+    left = left.subspan(std::min(columns, left.size()));
+  } while (!left.empty());
 }
 
 // [values] or, of several channels, [channels][values]; a matrix is a list of its rows.
@@ -181,9 +193,7 @@ bool RunReporter::file(const engine::FileReport& report) {
         throw Error("--progress openjd has stdout, and no picture may go there");
       }
       if (!report.bytes.empty()) write_stdout(report.bytes);
-      if (report.state == State::done) {
-        for (const engine::FileReport::Row& row : report.rows) write_row(report, row);
-      }
+      if (report.state == State::done) write_rows(report);
     } catch (const Error& error) {
       output_failure_ = error.what();
       return false;
@@ -349,15 +359,23 @@ void RunReporter::kinds(const std::vector<Row>& kinds) {
   }
 }
 
-std::string RunReporter::json_row(const engine::FileReport& report, const Row& row) const {
-  if (!has_values(row)) return "";
-  Json json{{"file", report.input.string()}};
-  if (!row.table.empty()) json["table"] = row.table;
-  for (size_t i = 0; i < row.values.size(); ++i) json[row.columns[i]] = json_number(row.values[i]);
-  for (const Array& array : row.arrays) json[array.name] = array_value(array);
-  if (!row.hash.empty()) json["hash"] = row.hash;
-  if (row.page > 0) json["page"] = row.page;
-  return json_text(json) + "\n";
+void RunReporter::write_json(const engine::FileReport& report, const Row& row,
+                             const Write& write) const {
+  if (!has_values(row)) return;
+  bool is_first = true;
+  for_each_line(row, [&](std::span<const double> object) {
+    Json json{{"file", report.input.string()}};
+    if (!row.table.empty()) json["table"] = row.table;
+    size_t column = 0;
+    for (const double value : row.values) json[row.columns[column++]] = json_number(value);
+    for (const double value : object) json[row.columns[column++]] = json_number(value);
+    if (std::exchange(is_first, false)) {
+      for (const Array& array : row.arrays) json[array.name] = array_value(array);
+    }
+    if (!row.hash.empty()) json["hash"] = row.hash;
+    if (row.page > 0) json["page"] = row.page;
+    write(json_text(json) + "\n");
+  });
 }
 
 std::string RunReporter::line_of(const std::string& first,
@@ -370,25 +388,50 @@ std::string RunReporter::line_of(const std::string& first,
   return line + "\n";
 }
 
-void RunReporter::write_row(const engine::FileReport& report, const Row& row) {
-  std::string text;
-  if (options_.rows == RowForm::json) {
-    text = json_row(report, row);
-  } else {
-    const Cells cells = cells_of(row);
-    if (cells.empty()) return;
-    std::vector<std::string> line(header_.size());
-    for (const auto& [name, value] : cells) {
-      const auto place = places_.find(name);
-      // A file that was another one when the columns were settled.
-      if (place != places_.end()) line[place->second] = value;
+void RunReporter::write_lines(const engine::FileReport& report, const Row& row,
+                              const Write& write) {
+  const Cells cells = cells_of(row);
+  if (cells.empty()) return;
+  std::vector<std::string> line(header_.size());
+  // Columns that only a file has that was another one when they were settled are left out.
+  const auto set = [&](const std::string& name, std::string value) {
+    const auto place = places_.find(name);
+    if (place != places_.end()) line[place->second] = std::move(value);
+  };
+  for (const auto& [name, value] : cells) set(name, value);
+  if (options_.header && !std::exchange(has_header_, true)) write(line_of("file", header_));
+  if (!has_values(row)) return;
+  const std::string file = report.input.string();
+  for_each_line(row, [&](std::span<const double> object) {
+    for (size_t i = 0; i < object.size(); ++i) {
+      set(row.columns[row.values.size() + i], number_text(object[i]));
     }
-    if (options_.header && !std::exchange(has_header_, true)) text = line_of("file", header_);
-    if (has_values(row)) text += line_of(report.input.string(), line);
+    write(line_of(file, line));
+    Cells arrays;  // of several lines the first has them
+    for (const Array& array : row.arrays) add_array(arrays, array);
+    for (const auto& [name, value] : arrays) set(name, "");
+  });
+}
+
+// Lines of many objects are written together.
+void RunReporter::write_rows(const engine::FileReport& report) {
+  constexpr size_t at_once = 1 << 18;
+  std::string text;
+  const auto flush = [&] {
+    if (text.empty()) return;
+    clear_line();
+    write_stdout(text);
+    text.clear();
+  };
+  const Write write = [&](const std::string& line) {
+    text += line;
+    if (text.size() >= at_once) flush();
+  };
+  for (const Row& row : report.rows) {
+    options_.rows == RowForm::json ? write_json(report, row, write)
+                                   : write_lines(report, row, write);
   }
-  if (text.empty()) return;
-  clear_line();
-  write_stdout(text);
+  flush();
 }
 
 void RunReporter::note(const std::string& text) {

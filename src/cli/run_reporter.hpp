@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -82,8 +83,13 @@ class RunReporter : public engine::Progress {
   // How far the run is, when that has changed by a tenth of a percent.
   void tell_openjd_progress();
   void tell_openjd_end(const engine::RunEnd& end, double seconds);
-  void write_row(const engine::FileReport& report, const engine::FileReport::Row& row);
-  std::string json_row(const engine::FileReport& report, const engine::FileReport::Row& row) const;
+  void write_rows(const engine::FileReport& report);
+  // Takes a line of text to be written.
+  using Write = std::function<void(const std::string&)>;
+  void write_json(const engine::FileReport& report, const engine::FileReport::Row& row,
+                  const Write& write) const;
+  void write_lines(const engine::FileReport& report, const engine::FileReport::Row& row,
+                   const Write& write);
   // The cells of a line of the table: `first`, and one a column of header_.
   std::string line_of(const std::string& first, const std::vector<std::string>& cells) const;
   void say(const std::string& line);

@@ -31,9 +31,10 @@ struct FileReport {
     int page = 0;       // from 1; 0: of a file of one page
     std::string table;  // the one that the row is of, where there are several; else empty
     std::vector<std::string> columns;  // names of the measurements
-    // One a column; none for the last ones, a table's, where there is no object.
+    // One a column; none for the last ones, a table's.
     std::vector<double> values;
-    std::string hash;  // of the result's pixels, with --hash
+    std::vector<double> objects;  // those of the table's columns, object after object
+    std::string hash;             // of the result's pixels, with --hash
     // A measurement that no column or file has, as a histogram.
     struct Array {
       std::string name;
@@ -45,7 +46,7 @@ struct FileReport {
     };
     std::vector<Array> arrays;  // of several rows of a file or page the first has them
   };
-  std::vector<Row> rows;
+  std::span<const Row> rows;
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold
   std::vector<std::string> notes;    // what else the user should know of it

@@ -208,7 +208,8 @@ void PictureWorker::add_row(int page) {
     std::vector<double>& numbers = outcome_.measurements[i].numbers;
     if (is_written_outline(plan.measurements[i], plan, picture_)) continue;
     if (plan.measurements[i].objects) {
-      add_objects(*kind++, numbers);
+      if (!numbers.empty()) result_.rows.emplace_back(*kind).objects = numbers;
+      ++kind;
       continue;
     }
     const auto array = std::ranges::find_if(
@@ -220,16 +221,6 @@ void PictureWorker::add_row(int page) {
     result_.rows.push_back(std::move(kinds.front()));
   }
   result_.rows[first].arrays = std::move(arrays);
-}
-
-// Each object's row begins with the file's other numbers.
-void PictureWorker::add_objects(const FileReport::Row& kind, std::span<const double> numbers) {
-  const std::size_t columns = kind.columns.size() - kind.values.size();
-  for (; !numbers.empty(); numbers = numbers.subspan(columns)) {
-    std::vector<double>& values = result_.rows.emplace_back(kind).values;
-    values.insert(values.end(), numbers.begin(),
-                  numbers.begin() + static_cast<std::ptrdiff_t>(columns));
-  }
 }
 
 // values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is

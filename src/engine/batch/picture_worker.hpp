@@ -106,7 +106,6 @@ class PictureWorker {
  private:
   // What was noted of this image, or of all that were computed with it.
   void tell_times(const ComputedAt& turn, const StepTimes::Places& steps) const;
-  void add_objects(const FileReport::Row& kind, std::span<const double> numbers);
 };
 
 }  // namespace impipe::engine
