@@ -201,8 +201,10 @@ class StackRun {
     std::vector<std::pair<std::string, const io::ImageInfo*>> files;
     for (const Picture& picture : work_.pictures) files.emplace_back(picture.path, picture.info);
     PageSource source{*first.info, {}};
-    if (settings_.decode.metadata)
-      source.metadata = io::read_metadata(first.path, *first.info).metadata;
+    if (settings_.decode.metadata) {
+      source.metadata =
+          io::read_metadata(first.path, *first.info, settings_.decode.reading).metadata;
+    }
     source.metadata.samples = first.info->samples;
     source.metadata.tiff = first.info->tiff;
     ImageKind kind{first.info->type, first.info->size(), {}};

@@ -152,7 +152,8 @@ bool is_counted(const ImageType& type, Format format, PixelClass cls) {
   return type.white == 0 && cls != PixelClass::single && !is_raw(type, format, cls);
 }
 
-// The image as the format has it; what it clips and drops is in `out`.
+}  // namespace
+
 HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out) {
   HostImage ready = is_raw(image.type, format, cls) ? with_alpha_of(image, cls)
                                                     : convert(image, cls, &out.clipped);
@@ -178,8 +179,6 @@ HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encod
   }
   return ready;
 }
-
-}  // namespace
 
 Format sniff_or_fail(std::span<const std::byte> head) {
   if (head.empty()) fail("empty file");
@@ -277,11 +276,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   return out;
 }
 
-void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
-                    const PictureOfFile& picture) {
+void name_lost_storage(Format format, const Metadata& metadata, std::vector<std::string>& lost) {
   for (const FormatTraits& other : all_formats()) {
     if (other.format != format && other.name_storage != nullptr) {
-      other.name_storage(metadata, out.lost);
+      other.name_storage(metadata, lost);
     }
   }
   const bool is_own = format == Format::fits && !metadata.fits_cards.empty();
@@ -290,8 +288,13 @@ void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
     const bool is_plain = metadata.pages.size() == 1 && metadata.pages.front().letter == 'z';
     const bool is_array = format == Format::npy || format == Format::fits;
     const bool is_known = (is_array && is_plain) || (format == Format::npy && metadata.npy);
-    name_axes(is_known ? std::vector<PageAxis>() : metadata.pages, metadata.measured, out.lost);
+    name_axes(is_known ? std::vector<PageAxis>() : metadata.pages, metadata.measured, lost);
   }
+}
+
+void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
+                    const PictureOfFile& picture) {
+  name_lost_storage(format, metadata, out.lost);
   out.bytes = with_metadata(std::move(out.bytes), format, metadata, picture, out.lost);
 }
 

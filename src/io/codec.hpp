@@ -40,6 +40,11 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, std::vector<std::string>& lost);
 
+// The image in its class and channels in the file; what it clips and drops is in `out`.
+HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out);
+// Adds to `lost` the names of what files of other formats say of how they are stored, and of axes.
+void name_lost_storage(Format format, const Metadata& metadata, std::vector<std::string>& lost);
+
 // The last step of `encode`: names what the format loses of the input's storage, and puts the
 // metadata into the file.
 void finish_encoded(Encoded& out, Format format, const Metadata& metadata,

@@ -1,5 +1,5 @@
-"""Pictures that would take more than --memory, TIFF to TIFF and JPEG to JPEG, and large JPEGs on the
-processor, in bands of rows, with the same bits.
+"""Pictures that would take more than --memory, of TIFF, Zarr and NPY, JPEG to JPEG, and large JPEGs on
+the processor, in bands of rows, with the same bits.
 """
 import io
 import json
@@ -8,7 +8,9 @@ import struct
 import subprocess
 import unittest
 
+import numcodecs
 import numpy as np
+import zarr
 from PIL import Image, ImageCms, TiffImagePlugin
 
 from program import SANITIZED, ProgramTest, colour, ramp
@@ -126,6 +128,73 @@ class InBands(ProgramTest):
         self.assertFalse(is_tiled("bands.tif"))
         np.testing.assert_array_equal(self.pixels("bands.tif"), self.pixels("whole.tif"))
 
+    def expect_same_files(self, name, pipeline, ending):
+        """The files whole.ENDING and bands.ENDING have the same bytes."""
+        whole, bands = (f"{made}.{ending}" for made in ("whole", "bands"))
+        runs = [self.impipe(pipeline, name, "-o", made, "--hash", "--no-header", "--memory", allowed)
+                for made, allowed in ((whole, "1G"), (bands, "300K"))]
+        # A picture that is not done in bands says that it takes more than --memory.
+        self.assertEqual((runs[1].err, runs[1].out.split()), (runs[0].err, runs[0].out.split()))
+        if ending != "zarr":
+            return self.assertEqual(read(bands), read(whole))
+        found = [{os.path.relpath(os.path.join(folder, file), made): read(os.path.join(folder, file))
+                  for folder, _, files in os.walk(made) for file in files} for made in (whole, bands)]
+        return self.assertEqual(found[1], found[0])
+
+    def test_zarrs_and_npys(self):
+        """All ways between the formats; chunks of another shape than what is read and written."""
+        gray16 = ramp(1001, 400).astype(np.uint16) * 251
+        pictures = {"gray": gray16, "colours": np.ascontiguousarray(colour(999, 333)),
+                    "numbers": gray16.astype(np.float32) / 7 - 900, "counts": gray16.astype(np.int32) * 9}
+        pictures["numbers"][3, 5], pictures["numbers"][700, 9] = np.nan, np.inf
+        for name, pixels in pictures.items():
+            np.save(f"{name}.npy", pixels)
+            axes = ["y", "x", "c"][:pixels.ndim]
+            made = zarr.open_array(f"{name}.zarr", mode="w", shape=pixels.shape,
+                                   chunks=(70, 90, 3)[:pixels.ndim], dtype=pixels.dtype,
+                                   compressor=numcodecs.Zlib(1))
+            made.attrs["_ARRAY_DIMENSIONS"] = axes
+            made[...] = pixels
+        for name in pictures:
+            for source in ("npy", "zarr"):
+                for ending in ("npy", "zarr"):
+                    with self.subTest(name=name, source=source, ending=ending):
+                        self.expect_same_files(f"{name}.{source}", "imgaussfilt 2 | medfilt2 3", ending)
+                self.impipe("fliplr", f"{name}.{source}", "-o", "bands.tif", "--memory", "300K")
+                np.testing.assert_array_equal(self.pixels("bands.tif").astype(pictures[name].dtype),
+                                              pictures[name][:, ::-1])
+        self.tiled("t.tif", colour(901, 333))
+        self.expect_same_files("t.tif", "imdilate square,5", "zarr")
+        self.expect_same_files("t.tif", "im2single", "npy")
+
+    def test_a_pyramid_of_bands(self):
+        """Levels by NumPy, of an odd size, chunk by chunk, in Zarr 2 and 3."""
+        pixels = (ramp(1501, 700, 3).astype(np.uint16) * 77) ^ 1234
+        np.save("p.npy", pixels)
+        for ngff in ("0.4", "0.5"):
+            self.expect_same_files("p.npy", "rot90 0 | imlincomb 1", "zarr")
+            self.impipe("imlincomb 1", "p.npy", "-o", "p.zarr", "--memory", "300K", "--chunk",
+                        "128", "--ngff", ngff)
+            for level in range(4):
+                side = 2 ** level
+                means = [[np.floor(pixels[y:y + side, x:x + side].mean() + 0.5)
+                          for x in range(0, 700, side)] for y in range(0, 1501, side)]
+                self.impipe("rot90 0", f"p.zarr/{level}", "-o", "level.npy")
+                np.testing.assert_array_equal(np.load("level.npy"), means)
+
+    def test_a_zarr_that_fails_leaves_nothing(self):
+        np.save("z.npy", ramp(1001, 400))
+        self.impipe("rot90 0", "z.npy", "-o", "z.zarr", "--chunk", "64")
+        self.write("z.zarr/0/12/3", b"no chunk")
+        run = self.impipe("imgaussfilt 2", "z.zarr", "-o", "out.zarr", "--memory", "300K", code=1)
+        self.assertEqual(run.err, "impipe: z.zarr: decode: damaged Zarr: chunk 0/12/3: it is no Blosc data "
+                                  "of 4096 bytes\n")
+        os.remove("z.zarr/0/12/3")
+        os.symlink("../../../z.npy", "z.zarr/0/12/3")
+        run = self.impipe("imgaussfilt 2", "z.zarr", "-o", "out.zarr", "--memory", "300K", code=1)
+        self.assertEqual(run.err, "impipe: z.zarr: decode: '0/12/3' is a link, and none is followed\n")
+        self.assertEqual([name for name in os.listdir(".") if "out" in name or ".tmp" in name], [])
+
     def test_what_needs_the_whole_image(self):
         self.write("huge.tif", huge_tiff(400_000, 16384))
         for pipeline, operator in WHOLE.items():
@@ -137,8 +206,8 @@ class InBands(ProgramTest):
                                           r"image\n")
         run = self.impipe("imgaussfilt 2", "huge.tif", "-o", "out.png", "--max-pixels", "1T",
                           code=1)
-        self.assertIn("; only files of the same format are written some rows at a time, TIFF and "
-                      "JPEG\n", run.err)
+        self.assertIn("; only files of TIFF, NPY and folders of Zarr are written some rows at a time, "
+                      "and JPEGs of JPEGs\n", run.err)
         self.assertFalse(os.path.exists("out.tif"))
 
     def test_memory_stays_below_the_limit(self):

@@ -9,7 +9,6 @@
 #include "engine/batch/image_rows.hpp"
 #include "engine/batch/pixel_hash.hpp"
 #include "engine/program/bands.hpp"
-#include "io/files/atomic_file.hpp"
 #include "io/files/read_picture.hpp"
 
 namespace impipe::engine {
@@ -47,15 +46,30 @@ constexpr std::int64_t min_rows = 16;
 // Bytes of a band of a picture that would fit into memory as a whole.
 constexpr std::int64_t enough_for_bands = 32 << 20;
 
+// The file of the result; its size is the input's.
+io::RowsTarget rows_target(const PictureJob& job) {
+  const Plan& plan = job.picture.program->plan;
+  ImageType type = plan.values[plan.result].type;
+  type.alpha = plan.result_alpha.has_value();
+  const io::ImageInfo& info = *job.picture.info;
+  const bool is_tiff = info.format == io::Format::tiff;
+  return {type, job.picture.output_format, job.picture.output_class, info.size(),
+          is_tiff ? info.tile : Size{}};
+}
+
 double bytes_of_band(const PictureJob& job, std::int64_t rows) {
   const Program& program = *job.picture.program;
   const Halo halo = banding_of(program).halo;
   const Size size = job.picture.info->size();
-  const std::int64_t step = std::max<std::int64_t>(1, job.picture.info->tile.height);
+  const std::int64_t step = io::rows_together(*job.picture.info);
   const Size part{size.width, std::min(size.height, rows + halo.up + halo.down + step)};
   const ImageBytes bytes = image_bytes(program, sizes_of(program, part, {}), 0);
   // Decoded rows are kept for the next band; a row of tiles waits until it is whole.
-  const double tiles = static_cast<double>(size.width * step) *
+  const std::int64_t waiting =
+      job.picture.output.empty()
+          ? 0
+          : io::rows_that_wait(rows_target(job), *job.picture.info, job.settings.encode);
+  const double tiles = static_cast<double>(size.width * std::max(step, waiting)) *
                        bytes_per_pixel(program.plan.values[program.plan.result]);
   const double alphas =
       job.picture.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
@@ -77,8 +91,10 @@ std::string why_not_in_bands(const PictureJob& job) {
   const io::ImageInfo& info = *job.picture.info;
   const Plan& plan = job.picture.program->plan;
   const bool jpeg = info.format == io::Format::jpeg;
-  if ((info.format != io::Format::tiff && !jpeg) || info.orientation != 1) {
-    return "only upright TIFFs and JPEGs are read some rows at a time";
+  if (!io::reads_rows(info)) {
+    return "only TIFFs and JPEGs that are upright, NPYs, and Zarrs of one page are read some rows "
+           "at "
+           "a time";
   }
   if (job.has_reduction()) return "several images become one";
   if (job.measures_arguments()) return "arguments of its pipeline are measured first";
@@ -91,12 +107,12 @@ std::string why_not_in_bands(const PictureJob& job) {
   }
   if (job.shrink_of(info) != 1) return "it is read smaller";
   if (!job.picture.output.empty()) {
-    if (job.picture.output_format != info.format) {
-      return "only files of the same format are written some rows at a time, TIFF and JPEG";
-    }
-    if (!jpeg && (job.settings.in_place || job.picture.output == "-" ||
-                  io::is_written_into(job.picture.output))) {
-      return "only files of TIFF are written some rows at a time";
+    if (jpeg ? job.picture.output_format != info.format
+             : job.settings.in_place ||
+                   !io::writes_rows(job.picture.output, job.picture.output_format)) {
+      return "only files of TIFF, NPY and folders of Zarr are written some rows at a time, and "
+             "JPEGs "
+             "of JPEGs";
     }
     if (jpeg && (job.settings.encode.compression == io::Compression::small ||
                  job.settings.encode.lossless || plan.result_alpha)) {
@@ -173,15 +189,19 @@ std::unique_ptr<io::PictureRows> BandedPicture::open_bands() {
   } else {
     io::ImageInfo counted = info;
     counted.inexact = inexact_ = std::make_shared<io::Inexact>();
-    rows = io::open_rows(picture_.path, counted);
+    rows = io::open_rows(picture_.path, counted, settings_.decode.reading);
   }
   if (!rows) {
-    throw Error("out of memory: its samples lie in planes apart, or in YCbCr, and are read whole",
-                ExitCode::file_failed);
+    io::fail(
+        info.format == io::Format::zarr
+            ? "out of memory: a ZIP of a Zarr is read whole, its folder is not"
+            : "out of memory: its samples lie in planes apart, or in YCbCr, and are read whole");
   }
-  if (settings_.decode.metadata) {
-    io::MetadataRead read = io::read_metadata(picture_.path, info);
+  // The axes of an NPY are no metadata that --strip leaves out.
+  if (settings_.decode.metadata || info.format == io::Format::npy) {
+    io::MetadataRead read = io::read_metadata(picture_.path, info, settings_.decode.reading);
     metadata_ = std::move(read.metadata);
+    metadata_.measured = info.measured;
     lost_ = std::move(read.lost);
   }
   metadata_.samples = as_floats_ ? io::SampleType::of_class : info.samples;
@@ -190,33 +210,28 @@ std::unique_ptr<io::PictureRows> BandedPicture::open_bands() {
 }
 
 struct BandedPicture::BandTarget {
-  std::optional<io::RowsFile> tiff;
+  std::optional<io::RowsFile> file;
   std::optional<io::RowsJpeg> jpeg;
 };
 
 std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
   auto target = std::make_unique<BandTarget>();
   const io::ImageInfo& info = *picture_.info;
-  const Plan& plan = picture_.program->plan;
-  ImageType type = plan.values[plan.result].type;
-  type.alpha = plan.result_alpha.has_value();
-  tell_change(info, plan.result, info.size());
+  const io::RowsTarget rows = rows_target(job_);
+  tell_change(info, picture_.program->plan.result, info.size());
   if (info.format == io::Format::jpeg) {
-    target->jpeg.emplace(type, info.size(), metadata_, settings_.encode);
+    target->jpeg.emplace(rows.type, info.size(), metadata_, settings_.encode);
     return target;
   }
-  const io::RowsTarget rows{type, picture_.output_class, info.size(), info.tile};
-  io::Encoded losses;
-  losses.lost = io::RowsFile::losses(rows, metadata_);
-  tell_losses(losses);
+  tell_losses(io::RowsFile::losses(rows, metadata_, settings_.encode));
   if (!settings_.dry_run) {
-    target->tiff.emplace(picture_.output, rows, metadata_, settings_.encode);
+    target->file.emplace(picture_.output, rows, metadata_, settings_.encode);
   }
   return target;
 }
 
 void BandedPicture::finish_bands(BandTarget& target) {
-  if (target.tiff) return target.tiff->commit(settings_.maker, settings_.disks.get());
+  if (target.file) return target.file->commit(settings_.maker, settings_.disks.get());
   if (!target.jpeg) return;
   write(picture_.output, noted(target.jpeg->finish()).bytes);
 }
@@ -231,7 +246,7 @@ void BandedPicture::compute(int lane) {
 
 bool BandedPicture::bands_are_alike(int lane) {
   const Size size = picture_.info->size();
-  const std::int64_t step = std::max<std::int64_t>(1, picture_.info->tile.height);
+  const std::int64_t step = io::rows_together(*picture_.info);
   std::unique_ptr<io::PictureRows> rows;
   std::unique_ptr<BandTarget> target;
   within(Part::decode, lane, [&] { rows = open_bands(); });
@@ -256,7 +271,7 @@ bool BandedPicture::bands_are_alike(int lane) {
     bool fits = true;
     if (target) {
       within(Part::encode, lane, [&] {
-        if (target->tiff) fits = target->tiff->write(made, result_.clipped);
+        if (target->file) fits = target->file->write(made, result_.clipped);
         if (target->jpeg) target->jpeg->write(made);
       });
     }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -13,9 +14,12 @@
 #include "io/bytes/byte_source.hpp"
 #include "io/bytes/open_file.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/files/rows_of_format.hpp"
+#include "io/files/zarr_folder.hpp"
 #include "io/formats/format_traits.hpp"
 #include "io/formats/jpeg/jpeg_metadata.hpp"
-#include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/npy/npy.hpp"
+#include "io/formats/zarr/zarr_array.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/thumbnail.hpp"
 #include "io/module/module.hpp"
@@ -28,8 +32,8 @@ namespace {
 
 // A file to read, and how many bytes it has.
 struct InputFile {
-  explicit InputFile(const std::filesystem::path& path)
-      : file(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit InputFile(const std::filesystem::path& path, int flags = 0)
+      : file(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {
     struct stat status = {};
     if (file.get() < 0 || fstat(file.get(), &status) != 0) throw system_error(errno);
     size = status.st_size;
@@ -37,42 +41,6 @@ struct InputFile {
   OpenFile file;
   std::int64_t size = 0;
 };
-
-// The module's reader, with the file that it reads, if that is not in memory.
-class ModuleRows final : public PictureRows {
- public:
-  explicit ModuleRows(std::unique_ptr<PictureRows> rows, OpenFile file = OpenFile())
-      : file_(std::move(file)), rows_(std::move(rows)) {}
-  HostImage read(std::int64_t y, std::int64_t y_end) override {
-    return from_module([&] { return rows_->read(y, y_end); });
-  }
-
- private:
-  OpenFile file_;
-  std::unique_ptr<PictureRows> rows_;
-};
-
-// The class in which an image of this type is stored: no format has 1-bit pixels beside an alpha or
-// in colour.
-PixelClass stored_class(const ImageType& type, PixelClass cls) {
-  return cls == PixelClass::logical && (type.alpha || type.channels > 1) ? PixelClass::uint8 : cls;
-}
-
-}  // namespace
-
-std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info) {
-  if (info.format != Format::tiff || info.orientation != 1) return nullptr;
-  InputFile input(path);
-  auto rows = codec_module(main_module).open_rows(input.file.get(), input.size, info, make_image);
-  return rows ? std::make_unique<ModuleRows>(std::move(rows), std::move(input.file)) : nullptr;
-}
-
-std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info) {
-  return std::make_unique<ModuleRows>(
-      from_module([&] { return codec_module(main_module).open_rows(file, info, make_image); }));
-}
-
-namespace {
 
 // What is not looked at takes no memory.
 class MappedFile {
@@ -95,10 +63,88 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+// The module's reader, with the file that it reads, if that is not in memory.
+class ModuleRows final : public PictureRows {
+ public:
+  explicit ModuleRows(std::unique_ptr<PictureRows> rows, OpenFile file = OpenFile())
+      : file_(std::move(file)), rows_(std::move(rows)) {}
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    return from_module([&] { return rows_->read(y, y_end); });
+  }
+
+ private:
+  OpenFile file_;
+  std::unique_ptr<PictureRows> rows_;
+};
+
+// Reads a format whose rows need no others.
+class MappedRows final : public PictureRows {
+ public:
+  MappedRows(const std::filesystem::path& path, ImageInfo info, Reading reading)
+      : file_(path), info_(std::move(info)), reading_(std::move(reading)) {}
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    return traits(info_.format).read_rows({file_.bytes(), info_, reading_, y, y_end});
+  }
+
+ private:
+  const MappedFile file_;
+  const ImageInfo info_;
+  const Reading reading_;
+};
+
+// The class in which an image of this type is stored in a TIFF, which has no 1-bit pixels with an
+// alpha or in colour.
+PixelClass tiff_class(const ImageType& type, PixelClass cls) {
+  return cls == PixelClass::logical && (type.alpha || type.channels > 1) ? PixelClass::uint8 : cls;
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
 }  // namespace
 
-MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info) {
-  return read_metadata(MappedFile(path).bytes(), info);
+bool reads_rows(const ImageInfo& info) {
+  if (info.orientation != 1) return false;
+  if (info.format == Format::zarr) return info.pages == 1;
+  return info.format == Format::tiff || info.format == Format::jpeg || info.format == Format::npy;
+}
+
+std::int64_t rows_together(const ImageInfo& info) {
+  const std::int64_t rows =
+      info.zarr ? info.zarr->array.chunk[static_cast<size_t>(info.zarr->y)] : info.tile.height;
+  return std::max<std::int64_t>(1, rows);
+}
+
+std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info,
+                                       const Reading& reading) {
+  if (!reads_rows(info) || (info.format == Format::zarr && !is_folder(path))) return nullptr;
+  if (info.format == Format::npy) return std::make_unique<MappedRows>(path, info, reading);
+  const bool is_zarr = info.format == Format::zarr;
+  InputFile input = is_zarr ? InputFile(zarr_root(path), O_DIRECTORY) : InputFile(path);
+  auto rows = from_module([&] {
+    return codec_module(traits(info.format).module)
+        .open_rows(input.file.get(), input.size, info, make_image);
+  });
+  return rows ? std::make_unique<ModuleRows>(std::move(rows), std::move(input.file)) : nullptr;
+}
+
+std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info) {
+  return std::make_unique<ModuleRows>(
+      from_module([&] { return codec_module(main_module).open_rows(file, info, make_image); }));
+}
+
+MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info,
+                           const Reading& reading) {
+  if (is_folder(path)) return read_metadata(read_zarr_folder(path, true), info);
+  const MappedFile file(path);
+  MetadataRead out = read_metadata(file.bytes(), info);
+  if (info.format == Format::npy) {
+    out.metadata.npy =
+        std::make_shared<const NpyAxes>(npy_axes(ByteSource(file.bytes()), reading.axes));
+  }
+  return out;
 }
 
 bool has_rows_in_any_order(const std::filesystem::path& path, const ImageInfo& info) {
@@ -106,13 +152,31 @@ bool has_rows_in_any_order(const std::filesystem::path& path, const ImageInfo& i
   if (info.format != Format::tiff) return traits(info.format).read_rows != nullptr;
   constexpr int uncompressed = 1;
   return info.pages == 1 && info.tile.pixels() == 0 && !info.blocks && info.tiff &&
-         info.tiff->compression == uncompressed && open_rows(path, info) != nullptr;
+         info.tiff->compression == uncompressed && open_rows(path, info, {}) != nullptr;
 }
 
 HostImage read_rows(const std::filesystem::path& path, const ImageInfo& info,
                     const Reading& reading, std::int64_t y, std::int64_t y_end) {
-  if (info.format == Format::tiff) return open_rows(path, info)->read(y, y_end);
-  return traits(info.format).read_rows({MappedFile(path).bytes(), info, reading, y, y_end});
+  if (info.format == Format::tiff) return open_rows(path, info, reading)->read(y, y_end);
+  return MappedRows(path, info, reading).read(y, y_end);
+}
+
+bool writes_rows(const std::filesystem::path& path, Format format) {
+  if (path == "-" || is_written_into(path)) return false;
+  return format == Format::tiff || format == Format::npy ||
+         (format == Format::zarr && path.extension() == ".zarr");
+}
+
+std::int64_t rows_that_wait(const RowsTarget& target, const ImageInfo& input,
+                            const EncodeOptions& options) {
+  if (target.format != Format::zarr) return target.tile.height;
+  std::int64_t chunk = options.zarr_chunk;
+  if (chunk == 0 && input.zarr) {
+    const auto side = [&](int at) { return input.zarr->array.chunk[static_cast<size_t>(at)]; };
+    chunk = std::max(side(input.zarr->x), side(input.zarr->y));
+  }
+  if (chunk == 0) chunk = default_zarr_chunk;
+  return 3 * std::min(chunk, target.size.height);  // those of the smaller images, and packed ones
 }
 
 namespace {
@@ -120,107 +184,48 @@ namespace {
 // The type in the file.
 ImageType stored_type(const RowsTarget& target) {
   ImageType type = target.type;
-  type.cls = stored_class(type, target.cls);
+  type.alpha = type.alpha && traits(target.format).can[Can::alpha];
+  type.cls = target.format == Format::tiff ? tiff_class(type, target.cls) : target.cls;
   type.white = type.cls == PixelClass::single ? type.white : class_max(type.cls);
   return type;
 }
 
-// What goes into the file of a picture, of which `shown` is what a thumbnail is made of.
-TiffAdditions additions(const Metadata& metadata, Size size, const HostImage& shown,
-                        const TiffOrder& order, std::vector<std::string>& lost) {
-  if (metadata.empty() && metadata.pieces.empty()) return {};
-  return tiff_additions(metadata_of_picture(metadata, Format::tiff, {size, shown}, lost), order,
-                        lost);
-}
-
 }  // namespace
 
-struct RowsFile::State {
-  State(const std::filesystem::path& path, const RowsTarget& target, const Metadata& said)
-      : file(path), cls(target.cls), type(stored_type(target)), size(target.size), metadata(said) {}
-  AtomicFile file;
-  PixelClass cls;
-  ImageType type;
-  SampleType samples = SampleType::of_class;
-  Size size;
-  const Metadata& metadata;
-  std::unique_ptr<PictureSink> sink;
-  std::optional<SmallPicture> small;  // where a thumbnail is wanted
-
-  void add_metadata();
-};
-
-std::vector<std::string> RowsFile::losses(const RowsTarget& target, const Metadata& metadata) {
-  std::vector<std::string> lost;
-  const HostImage none(stored_type(target), {1, 1});
-  additions(metadata, target.size, none, {.big_endian = is_big_endian(metadata)}, lost);
-  return lost;
+Encoded RowsFile::losses(const RowsTarget& target, const Metadata& metadata,
+                         const EncodeOptions& options) {
+  Encoded out;
+  const RowsResult result{{}, target, stored_type(target), metadata, options};
+  out.alpha_dropped = target.type.alpha && !result.stored.alpha;
+  if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  name_lost_storage(target.format, metadata, out.lost);
+  for (std::string& one : lost_of_rows(result)) out.lost.push_back(std::move(one));
+  return out;
 }
 
 RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
                    const Metadata& metadata, const EncodeOptions& options)
-    : state_(std::make_unique<State>(path, target, metadata)) {
-  State& s = *state_;
-  EncodeOptions stored = options;
-  s.samples = stored.samples = wanted_samples(s.type, metadata, options);
-  set_tiff_storage(metadata, stored);
-  if (wants_thumbnail(metadata)) s.small.emplace(s.type, s.size, thumbnail_side(metadata));
-  std::vector<std::string> lost;
-  const HostImage none(s.type, {1, 1});
-  std::string front =
-      additions(metadata, s.size, none, {.big_endian = stored.big_endian_tiff}, lost).front;
-  if (front.size() % 2 != 0) front += '\0';
-  s.file.write(std::as_bytes(std::span(front)));
-  s.sink = codec_module(main_module)
-               .make_rows(s.file.descriptor(), s.type, target.size, target.tile, stored);
+    : target_(target) {
+  RowsResult result{path, target_, stored_type(target), metadata, options};
+  samples_ = result.options.samples = wanted_samples(result.stored, metadata, options);
+  file_ = make_rows_of_format(result);
 }
 
 RowsFile::~RowsFile() = default;
 
 bool RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
-  HostImage ready = convert(rows, state_->cls, &clipped);
-  const PixelClass cls = stored_class(ready.type, state_->cls);
-  if (cls != state_->cls) ready = convert(ready, cls);
-  if (state_->samples != SampleType::of_class && !holds(state_->samples, ready)) return false;
-  if (state_->small) state_->small->add(ready);
-  state_->sink->write(ready);
+  Encoded out;
+  HostImage ready = ready_for(rows, target_.format, target_.cls, out);
+  clipped += out.clipped;
+  const PixelClass cls =
+      target_.format == Format::tiff ? tiff_class(ready.type, target_.cls) : target_.cls;
+  if (cls != ready.type.cls) ready = convert(ready, cls);
+  if (samples_ != SampleType::of_class && !holds(samples_, ready)) return false;
+  file_->write(ready);
   return true;
 }
 
-// A directory behind the one that the sink wrote, with its fields and more.
-void RowsFile::State::add_metadata() {
-  const int descriptor = file.descriptor();
-  const off_t bytes = lseek(descriptor, 0, SEEK_END);
-  if (bytes < 0) throw system_error(errno);
-  const ByteSource source(descriptor, bytes);
-  const TiffOrder order = tiff_order(source);
-  std::vector<std::string> lost;
-  const HostImage none(type, {1, 1});
-  TiffAdditions more = additions(metadata, size, small ? small->image() : none, order, lost);
-  if (more.fields.empty()) return;
-  TiffFields fields =
-      read_fields(source, order, order.first, [](std::uint16_t) { return true; }).fields;
-  add_fields(fields, std::move(more.fields));
-  std::string tail(bytes % 2, '\0');
-  const auto base = static_cast<std::uint64_t>(bytes) + tail.size();
-  file.write(std::as_bytes(std::span(tail)));
-  tail.clear();
-  const std::uint64_t begin = append_directory(tail, order, std::move(fields), 0, base);
-  file.write(std::as_bytes(std::span(tail)));
-  const int offset_bytes = order.offset_bytes();
-  const std::string offset = number_text(begin, offset_bytes, order.big_endian);
-  if (pwrite(descriptor, offset.data(), offset.size(), offset_bytes) != offset_bytes) {
-    throw system_error(errno);
-  }
-}
-
-void RowsFile::commit(std::string_view maker, UnsyncedDisks* disks) {
-  state_->sink->finish();
-  state_->sink.reset();
-  state_->add_metadata();
-  if (!maker.empty()) state_->file.note_maker(maker);
-  state_->file.commit(disks);
-}
+void RowsFile::commit(std::string_view maker, UnsyncedDisks* disks) { file_->commit(maker, disks); }
 
 struct RowsJpeg::State {
   ImageType type;  // in the file

@@ -1,4 +1,4 @@
-// Files of which rows are read and written: so far TIFFs and JPEGs.
+// Files of which rows are read and written: TIFFs, Zarrs, NPYs and JPEGs.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,13 @@ namespace impipe::io {
 
 class UnsyncedDisks;
 
-// Opens a TIFF whose header says `info`; null when its rows cannot be read without the others.
-std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info);
+// Whether rows of such a file are read some at a time, as far as its header tells.
+bool reads_rows(const ImageInfo& info);
+// Rows that are read together at the cost of one: those of a row of tiles or chunks.
+std::int64_t rows_together(const ImageInfo& info);
+// Opens a file whose header says `info`; null when its rows cannot be read without the others.
+std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const ImageInfo& info,
+                                       const Reading& reading);
 // The same of an upright JPEG, which stays in memory meanwhile.
 std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info);
 // Whether rows of a file whose header says `info` are read in any order, each at no cost of others.
@@ -25,21 +30,30 @@ bool has_rows_in_any_order(const std::filesystem::path& path, const ImageInfo& i
 HostImage read_rows(const std::filesystem::path& path, const ImageInfo& info,
                     const Reading& reading, std::int64_t y, std::int64_t y_end);
 // The metadata of such a file.
-MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info);
+MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info,
+                           const Reading& reading);
 
 // What a picture is converted to, as `encode` converts one, and how it is stored.
 struct RowsTarget {
   ImageType type;  // of the result, before its conversion to `cls`
+  Format format = Format::tiff;
   PixelClass cls = PixelClass::uint8;
   Size size;
-  Size tile;  // of no pixels: in strips
+  Size tile;  // of a TIFF; of no pixels: in strips
 };
 
-// A TIFF that appears whole or not at all.
+// Whether rows of such a file are written some at a time.
+bool writes_rows(const std::filesystem::path& path, Format format);
+// Rows of a result that wait in memory until all of their tiles or chunks are there.
+std::int64_t rows_that_wait(const RowsTarget& target, const ImageInfo& input,
+                            const EncodeOptions& options);
+
+// A file that appears whole or not at all.
 class RowsFile {
  public:
-  // The names of the metadata that it will not have.
-  static std::vector<std::string> losses(const RowsTarget& target, const Metadata& metadata);
+  // The names of what it will not have of the metadata and of an alpha.
+  static Encoded losses(const RowsTarget& target, const Metadata& metadata,
+                        const EncodeOptions& options);
   // Throws Error.
   RowsFile(const std::filesystem::path& path, const RowsTarget& target, const Metadata& metadata,
            const EncodeOptions& options);
@@ -51,8 +65,9 @@ class RowsFile {
   void commit(std::string_view maker, UnsyncedDisks* disks);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  const RowsTarget target_;
+  SampleType samples_ = SampleType::of_class;
+  std::unique_ptr<class RowsOfFormat> file_;
 };
 
 // A JPEG of rows, with the bytes that `encode` makes of the whole.

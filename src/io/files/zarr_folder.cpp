@@ -102,65 +102,6 @@ void add_chunks(ZipWriter& zip, const fs::path& folder, const std::string& begin
   if (error) throw system_error(error.value(), "'" + root.string() + "': ");
 }
 
-// Removes a folder that is being made, unless it has got its name.
-struct Unfinished {
-  fs::path path;
-  OpenFile lock;  // tells that somebody is at it
-  ~Unfinished() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
-  }
-};
-
-void write_files(const fs::path& folder, std::span<const std::byte> bytes) {
-  const ZipReader zip{ByteSource(bytes)};
-  for (const auto& [name, entry] : zip.entries()) {
-    const fs::path path = folder / name;
-    fs::create_directories(path.parent_path());
-    std::ofstream file(path, std::ios::binary);
-    file.exceptions(std::ios::failbit | std::ios::badbit);
-    file.write(reinterpret_cast<const char*>(bytes.data()) + zip.begin_of(name, entry),
-               static_cast<std::streamsize>(entry.bytes));
-    file.close();
-  }
-}
-
-void write_folder(const fs::path& target, std::span<const std::byte> bytes, UnsyncedDisks* disks) {
-  std::error_code error;
-  const bool is_there = fs::exists(fs::symlink_status(target, error));
-  if (is_there && !is_zarr_folder(target)) {
-    throw Error("cannot write '" + target.string() + "': what is there is no Zarr",
-                ExitCode::file_failed);
-  }
-  Unfinished made{temporary_beside(target), OpenFile(-1)};
-  try {
-    fs::create_directories(made.path);
-    made.lock = OpenFile(open(made.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    flock(made.lock.get(), LOCK_EX | LOCK_NB);
-    write_files(made.path, bytes);
-    if (disks != nullptr) {
-      if (is_there) syncfs(made.lock.get());
-      disks->add(made.lock.get(), target);
-    }
-  } catch (const std::system_error& failed) {  // of files and of folders
-    const int number = errno != 0 ? errno : failed.code().value();
-    throw system_error(number, "cannot write '" + target.string() + "': ");
-  }
-  if (is_there &&
-      renameat2(AT_FDCWD, made.path.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-    return;  // the old one goes
-  }
-  // File systems that do not exchange names leave it without one for a moment.
-  Unfinished old{temporary_beside(target), OpenFile(-1)};
-  if (is_there) fs::rename(target, old.path, error);
-  if (rename(made.path.c_str(), target.c_str()) != 0) {
-    const int number = errno;
-    if (is_there) fs::rename(old.path, target, error);
-    throw system_error(number, "cannot write '" + target.string() + "': ");
-  }
-  made.path.clear();
-}
-
 }  // namespace
 
 bool is_zarr_folder(const fs::path& path) {
@@ -170,6 +111,8 @@ bool is_zarr_folder(const fs::path& path) {
   }
   return false;
 }
+
+fs::path zarr_root(const fs::path& folder) { return level_of(folder).root; }
 
 Bytes read_zarr_folder(const fs::path& folder, bool metadata_alone) {
   const Level level = level_of(folder);
@@ -184,12 +127,77 @@ Bytes read_zarr_folder(const fs::path& folder, bool metadata_alone) {
   return zip.finish();
 }
 
+ZarrFolder::ZarrFolder(fs::path target)
+    : target_(std::move(target)), made_(temporary_beside(target_)) {
+  std::error_code error;
+  is_there_ = fs::exists(fs::symlink_status(target_, error));
+  if (is_there_ && !is_zarr_folder(target_)) {
+    made_.clear();
+    throw Error("cannot write '" + target_.string() + "': what is there is no Zarr",
+                ExitCode::file_failed);
+  }
+  fs::create_directories(made_, error);
+  if (error) fail_with(error.value());
+  lock_ = OpenFile(open(made_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  flock(lock_.get(), LOCK_EX | LOCK_NB);
+}
+
+ZarrFolder::~ZarrFolder() {
+  std::error_code ignored;
+  if (!made_.empty()) fs::remove_all(made_, ignored);
+}
+
+void ZarrFolder::fail_with(int number) const {
+  throw system_error(number, "cannot write '" + target_.string() + "': ");
+}
+
+void ZarrFolder::add(const std::string& key, std::span<const std::byte> bytes) {
+  try {
+    const fs::path path = made_ / key;
+    fs::create_directories(path.parent_path());
+    std::ofstream file(path, std::ios::binary);
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    file.close();
+  } catch (const std::system_error& failed) {  // of files and of folders
+    fail_with(errno != 0 ? errno : failed.code().value());
+  }
+}
+
+void ZarrFolder::commit(UnsyncedDisks* disks) {
+  if (disks != nullptr) {
+    if (is_there_) syncfs(lock_.get());
+    disks->add(lock_.get(), target_);
+  }
+  if (is_there_ &&
+      renameat2(AT_FDCWD, made_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+    return;  // the old one is removed
+  }
+  // File systems that do not exchange names leave it without one for a moment.
+  const fs::path old = temporary_beside(target_);
+  std::error_code error;
+  if (is_there_) fs::rename(target_, old, error);
+  if (rename(made_.c_str(), target_.c_str()) != 0) {
+    const int number = errno;
+    if (is_there_) fs::rename(old, target_, error);
+    fail_with(number);
+  }
+  made_.clear();
+  if (is_there_) fs::remove_all(old, error);
+}
+
 void write_picture(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker,
                    UnsyncedDisks* disks) {
   const bool is_zarr =
       target.extension() == ".zarr" && !is_written_into(target) && sniff(bytes) == Format::zarr;
   if (!is_zarr) return write_file(target, bytes, maker, disks);
-  write_folder(target, bytes, disks);
+  ZarrFolder folder(target);
+  const ZipReader zip{ByteSource(bytes)};
+  for (const auto& [name, entry] : zip.entries()) {
+    folder.add(name, bytes.subspan(static_cast<std::size_t>(zip.begin_of(name, entry)),
+                                   static_cast<std::size_t>(entry.bytes)));
+  }
+  folder.commit(disks);
 }
 
 }  // namespace impipe::io

@@ -222,6 +222,10 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
 
 }  // namespace
 
+NpyAxes npy_axes(const ByteSource& source, const std::string& axes) {
+  return npy_header(source, axes).axes;
+}
+
 const FormatTraits npy_format{
     .format = Format::npy,
     .name = "NPY",

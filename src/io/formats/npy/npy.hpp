@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,18 @@
 
 namespace impipe::io {
 
+// The axes of the array in a file. axes: see Reading. Throws Error.
+NpyAxes npy_axes(const ByteSource& source, const std::string& axes);
+
 // Throws Error (usage) for letters that no NPY can have: "--axes ZX: it has no Y".
 void check_axes(const std::string& axes);
 
 // axes: of the NPY that the image was made from, or null.
 Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples);
+// What such a file begins with, where an image's rows follow one behind the other, each with the
+// channels of a pixel side by side; else nothing.
+std::optional<Bytes> begin_npy_rows(const ImageType& type, Size size, const NpyAxes* axes,
+                                    SampleType samples);
 // An .npy file of doubles, in C order; shape as numpy says it: {n}, {rows, columns}.
 Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> shape);
 // One array of the pages, each of which is an array of one type and shape. axes: of the NPY that

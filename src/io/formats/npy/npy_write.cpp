@@ -42,9 +42,8 @@ struct Axis {
 
 // The axes of an array of one image, like those of the NPY that it was made from. Axes of pages
 // are left out, unless they count one.
-std::vector<Axis> axes_of(const HostImage& image, const NpyAxes* from) {
-  const int channels = stored_channels(image.type);
-  const Size size = image.size();
+std::vector<Axis> axes_of(const ImageType& type, Size size, const NpyAxes* from) {
+  const int channels = stored_channels(type);
   const bool is_row = from != nullptr && from->letters == "X" && size.height == 1;
   const std::string letters =
       is_row || (from != nullptr && from->letters != "X") ? from->letters : "YX";
@@ -100,25 +99,49 @@ std::string type_text(PixelClass cls, SampleType samples) {
          std::to_string(bytes);
 }
 
+// How the pixels of an image lie in an array of its own.
+struct ImageInArray {
+  std::vector<std::int64_t> shape;
+  std::int64_t step_x = 1, step_y = 1, step_channel = 1;
+  // Rows lie one behind the other, each as other files have it.
+  bool has_plain_rows(Size size, std::int64_t channels) const {
+    return step_x == channels && (channels == 1 || step_channel == 1) &&
+           (size.height == 1 || step_y == size.width * channels);
+  }
+};
+
+ImageInArray image_in_array(const ImageType& type, Size size, const NpyAxes* from) {
+  ImageInArray out;
+  const std::vector<Axis> written = axes_of(type, size, from);
+  for (const Axis& axis : written) out.shape.push_back(axis.count);
+  const std::vector<std::int64_t> steps = steps_of(out.shape);
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i].letter == 'X') out.step_x = steps[i];
+    if (written[i].letter == 'Y') out.step_y = steps[i];
+    if (written[i].letter == 'C') out.step_channel = steps[i];
+  }
+  return out;
+}
+
 }  // namespace
+
+std::optional<Bytes> begin_npy_rows(const ImageType& type, Size size, const NpyAxes* axes,
+                                    SampleType samples) {
+  const ImageInArray array = image_in_array(type, size, axes);
+  if (!array.has_plain_rows(size, stored_channels(type))) return {};
+  return npy_begin(type_text(type.cls, samples), array.shape, 0);
+}
 
 Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples) {
   const Size size = image.size();
   const std::int64_t channels = stored_channels(image.type);
-  std::vector<std::int64_t> shape;
-  const std::vector<Axis> written = axes_of(image, axes);
-  for (const Axis& axis : written) shape.push_back(axis.count);
-  const std::vector<std::int64_t> steps = steps_of(shape);
-  const auto step = [&](char letter) {
-    const auto found =
-        std::ranges::find_if(written, [&](const Axis& axis) { return axis.letter == letter; });
-    return found == written.end() ? 1 : steps[static_cast<size_t>(found - written.begin())];
-  };
+  const ImageInArray array = image_in_array(image.type, size, axes);
   const bool of_class = samples == SampleType::of_class;
   const std::int64_t item = of_class ? bytes_of(image.type.cls) : bytes_of(samples);
   const std::int64_t row_items = size.width * channels;
-  Bytes out = npy_begin(type_text(image.type.cls, samples), shape, item * row_items * size.height);
-  if (of_class && step('X') == channels && (channels == 1 || step('C') == 1)) {
+  Bytes out =
+      npy_begin(type_text(image.type.cls, samples), array.shape, item * row_items * size.height);
+  if (of_class && array.has_plain_rows(size, channels)) {
     append_rows(out, image, 0, size.height, 1);
     return out;
   }
@@ -132,8 +155,9 @@ Bytes encode_npy(const HostImage& image, const NpyAxes* axes, SampleType samples
       store_samples(samples, joiner.row<float>(y), row_items, numbers.data());
       row = numbers.data();
     }
-    const std::int64_t row_shape[] = {size.width, channels}, apart[] = {step('X'), step('C')};
-    place(row, row_shape, apart, item, out.data() + head + y * step('Y') * item);
+    const std::int64_t row_shape[] = {size.width, channels},
+                       apart[] = {array.step_x, array.step_channel};
+    place(row, row_shape, apart, item, out.data() + head + y * array.step_y * item);
   }
   return out;
 }

@@ -83,16 +83,6 @@ inline constexpr std::int64_t max_zarr_document = std::int64_t{16} << 20;
 // Whether a key is that of a document: ".zarray", "0/zarr.json".
 bool is_zarr_document(std::string_view key);
 
-// The sizes of a pyramid that is written: each side is half of the one before, rounded up, until
-// both are within a chunk.
-inline std::vector<Size> zarr_levels(Size size, std::int64_t chunk) {
-  std::vector<Size> out{size};
-  while (std::max(size.width, size.height) > chunk) {
-    size = {(size.width + 1) / 2, (size.height + 1) / 2};
-    out.push_back(size);
-  }
-  return out;
-}
 inline constexpr std::int64_t default_zarr_chunk = 512;
 
 }  // namespace impipe::io

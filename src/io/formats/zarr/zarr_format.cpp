@@ -10,6 +10,7 @@
 #include "io/formats/zarr/zarr_array.hpp"
 #include "io/formats/zarr/zip_archive.hpp"
 #include "io/metadata/stale_fields.hpp"
+#include "io/picture/pyramid.hpp"
 #include "io/picture/written_samples.hpp"
 
 namespace impipe::io {
@@ -127,44 +128,43 @@ Json blosc_of(const EncodeOptions& how, int item_bytes) {
 // What is written of one image, and what its documents say.
 class Documents {
  public:
-  Documents(const HostImage& image, PlaneAxes axes, const EncodeOptions& how)
-      : image_(image), axes_(std::move(axes)), how_(how) {
-    item_bytes_ =
-        how.samples == SampleType::of_class ? bytes_of(image.type.cls) : bytes_of(how.samples);
+  Documents(const ImageType& type, Size size, PlaneAxes axes, const EncodeOptions& how)
+      : type_(type), size_(size), axes_(std::move(axes)), how_(how) {
+    item_bytes_ = how.samples == SampleType::of_class ? bytes_of(type.cls) : bytes_of(how.samples);
   }
 
-  void add_to(ZipWriter& zip) const {
+  void write(const WriteZarrKey& write) const {
+    const auto add = [&](const std::string& name, const Json& document) {
+      write(name, document.dump(2));
+    };
     const Json attributes = root_attributes();
-    const std::vector<Size> levels = zarr_levels(image_.size(), how_.zarr_chunk);
+    const std::vector<Size> levels = pyramid_sizes(size_, how_.zarr_chunk);
     if (how_.zarr_version == 3) {
-      add(zip, "zarr.json",
+      add("zarr.json",
           {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"ome", attributes}}}});
     } else {
-      add(zip, ".zgroup", {{"zarr_format", 2}});
-      add(zip, ".zattrs", attributes);
+      add(".zgroup", {{"zarr_format", 2}});
+      add(".zattrs", attributes);
     }
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const std::string folder = std::to_string(i) + "/";
       if (how_.zarr_version == 3) {
-        add(zip, folder + "zarr.json", array_of_3(levels[i]));
+        add(folder + "zarr.json", array_of_3(levels[i]));
       } else {
-        add(zip, folder + ".zarray", array_of_2(levels[i]));
-        add(zip, folder + ".zattrs", {{"_ARRAY_DIMENSIONS", names()}});
+        add(folder + ".zarray", array_of_2(levels[i]));
+        add(folder + ".zattrs", {{"_ARRAY_DIMENSIONS", names()}});
       }
     }
   }
 
  private:
-  static void add(ZipWriter& zip, const std::string& name, const Json& document) {
-    zip.add(name, document.dump(2));
-  }
-  bool has_channels() const { return image_.type.channels > 1; }
+  bool has_channels() const { return type_.channels > 1; }
   // One value a dimension.
   Json list(const Json& channel, const Json& y, const Json& x) const {
     return has_channels() ? Json{channel, y, x} : Json{y, x};
   }
   Json names() const { return list("c", "y", "x"); }
-  Json shape(Size size) const { return list(image_.type.channels, size.height, size.width); }
+  Json shape(Size size) const { return list(type_.channels, size.height, size.width); }
   Json chunk(Size size) const {
     return shape_of_chunk(
         {std::min(size.width, how_.zarr_chunk), std::min(size.height, how_.zarr_chunk)});
@@ -180,7 +180,7 @@ class Documents {
       axes.push_back(std::move(one));
     }
     Json datasets = Json::array();
-    const std::size_t levels = zarr_levels(image_.size(), how_.zarr_chunk).size();
+    const std::size_t levels = pyramid_sizes(size_, how_.zarr_chunk).size();
     double by = 1;
     for (std::size_t i = 0; i < levels; ++i, by *= 2) {
       // The middle of the pixels that are one here.
@@ -204,7 +204,7 @@ class Documents {
       multiscale["version"] = "0.4";
     }
     out["multiscales"] = Json::array({std::move(multiscale)});
-    if (image_.type.channels == 3) out["omero"] = colours();
+    if (type_.channels == 3) out["omero"] = colours();
     return out;
   }
 
@@ -213,7 +213,7 @@ class Documents {
     Json channels = Json::array();
     for (const auto& [label, colour] :
          {std::pair{"Red", "FF0000"}, {"Green", "00FF00"}, {"Blue", "0000FF"}}) {
-      const double end = image_.type.white != 0 ? image_.type.white : 1;
+      const double end = type_.white != 0 ? type_.white : 1;
       channels.push_back({{"label", label},
                           {"color", colour},
                           {"active", true},
@@ -226,7 +226,7 @@ class Documents {
     return {{"zarr_format", 2},
             {"shape", shape(size)},
             {"chunks", chunk(size)},
-            {"dtype", type_text(image_.type.cls, how_.samples, 2)},
+            {"dtype", type_text(type_.cls, how_.samples, 2)},
             {"compressor", blosc_of(how_, item_bytes_)},
             {"fill_value", nullptr},
             {"order", "C"},
@@ -235,12 +235,12 @@ class Documents {
   }
   Json array_of_3(Size size) const {
     Json bytes{{"name", "bytes"}, {"configuration", {{"endian", "little"}}}};
-    const bool is_logical = image_.type.cls == PixelClass::logical;
+    const bool is_logical = type_.cls == PixelClass::logical;
     return {
         {"zarr_format", 3},
         {"node_type", "array"},
         {"shape", shape(size)},
-        {"data_type", type_text(image_.type.cls, how_.samples, 3)},
+        {"data_type", type_text(type_.cls, how_.samples, 3)},
         {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk(size)}}}}},
         {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
         {"fill_value", is_logical ? Json(false) : Json(0)},
@@ -249,7 +249,8 @@ class Documents {
         {"dimension_names", names()}};
   }
 
-  const HostImage& image_;
+  const ImageType type_;  // in the file
+  const Size size_;
   const PlaneAxes axes_;
   const EncodeOptions& how_;
   int item_bytes_ = 1;
@@ -267,14 +268,12 @@ void add_all(ZipWriter& zip, const Bytes& of,
 }
 
 Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
-  EncodeOptions how = input.options;
+  EncodeOptions how = zarr_options(input.original.type, input.metadata, input.options);
   how.samples = samples_for(image, input.metadata, input.options, out);
-  const ZarrStorage* before = input.metadata.zarr.get();
-  if (how.zarr_version == 0) how.zarr_version = before != nullptr ? before->version : 2;
-  if (how.zarr_chunk == 0) how.zarr_chunk = before != nullptr ? before->chunk : default_zarr_chunk;
-  how.zarr_means = input.original.type.white != 0;
   ZipWriter zip;
-  Documents(image, axes_of_plane(input.metadata, out.lost), how).add_to(zip);
+  write_zarr_documents(
+      {image.type, image.size(), input.metadata, how},
+      [&](const std::string& key, const std::string& text) { zip.add(key, text); }, out.lost);
   add_all(zip, encode_with_options(image, input, how),
           [](std::string_view key) { return std::string(key); });
   return zip.finish();
@@ -407,6 +406,22 @@ Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&,
 }
 
 }  // namespace
+
+EncodeOptions zarr_options(const ImageType& original, const Metadata& metadata,
+                           const EncodeOptions& options) {
+  EncodeOptions how = options;
+  const ZarrStorage* before = metadata.zarr.get();
+  if (how.zarr_version == 0) how.zarr_version = before != nullptr ? before->version : 2;
+  if (how.zarr_chunk == 0) how.zarr_chunk = before != nullptr ? before->chunk : default_zarr_chunk;
+  how.zarr_means = original.white != 0;
+  return how;
+}
+
+void write_zarr_documents(const ZarrResult& result, const WriteZarrKey& write,
+                          std::vector<std::string>& lost) {
+  Documents(result.type, result.size, axes_of_plane(result.metadata, lost), result.options)
+      .write(write);
+}
 
 Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
                       std::span<const MeasuredAxis> measured) {

@@ -1,13 +1,32 @@
 // Zarr's files: those of its metadata, which are written here, and those of chunks.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "io/picture/encoding.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
 namespace impipe::io {
+
+// The options of a Zarr that is made of an image of this type, before its conversion to the class
+// of the file: what is not asked for is as in the Zarr that it was made from.
+EncodeOptions zarr_options(const ImageType& original, const Metadata& metadata,
+                           const EncodeOptions& options);
+// A Zarr that is to be written. type: as the file has it; options: those of zarr_options.
+struct ZarrResult {
+  ImageType type;
+  Size size;
+  const Metadata& metadata;
+  const EncodeOptions& options;
+};
+using WriteZarrKey = std::function<void(const std::string& key, const std::string& text)>;
+// The documents of its metadata. Adds to `lost` the names of what it cannot hold.
+void write_zarr_documents(const ZarrResult& result, const WriteZarrKey& write,
+                          std::vector<std::string>& lost);
 
 // One Zarr of the pages, each a Zarr of its own, along these axes; without axes that count as many
 // they lie along z. Throws Error where pages differ.

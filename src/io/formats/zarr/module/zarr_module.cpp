@@ -2,46 +2,51 @@
 // chunks.
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <mutex>
 
+#include "io/formats/zarr/module/chunk_files.hpp"
 #include "io/formats/zarr/module/zarr_chunks.hpp"
-#include "io/formats/zarr/zip_archive.hpp"
-#include "io/module/library_codec.hpp"
+#include "io/picture/pyramid.hpp"
 
 namespace impipe::io {
 namespace {
 
 using Place = std::vector<std::int64_t>;
+struct Range {
+  std::int64_t begin = 0, end = 0;
+};
 
 // The chunks of an array, by their places.
 class Chunks {
  public:
-  Chunks(InputBytes file, const ZarrArray& array)
-      : file_(file), zip_(ByteSource(file)), array_(array) {}
+  Chunks(std::unique_ptr<const ChunkFiles> files, const ZarrArray& array)
+      : files_(std::move(files)), array_(array) {}
 
   // The items of a chunk; none of one that is not there.
   std::optional<Bytes> unpacked(const Place& place) {
-    const InputBytes bytes = array_.shards ? in_shard(place) : file_at(array_.key(place));
+    Bytes room;
+    const std::string key = array_.key(place);
+    const InputBytes bytes = array_.shards ? in_shard(place, room) : file_at(key, room);
     if (bytes.data() == nullptr) return {};
     try {
       return unpacked_chunk(bytes, array_.packings, array_.chunk_bytes());
     } catch (const Error& error) {
-      throw Error("damaged Zarr: chunk " + array_.key(place) + ": ", error);
+      throw Error("damaged Zarr: chunk " + key + ": ", error);
     }
   }
 
  private:
-  InputBytes file_at(const std::string& key) const {
-    const auto found = zip_.entries().find(key);
-    if (found == zip_.entries().end()) return {};
-    const std::int64_t begin = zip_.begin_of(key, found->second);
-    return file_.subspan(static_cast<std::size_t>(begin),
-                         static_cast<std::size_t>(found->second.bytes));
+  InputBytes file_at(const std::string& key, Bytes& room) const {
+    const std::int64_t bytes = files_->bytes_of(key);
+    if (bytes < 0) return {};
+    room.reserve(1);  // of an empty file, too
+    const InputBytes part = files_->part(key, 0, bytes, room);
+    return part.data() == nullptr ? InputBytes(room.data(), 0) : part;
   }
 
-  InputBytes in_shard(const Place& place) {
+  InputBytes in_shard(const Place& place, Bytes& room) {
     Place shard = place;
     std::size_t number = 0;  // of the chunk in it
     std::int64_t all = 1;
@@ -52,38 +57,40 @@ class Chunks {
           number * static_cast<std::size_t>(sides) + static_cast<std::size_t>(place[i] % sides);
       all *= sides;
     }
-    const InputBytes bytes = file_at(array_.key(shard));
-    if (bytes.data() == nullptr) return {};
-    const std::string_view index = text_of(index_of(array_.key(shard), bytes, all));
+    const std::string key = array_.key(shard);
+    const std::int64_t bytes = files_->bytes_of(key);
+    if (bytes < 0) return {};
+    const std::string_view index = text_of(index_of(key, bytes, all));
     const std::uint64_t begin = little_at(index, 16 * number, 8),
                         size = little_at(index, 16 * number + 8, 8);
     if (begin == ~std::uint64_t{0} && size == begin) return {};
-    if (begin > bytes.size() || size > bytes.size() - begin) {
-      fail("damaged Zarr: ", array_.key(shard), " has a chunk behind its end");
+    if (begin > static_cast<std::uint64_t>(bytes) ||
+        size > static_cast<std::uint64_t>(bytes) - begin) {
+      fail("damaged Zarr: ", key, " has a chunk behind its end");
     }
-    return bytes.subspan(begin, size);
+    return files_->part(key, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(size),
+                        room);
   }
 
   // Of the chunks in a shard, 16 bytes each.
-  const Bytes& index_of(const std::string& key, InputBytes shard, std::int64_t chunks) {
+  const Bytes& index_of(const std::string& key, std::int64_t shard, std::int64_t chunks) {
     const std::lock_guard lock(mutex_);
     const auto [known, is_new] = indices_.try_emplace(key);
     if (!is_new) return known->second;
-    const auto packed = static_cast<std::size_t>(
-        16 * chunks + 4 * static_cast<std::int64_t>(array_.shards->index.size()));
-    if (packed > shard.size()) fail("truncated Zarr: ", key, " has no index of its chunks");
+    const std::int64_t packed = 16 * chunks + 4 * std::ssize(array_.shards->index);
+    if (packed > shard) fail("truncated Zarr: ", key, " has no index of its chunks");
     try {
+      Bytes room;
+      const std::int64_t begin = array_.shards->index_at_end ? shard - packed : 0;
       known->second =
-          unpacked_chunk(array_.shards->index_at_end ? shard.last(packed) : shard.first(packed),
-                         array_.shards->index, 16 * chunks);
+          unpacked_chunk(files_->part(key, begin, packed, room), array_.shards->index, 16 * chunks);
     } catch (const Error& error) {
       throw Error("damaged Zarr: the index of " + key + ": ", error);
     }
     return known->second;
   }
 
-  const InputBytes file_;
-  const ZipReader zip_;
+  const std::unique_ptr<const ChunkFiles> files_;
   const ZarrArray& array_;
   std::mutex mutex_;
   std::map<std::string, Bytes> indices_;
@@ -91,9 +98,10 @@ class Chunks {
 
 class Pages final : public PageDecoder {
  public:
-  Pages(InputBytes file, const ImageInfo& info, MakeImage make_image, ForEach for_each)
+  Pages(std::unique_ptr<const ChunkFiles> files, const ImageInfo& info, MakeImage make_image,
+        ForEach for_each)
       : zarr_(*info.zarr),
-        chunks_(file, zarr_.array),
+        chunks_(std::move(files), zarr_.array),
         make_image_(make_image),
         for_each_(for_each) {
     const ZarrArray& array = zarr_.array;
@@ -106,34 +114,41 @@ class Pages final : public PageDecoder {
     }
   }
 
-  HostImage decode(const ImageInfo& info) override {
+  HostImage decode(const ImageInfo& info) override { return rows(info, 0, info.stored.height); }
+
+  // Rows [y, y_end) of a page.
+  HostImage rows(const ImageInfo& info, std::int64_t y, std::int64_t y_end) {
     check_header(zarr_.info.stored == info.stored && zarr_.info.type == info.type &&
                      info.page < zarr_.info.pages,
                  "Zarr");
-    HostImage image = make_image_(info.type, info.stored);
+    HostImage image = make_image_(info.type, {info.stored.width, y_end - y});
     place_of_page(info.page);
-    const auto count_along = [&](int dimension) {
-      if (dimension < 0) return std::int64_t{1};
-      const auto at = static_cast<std::size_t>(dimension);
-      return (zarr_.array.shape[at] + zarr_.array.chunk[at] - 1) / zarr_.array.chunk[at];
+    const auto chunks_in = [&](int dimension, std::int64_t begin, std::int64_t end) {
+      if (dimension < 0) return Range{0, 1};
+      const std::int64_t chunk = zarr_.array.chunk[static_cast<std::size_t>(dimension)];
+      return Range{begin / chunk, (end + chunk - 1) / chunk};
     };
-    const std::int64_t across = count_along(zarr_.x), down = count_along(zarr_.y),
-                       deep = count_along(zarr_.channel);
+    const std::int64_t channels =
+        zarr_.channel < 0 ? 1 : zarr_.array.shape[static_cast<std::size_t>(zarr_.channel)];
+    const Range lines = chunks_in(zarr_.y, y, y_end);
+    const std::int64_t across = chunks_in(zarr_.x, 0, info.stored.width).end,
+                       down = lines.end - lines.begin,
+                       deep = chunks_in(zarr_.channel, 0, channels).end;
     kept_.resize(holds_several_pages_ ? static_cast<std::size_t>(across * down * deep) : 0);
     std::map<std::int64_t, Inexact> inexact;  // by chunks
     std::mutex mutex;
     for_each_(across * down * deep, [&](std::int64_t i) {
       Place place = chunk_;
       place[static_cast<std::size_t>(zarr_.x)] = i % across;
-      place[static_cast<std::size_t>(zarr_.y)] = i / across % down;
+      place[static_cast<std::size_t>(zarr_.y)] = lines.begin + i / across % down;
       if (zarr_.channel >= 0) place[static_cast<std::size_t>(zarr_.channel)] = i / across / down;
       const auto at = static_cast<std::size_t>(i);
       Inexact of_chunk;
       if (!holds_several_pages_) {
-        copy(place, chunks_.unpacked(place), image, of_chunk);
+        copy(place, chunks_.unpacked(place), {y, y_end}, image, of_chunk);
       } else {
         if (!kept_[at]) kept_[at] = std::make_shared<std::optional<Bytes>>(chunks_.unpacked(place));
-        copy(place, *kept_[at], image, of_chunk);
+        copy(place, *kept_[at], {y, y_end}, image, of_chunk);
       }
       if (of_chunk.count == 0) return;
       const std::lock_guard lock(mutex);
@@ -163,7 +178,8 @@ class Pages final : public PageDecoder {
     chunk_ = std::move(chunk);
   }
 
-  void copy(const Place& place, const std::optional<Bytes>& items, HostImage& image,
+  // Puts the rows of a chunk that are among these into their image.
+  void copy(const Place& place, const std::optional<Bytes>& items, Range lines, HostImage& image,
             Inexact& inexact) const {
     const auto range = [&](int dimension) {
       if (dimension < 0) return std::pair<std::int64_t, std::int64_t>{0, 1};
@@ -181,13 +197,13 @@ class Pages final : public PageDecoder {
     for (std::int64_t channel = c; channel < c_end; ++channel) {
       const auto number = static_cast<std::size_t>(channel);
       Plane& plane = number < image.planes.size() ? image.planes[number] : image.alpha;
-      for (std::int64_t row = y; row < y_end; ++row) {
+      for (std::int64_t row = std::max(y, lines.begin); row < std::min(y_end, lines.end); ++row) {
         const std::int64_t first =
             offset_ + (channel - c) * step(zarr_.channel) + (row - y) * step(zarr_.y);
         const std::byte* from = items ? items->data() + first * bytes
                                       : reinterpret_cast<const std::byte*>(zarr_.array.fill.data());
         const std::int64_t apart = items ? step(zarr_.x) * bytes : 0;
-        copy_row(from, apart, plane, row, x, x_end, inexact);
+        copy_row(from, apart, plane, row - lines.begin, x, x_end, inexact);
       }
     }
   }
@@ -213,155 +229,109 @@ class Pages final : public PageDecoder {
   std::vector<std::shared_ptr<std::optional<Bytes>>> kept_;
 };
 
-// A channel at a level of the pyramid. Level 0 is the plane; of a level above it each pixel is made
-// of a square of those of the plane: their mean or, of numbers without a white, the first.
-class Level {
+// Rows of a page.
+class Rows final : public PictureRows {
  public:
-  Level(const Plane& plane, bool takes_means) : plane_(&plane), takes_means_(takes_means) {}
-
-  Size size() const { return size_of(plane_->size(), by_); }
-  Level half() const {
-    Level out(*plane_, takes_means_);
-    out.by_ = 2 * by_;
-    if (!takes_means_) return out;
-    const Size size = out.size(), before = this->size();
-    out.sums_.resize(static_cast<std::size_t>(size.pixels()));
-    for (std::int64_t y = 0; y < size.height; ++y) {
-      for (std::int64_t x = 0; x < size.width; ++x) {
-        double sum = 0;
-        for (std::int64_t below = 2 * y; below < std::min(2 * y + 2, before.height); ++below) {
-          double row = 0;
-          for (std::int64_t at = 2 * x; at < std::min(2 * x + 2, before.width); ++at) {
-            row += sum_at(at, below);
-          }
-          sum += row;
-        }
-        out.sums_[static_cast<std::size_t>(y * size.width + x)] = sum;
-      }
-    }
-    return out;
+  Rows(std::unique_ptr<const ChunkFiles> files, ImageInfo info, MakeImage make_image,
+       ForEach for_each)
+      : pages_(std::move(files), info, make_image, for_each), info_(std::move(info)) {
+    if (!info_.inexact) info_.inexact = std::make_shared<Inexact>();
   }
-  // Row y as the class has it.
-  void row(std::int64_t y, std::byte* to) const {
-    switch (plane_->cls()) {
-      case PixelClass::logical:
-      case PixelClass::uint8: return row_as<std::uint8_t>(y, to);
-      case PixelClass::uint16: return row_as<std::uint16_t>(y, to);
-      case PixelClass::single: return row_as<float>(y, to);
-    }
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    return pages_.rows(info_, y, y_end);
   }
 
  private:
-  static Size size_of(Size size, std::int64_t by) {
-    return {(size.width + by - 1) / by, (size.height + by - 1) / by};
-  }
-  double pixel(std::int64_t x, std::int64_t y) const {
-    if (plane_->cls() == PixelClass::single) return plane_->row_as<float>(y)[x];
-    if (plane_->cls() == PixelClass::uint16) return plane_->row_as<std::uint16_t>(y)[x];
-    return plane_->row_as<std::uint8_t>(y)[x];
-  }
-  double sum_at(std::int64_t x, std::int64_t y) const {
-    return by_ == 1 ? pixel(x, y) : sums_[static_cast<std::size_t>(y * size().width + x)];
-  }
-  template <class Number>
-  void row_as(std::int64_t y, std::byte* to) const {
-    auto* out = reinterpret_cast<Number*>(to);
-    const Size whole = plane_->size();
-    const std::int64_t width = size().width;
-    if (by_ == 1 || !takes_means_) {
-      const Number* from = plane_->row_as<Number>(y * by_);
-      for (std::int64_t x = 0; x < width; ++x) out[x] = from[x * by_];
-      return;
-    }
-    const std::int64_t high = std::min(by_, whole.height - y * by_);
-    for (std::int64_t x = 0; x < width; ++x) {
-      const std::int64_t wide = std::min(by_, whole.width - x * by_);
-      const double mean = sum_at(x, y) / static_cast<double>(high * wide);
-      out[x] = static_cast<Number>(std::is_integral_v<Number> ? std::floor(mean + 0.5) : mean);
-    }
-  }
-
-  const Plane* plane_;
-  bool takes_means_;
-  std::int64_t by_ = 1;
-  std::vector<double> sums_;  // of the plane's pixels, at levels above it
+  Pages pages_;
+  ImageInfo info_;
 };
 
+// Chunks of an image and of the smaller ones of its pyramid, written as soon as their rows are
+// there.
 class Writer {
  public:
-  Writer(const HostImage& image, const EncodeOptions& options, ForEach for_each)
-      : image_(image),
+  Writer(ChunkTarget& target, const ImageType& type, Size size, const EncodeOptions& options,
+         ForEach for_each)
+      : target_(target),
         options_(options),
         for_each_(for_each),
-        item_bytes_(options.samples == SampleType::of_class ? bytes_of(image.type.cls)
-                                                            : bytes_of(options.samples)) {}
+        item_bytes_(options.samples == SampleType::of_class ? bytes_of(type.cls)
+                                                            : bytes_of(options.samples)),
+        levels_(pyramid_sizes(size, options.zarr_chunk)),
+        pyramid_(levels_, type.channels, options.zarr_means) {
+    rows_.resize(levels_.size() * static_cast<std::size_t>(type.channels));
+    channels_ = type.channels;
+  }
 
-  // The chunks alone, by their keys.
-  Bytes write() {
-    const std::size_t levels = zarr_levels(image_.size(), options_.zarr_chunk).size();
-    const std::string begin = options_.zarr_version == 3 ? "/c/" : "/";
-    for (std::size_t c = 0; c < image_.planes.size(); ++c) {
-      Level level(image_.planes[c], options_.zarr_means);
-      for (std::size_t i = 0; i < levels; ++i) {
-        if (i > 0) level = level.half();
-        const std::string channel = image_.planes.size() > 1 ? std::to_string(c) + "/" : "";
-        write_level(level, std::to_string(i) + begin + channel);
-      }
+  void write(const HostImage& rows) {
+    for (int c = 0; c < channels_; ++c) {
+      pyramid_.add(c, rows.planes[static_cast<std::size_t>(c)],
+                   [&](int level, int channel, std::int64_t y, const std::byte* row) {
+                     take(level, channel, y, row);
+                   });
     }
-    return zip_.finish();
   }
 
  private:
-  void write_level(const Level& level, const std::string& keys) {
-    const Size size = level.size();
+  void take(int level, int channel, std::int64_t y, const std::byte* row) {
+    const Size size = levels_[static_cast<std::size_t>(level)];
     const Size chunk{std::min(size.width, options_.zarr_chunk),
                      std::min(size.height, options_.zarr_chunk)};
+    const std::int64_t row_bytes = size.width * item_bytes_;
+    Bytes& rows = rows_[static_cast<std::size_t>(level * channels_ + channel)];
+    rows.resize(static_cast<std::size_t>(row_bytes * chunk.height));
+    std::byte* to = rows.data() + y % chunk.height * row_bytes;
+    if (options_.samples == SampleType::of_class) {
+      std::copy_n(row, row_bytes, to);
+    } else {
+      store_samples(options_.samples, reinterpret_cast<const float*>(row), size.width, to);
+    }
+    if ((y + 1) % chunk.height != 0 && y + 1 < size.height) return;
+    const std::string keys = std::to_string(level) + (options_.zarr_version == 3 ? "/c/" : "/") +
+                             (channels_ > 1 ? std::to_string(channel) + "/" : "") +
+                             std::to_string(y / chunk.height) + "/";
     const std::int64_t across = (size.width + chunk.width - 1) / chunk.width;
-    for (std::int64_t y = 0; y < size.height; y += chunk.height) {
-      const Bytes rows = items_of(level, y, std::min(size.height, y + chunk.height));
-      std::vector<Bytes> packed(static_cast<std::size_t>(across));
-      for_each_(across, [&](std::int64_t i) {
-        packed[static_cast<std::size_t>(i)] = packed_chunk(rows, size.width, i, chunk);
-      });
-      for (std::int64_t i = 0; i < across; ++i) {
-        zip_.add(keys + std::to_string(y / chunk.height) + "/" + std::to_string(i),
-                 packed[static_cast<std::size_t>(i)]);
-      }
-    }
-  }
-
-  Bytes items_of(const Level& level, std::int64_t y, std::int64_t y_end) const {
-    const std::int64_t width = level.size().width, bytes = width * item_bytes_;
-    Bytes out(static_cast<std::size_t>((y_end - y) * bytes));
-    std::vector<float> numbers(
-        options_.samples == SampleType::of_class ? 0 : static_cast<std::size_t>(width));
-    for (std::byte* to = out.data(); y < y_end; ++y, to += bytes) {
-      if (numbers.empty()) {
-        level.row(y, to);
-      } else {
-        level.row(y, reinterpret_cast<std::byte*>(numbers.data()));
-        store_samples(options_.samples, numbers.data(), width, to);
-      }
-    }
-    return out;
+    std::vector<ChunkTarget::Chunk> chunks(static_cast<std::size_t>(across));
+    for_each_(across, [&](std::int64_t i) {
+      chunks[static_cast<std::size_t>(i)] = {
+          keys + std::to_string(i), packed_chunk(rows, y % chunk.height + 1, size.width, i, chunk)};
+    });
+    target_.put(chunks);
   }
 
   // Chunks at the edges are stored whole.
-  Bytes packed_chunk(const Bytes& rows, std::int64_t width, std::int64_t which, Size chunk) const {
+  Bytes packed_chunk(const Bytes& rows, std::int64_t count, std::int64_t width, std::int64_t which,
+                     Size chunk) const {
     const std::int64_t row = width * item_bytes_, wide = chunk.width * item_bytes_;
-    const std::int64_t from = which * wide, count = std::min(wide, row - from);
+    const std::int64_t from = which * wide, part = std::min(wide, row - from);
     Bytes items(static_cast<std::size_t>(wide * chunk.height));
-    for (std::int64_t y = 0; y < std::ssize(rows) / row; ++y) {
-      std::copy_n(rows.data() + y * row + from, count, items.data() + y * wide);
+    for (std::int64_t y = 0; y < count; ++y) {
+      std::copy_n(rows.data() + y * row + from, part, items.data() + y * wide);
     }
     return packed_by_blosc(items, item_bytes_, options_.compression);
   }
 
-  const HostImage& image_;
-  const EncodeOptions& options_;
+  ChunkTarget& target_;
+  const EncodeOptions options_;
   const ForEach for_each_;
   const int item_bytes_;
-  ZipWriter zip_;
+  const std::vector<Size> levels_;
+  Pyramid pyramid_;
+  int channels_ = 1;
+  std::vector<Bytes> rows_;  // of chunks that are not whole yet, for each level and channel
+};
+
+// Rows into a folder.
+class Sink final : public PictureSink {
+ public:
+  Sink(int folder, const ImageType& type, Size size, const EncodeOptions& options, ForEach for_each)
+      : target_(folder, for_each), writer_(target_, type, size, options, for_each) {}
+  void write(const HostImage& rows) override { writer_.write(rows); }
+  Bytes finish() override { return {}; }
+
+ private:
+  FolderTarget target_;
+  Writer writer_;
 };
 
 class Module final : public CodecModule {
@@ -369,10 +339,22 @@ class Module final : public CodecModule {
   void set_for_each(ForEach for_each) const override { for_each_ = for_each; }
   std::unique_ptr<PageDecoder> open_pages(InputBytes file, const ImageInfo& info,
                                           MakeImage make_image) const override {
-    return std::make_unique<Pages>(file, info, make_image, for_each_);
+    return std::make_unique<Pages>(std::make_unique<ZippedChunks>(file), info, make_image,
+                                   for_each_);
   }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
-    return Writer(image, options, for_each_).write();
+    ZipTarget target;
+    Writer(target, image.type, image.size(), options, for_each_).write(image);
+    return target.finish();
+  }
+  std::unique_ptr<PictureRows> open_rows(int folder, std::int64_t, const ImageInfo& info,
+                                         MakeImage make_image) const override {
+    return std::make_unique<Rows>(std::make_unique<FolderChunks>(folder), info, make_image,
+                                  for_each_);
+  }
+  std::unique_ptr<PictureSink> make_rows(int folder, const ImageType& type, Size size, Size,
+                                         const EncodeOptions& options) const override {
+    return std::make_unique<Sink>(folder, type, size, options, for_each_);
   }
 
  private:

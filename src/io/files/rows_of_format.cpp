@@ -1,0 +1,204 @@
+// Files that are written some rows at a time: TIFFs by libtiff, Zarrs by the module that packs
+// their chunks, and NPYs.
+#include "io/files/rows_of_format.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "io/bytes/byte_source.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/zarr_folder.hpp"
+#include "io/formats/format_traits.hpp"
+#include "io/formats/npy/npy.hpp"
+#include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/zarr/zarr_format.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/thumbnail.hpp"
+#include "io/module/module.hpp"
+#include "io/module/module_call.hpp"
+#include "io/picture/pixel_rows.hpp"
+
+namespace impipe::io {
+namespace {
+
+// What goes into a TIFF of a picture, of which `shown` is what a thumbnail is made of.
+TiffAdditions additions(const RowsResult& result, const HostImage& shown, const TiffOrder& order,
+                        std::vector<std::string>& lost) {
+  const Metadata& metadata = result.metadata;
+  const bool has_axes = !(metadata.pages.empty() && metadata.measured.empty());
+  if (metadata.empty() && metadata.pieces.empty() && !has_axes) return {};
+  const PictureOfFile picture{result.target.size, shown};
+  return tiff_additions(metadata_of_picture(metadata, Format::tiff, picture, lost), order, lost);
+}
+
+class TiffOfRows final : public RowsOfFormat {
+ public:
+  explicit TiffOfRows(const RowsResult& result) : file_(result.path), result_(result) {
+    const Metadata& metadata = result.metadata;
+    set_tiff_storage(metadata, result_.options);
+    const Size size = result.target.size;
+    if (wants_thumbnail(metadata)) small_.emplace(result.stored, size, thumbnail_side(metadata));
+    std::vector<std::string> lost;
+    const HostImage none(result.stored, {1, 1});
+    std::string front =
+        additions(result_, none, {.big_endian = result_.options.big_endian_tiff}, lost).front;
+    if (front.size() % 2 != 0) front += '\0';
+    file_.write(std::as_bytes(std::span(front)));
+    sink_ = from_module([&] {
+      return codec_module(main_module)
+          .make_rows(file_.descriptor(), result.stored, size, result.target.tile, result_.options);
+    });
+  }
+  void write(const HostImage& rows) override {
+    if (small_) small_->add(rows);
+    sink_->write(rows);
+  }
+  void commit(std::string_view maker, UnsyncedDisks* disks) override {
+    sink_->finish();
+    sink_.reset();
+    add_metadata();
+    if (!maker.empty()) file_.note_maker(maker);
+    file_.commit(disks);
+  }
+
+ private:
+  // A directory behind the one that the sink wrote, with its fields and more.
+  void add_metadata() {
+    const int descriptor = file_.descriptor();
+    const off_t bytes = lseek(descriptor, 0, SEEK_END);
+    if (bytes < 0) throw system_error(errno);
+    const ByteSource source(descriptor, bytes);
+    const TiffOrder order = tiff_order(source);
+    std::vector<std::string> lost;
+    const HostImage none(result_.stored, {1, 1});
+    TiffAdditions more = additions(result_, small_ ? small_->image() : none, order, lost);
+    if (more.fields.empty()) return;
+    TiffFields fields =
+        read_fields(source, order, order.first, [](std::uint16_t) { return true; }).fields;
+    add_fields(fields, std::move(more.fields));
+    std::string tail(bytes % 2, '\0');
+    const auto base = static_cast<std::uint64_t>(bytes) + tail.size();
+    file_.write(std::as_bytes(std::span(tail)));
+    tail.clear();
+    const std::uint64_t begin = append_directory(tail, order, std::move(fields), 0, base);
+    file_.write(std::as_bytes(std::span(tail)));
+    const int offset_bytes = order.offset_bytes();
+    const std::string offset = number_text(begin, offset_bytes, order.big_endian);
+    if (pwrite(descriptor, offset.data(), offset.size(), offset_bytes) != offset_bytes) {
+      throw system_error(errno);
+    }
+  }
+
+  AtomicFile file_;
+  RowsResult result_;
+  std::unique_ptr<PictureSink> sink_;
+  std::optional<SmallPicture> small_;  // where a thumbnail is wanted
+};
+
+EncodeOptions options_of_zarr(const RowsResult& result) {
+  return zarr_options(result.target.type, result.metadata, result.options);
+}
+
+class ZarrOfRows final : public RowsOfFormat {
+ public:
+  explicit ZarrOfRows(const RowsResult& result) : folder_(result.path) {
+    const EncodeOptions options = options_of_zarr(result);
+    const Size size = result.target.size;
+    std::vector<std::string> lost;
+    write_zarr_documents(
+        {result.stored, size, result.metadata, options},
+        [&](const std::string& key, const std::string& text) {
+          folder_.add(key, std::as_bytes(std::span(text)));
+        },
+        lost);
+    sink_ = from_module([&] {
+      return codec_module(traits(Format::zarr).module)
+          .make_rows(folder_.descriptor(), result.stored, size, {}, options);
+    });
+  }
+  void write(const HostImage& rows) override {
+    from_module([&] {
+      sink_->write(rows);
+      return true;
+    });
+  }
+  void commit(std::string_view, UnsyncedDisks* disks) override {
+    sink_.reset();
+    folder_.commit(disks);
+  }
+
+ private:
+  ZarrFolder folder_;
+  std::unique_ptr<PictureSink> sink_;
+};
+
+class NpyOfRows final : public RowsOfFormat {
+ public:
+  explicit NpyOfRows(const RowsResult& result)
+      : file_(result.path), samples_(result.options.samples) {
+    const auto begin =
+        begin_npy_rows(result.stored, result.target.size, result.metadata.npy.get(), samples_);
+    if (!begin) {
+      fail(
+          "out of memory: channels that are planes of an NPY are written as a whole; without "
+          "--axes they lie side by side");
+    }
+    file_.write(*begin);
+  }
+  void write(const HostImage& rows) override {
+    const Size size = rows.size();
+    bytes_.clear();
+    if (samples_ == SampleType::of_class) {
+      append_rows(bytes_, rows, 0, size.height, 1);
+    } else {
+      RowJoiner joiner(rows);
+      const std::int64_t items = size.width * stored_channels(rows.type);
+      const std::int64_t row = items * bytes_of(samples_);
+      bytes_.resize(static_cast<std::size_t>(row * size.height));
+      for (std::int64_t y = 0; y < size.height; ++y) {
+        store_samples(samples_, joiner.row<float>(y), items, bytes_.data() + y * row);
+      }
+    }
+    file_.write(bytes_);
+  }
+  void commit(std::string_view maker, UnsyncedDisks* disks) override {
+    if (!maker.empty()) file_.note_maker(maker);
+    file_.commit(disks);
+  }
+
+ private:
+  AtomicFile file_;
+  SampleType samples_;
+  Bytes bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowsOfFormat> make_rows_of_format(const RowsResult& result) {
+  if (result.target.format == Format::zarr) return std::make_unique<ZarrOfRows>(result);
+  if (result.target.format == Format::npy) return std::make_unique<NpyOfRows>(result);
+  return std::make_unique<TiffOfRows>(result);
+}
+
+std::vector<std::string> lost_of_rows(const RowsResult& result) {
+  std::vector<std::string> lost;
+  const Metadata& metadata = result.metadata;
+  const HostImage none(result.stored, {1, 1});
+  const Format format = result.target.format;
+  if (format == Format::tiff) {
+    additions(result, none, {.big_endian = is_big_endian(metadata)}, lost);
+    return lost;
+  }
+  if (format == Format::zarr) {
+    write_zarr_documents(
+        {result.stored, result.target.size, metadata, options_of_zarr(result)},
+        [](const std::string&, const std::string&) {}, lost);
+  }
+  with_metadata({}, format, metadata, {result.target.size, none}, lost);
+  return lost;
+}
+
+}  // namespace impipe::io
