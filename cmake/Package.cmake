@@ -55,9 +55,42 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
+# The library (its control files: cmake/debian/control), its headers, and the Python package.
+set(CPACK_COMPONENTS_ALL impipe libimpipe libimpipe-dev python3-impipe)
+impipe_package_files(libimpipe0 libimpipe)
+impipe_package_files(libimpipe-dev libimpipe-dev)
+impipe_package_files(python3-impipe python3-impipe)
+set(CPACK_DEBIAN_LIBIMPIPE_PACKAGE_NAME libimpipe0)
+set(CPACK_DEBIAN_LIBIMPIPE_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBIMPIPE_DESCRIPTION
+"pipelines of MATLAB-style image operators in process
+The library runs pipelines such as 'imadjust | conv2 k7 | edge prewitt' on
+images in memory, with the results of the program impipe: on the CPU, and,
+where their drivers are there, on NVIDIA GPUs with CUDA and on what speaks
+OpenCL. It opens no files but those that a pipeline names.")
+set(CPACK_DEBIAN_LIBIMPIPE-DEV_PACKAGE_NAME libimpipe-dev)
+set(CPACK_DEBIAN_LIBIMPIPE-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBIMPIPE-DEV_PACKAGE_DEPENDS "libimpipe0 (= ${package_version})")
+set(CPACK_DEBIAN_LIBIMPIPE-DEV_DESCRIPTION
+"pipelines of MATLAB-style image operators (development files)
+The header of the C interface of libimpipe, which says what its functions do,
+and what pkg-config and CMake find it by.")
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_NAME python3-impipe)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_DEPENDS
+    "python3 (>= 3.11), python3-numpy, libimpipe0 (= ${package_version})")
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_RECOMMENDS impipe)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_PACKAGE_SUGGESTS python3-tqdm)
+set(CPACK_DEBIAN_PYTHON3-IMPIPE_DESCRIPTION
+"pipelines of MATLAB-style image operators on NumPy arrays
+impipe.run('imadjust | conv2 k7 | edge prewitt', photograph) has an array in
+and one out; measurements are dicts, tables are dicts of arrays. Arrays of
+CuPy and PyTorch stay on their card.")
+
 # The loader of OpenCL is small and free; NVIDIA's libraries are opened where they are there, under
 # whatever package brought them.
-set(CPACK_COMPONENTS_ALL impipe)
 set(CPACK_DEBIAN_IMPIPE_PACKAGE_NAME impipe)
 set(CPACK_DEBIAN_IMPIPE_DESCRIPTION
 "pipelines of MATLAB-style image operators over folders

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes Debian packages: impipe_VERSION_ARCH.deb with the program, its man page and completions, and
-# impipe-codec-NAME_VERSION_ARCH.deb for each codec module with a library of its own.
+# Makes Debian packages: impipe_VERSION_ARCH.deb with the program, its man page and completions,
+# impipe-codec-NAME_VERSION_ARCH.deb for each codec module with a library of its own, libimpipe0 with
+# the C library, libimpipe-dev and python3-impipe.
 #
 #   scripts/package.sh [--build DIR] [--output DIR] [--maintainer 'NAME <MAIL>'] [--release N]
 #
@@ -40,7 +41,7 @@ elif [ ! -x "$build/src/cli/impipe" ]; then
   exit 2
 else
   cmake "${settings[@]}" "$build" >/dev/null
-  cmake --build "$build" --target impipe impipe_packed >&2
+  cmake --build "$build" --target impipe impipe_api impipe_packed >&2
 fi
 build=$(cd "$build" && pwd)
 output=${output:-$build/packages}
@@ -54,6 +55,8 @@ for package in "$stage"/*.deb; do
   # CPack calls ldconfig for whatever lies in a folder of /usr/lib; the modules are none of its.
   dpkg-deb -R "$package" "$stage/tree"
   rm -f "$stage"/tree/DEBIAN/post{inst,rm}
+  own=cmake/debian/control/$(dpkg-deb -f "$package" Package)
+  [ ! -d "$own" ] || cp -p "$own"/* "$stage/tree/DEBIAN"
   dpkg-deb --root-owner-group -Zxz -b "$stage/tree" "$output" >/dev/null
   rm -rf "$stage/tree"
   echo "$output/$(basename "$package")"

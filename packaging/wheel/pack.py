@@ -35,6 +35,10 @@ def main():
                              "Summary: Pipelines of MATLAB-style image operators\n"
                              "License: Apache-2.0\nRequires-Python: >=3.11\n"
                              "Requires-Dist: numpy\n"
+                             "Provides-Extra: cuda\n"
+                             "Requires-Dist: nvidia-cuda-nvrtc; extra == 'cuda'\n"
+                             "Provides-Extra: cuda12\n"
+                             "Requires-Dist: nvidia-cuda-nvrtc-cu12; extra == 'cuda12'\n"
                              f"Description-Content-Type: text/markdown\n\n{text}".encode(), False),
     }
     for root, _, names in os.walk(folder):

@@ -1,13 +1,15 @@
-"""NumPy arrays as images: which of their axes are rows, columns, channels and pages."""
+"""Arrays as images: which of their axes are rows, columns, channels and pages."""
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _library
+from ._device import Memory, memory_of
 from ._library import ImageError, PipelineError
 
 _TYPES = {"bool": 0, "uint8": 1, "uint16": 2, "float32": 3, "float16": 4, "float64": 5, "int8": 6,
@@ -32,10 +34,10 @@ def _guessed_axes(shape: tuple[int, ...]) -> tuple[str, str]:
     return letters, ""
 
 
-def _check_axes(axes: str, array: np.ndarray) -> None:
-    if len(axes) != array.ndim:
-        raise ImageError(f"an array of shape {array.shape} has {array.ndim} axes, and axes="
-                         f"{axes!r} names {len(axes)}")
+def _check_axes(axes: str, shape: tuple[int, ...]) -> None:
+    if len(axes) != len(shape):
+        raise ImageError(f"an array of shape {shape} has {len(shape)} axes, and axes={axes!r} names "
+                         f"{len(axes)}")
     if not all("A" <= letter <= "Z" for letter in axes) or len(set(axes)) != len(axes):
         raise PipelineError(f"axes={axes!r}: an axis is one letter of A to Z: Y and X, C for "
                             "channels, A for channels with an alpha, others for pages", 2)
@@ -44,45 +46,60 @@ def _check_axes(axes: str, array: np.ndarray) -> None:
             raise PipelineError(f"axes={axes!r}: it has no {letter}", 2)
 
 
+def _host_memory(given: Any) -> Memory:
+    only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
+    array = np.from_dlpack(given) if only_dlpack else np.asarray(given)
+    if array.dtype.name not in _TYPES:
+        raise TypeError(f"an array of {array.dtype.name} is no image: bool, integers of 8 to "
+                        "64 bits and floats of 16 to 64 bits are")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return Memory(array.ctypes.data, array.shape, array.strides, array.dtype.name, "", 0, array)
+
+
+def _one_step(lengths: Sequence[int], steps: Sequence[int]) -> int | None:
+    """From neighbour to neighbour of axes that are taken as one; None where no single step is."""
+    kept = [pair for pair in zip(lengths, steps) if pair[0] != 1]
+    for (_, outer), (length, inner) in zip(kept, kept[1:]):
+        if outer != length * inner:
+            return None
+    return kept[-1][1] if kept else 0
+
+
 class Layout:
     """An array with names for its axes, as the library takes it."""
 
-    def __init__(self, given: Any, axes: str | None) -> None:
-        array = np.asarray(given)
-        if array.dtype.name not in _TYPES:
-            raise TypeError(f"an array of {array.dtype.name} is no image: bool, integers of 8 to "
-                            "64 bits and floats of 16 to 64 bits are")
-        if not array.dtype.isnative:
-            array = array.astype(array.dtype.newbyteorder("="))
+    def __init__(self, given: Any, axes: str | None, device: str | None = None) -> None:
+        memory = memory_of(given, device) or _host_memory(given)
         self.note = ""
         if axes is None:
-            axes, self.note = _guessed_axes(array.shape)
+            axes, self.note = _guessed_axes(memory.shape)
         else:
-            _check_axes(axes, array)
-        self.axes = axes
+            _check_axes(axes, memory.shape)
+        self.axes, self.device = axes, memory.device
         self.channel = next((letter for letter in "ASC" if letter in axes), "")
         self.pages = [letter for letter in axes if letter not in {"Y", "X", self.channel}]
-        self.page_shape = tuple(array.shape[axes.index(letter)] for letter in self.pages)
-        self._page_axes = "".join(f"{letter.lower()}{count}" for letter, count
-                                  in zip(self.pages, self.page_shape)).encode()
-        # Pages, rows, columns, channels; a missing axis has one place.
-        order = [axes.index(c) for c in [*self.pages, "Y", "X", self.channel] if c and c in axes]
-        array = array.transpose(order)
-        if "Y" not in axes:
-            array = array[np.newaxis]
-        if not self.channel:
-            array = array[..., np.newaxis]
-        self.has_one_channel = array.shape[-1] == 1 and bool(self.channel)
-        # Several axes of pages become one: a copy where no single stride says it.
-        self.array = array.reshape((int(np.prod(self.page_shape)), *array.shape[-3:]))
-
-    def image(self) -> _library.Image:
-        """The library reads self.array through it."""
-        pages, height, width, channels = self.array.shape
-        step_page, step_y, step_x, step_channel = self.array.strides
-        return _library.Image(self.array.ctypes.data, _TYPES[self.array.dtype.name],
-                              int(self.channel == "A"), width, height, channels, pages, step_x,
-                              step_y, step_channel, step_page, 0, self._page_axes or None)
+        lengths, steps = dict(zip(axes, memory.shape)), dict(zip(axes, memory.strides))
+        self.page_shape = tuple(lengths[letter] for letter in self.pages)
+        step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages])
+        if step_page is None:
+            if memory.device:
+                raise ImageError(f"{memory.shape}, axes={axes!r}: one step has to lead from page to "
+                                 "page of an array on a device; make the axes of pages adjacent")
+            pages_first = sorted(range(len(axes)), key=lambda i: axes[i] not in self.pages)
+            copy = np.ascontiguousarray(memory.owner.transpose(pages_first))
+            memory = memory._replace(address=copy.ctypes.data, owner=copy)
+            steps = dict(zip([axes[i] for i in pages_first], copy.strides))
+            step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages])
+        self.has_one_channel = lengths.get(self.channel) == 1
+        self._memory = memory  # the library reads it through `image`
+        self.image = _library.Image(
+            memory.address, _TYPES[memory.dtype], int(self.channel == "A"), lengths["X"],
+            lengths.get("Y", 1), lengths.get(self.channel, 1), math.prod(self.page_shape),
+            steps["X"], steps.get("Y", 0), steps.get(self.channel, 0), step_page, 0,
+            "".join(f"{letter.lower()}{count}" for letter, count
+                    in zip(self.pages, self.page_shape)).encode() or None,
+            int(bool(memory.device)), memory.stream)
 
 
 class Shape:
@@ -92,33 +109,56 @@ class Shape:
     def __init__(self, layout: Layout | None, like: _library.Image, count: int) -> None:
         axes = layout.axes if layout else "YX"
         named = re.findall("([a-z])([0-9]+)", (like.page_axes or b"").decode())
-        page_letters = [letter.upper() for letter, _ in named]
+        pages = [letter.upper() for letter, _ in named]
         page_shape = tuple(int(length) for _, length in named)
-        if int(np.prod(page_shape)) != count:  # those of a volume of another number of planes
-            page_letters = layout.pages if layout and len(layout.pages) == 1 else ["_"]
+        if math.prod(page_shape) != count:  # those of a volume of another number of planes
+            pages = layout.pages if layout and len(layout.pages) == 1 else ["_"]
             page_shape = (count,)
         channel = (layout.channel if layout else "") or "C"
         is_row = axes == "X" and like.height == 1
         has_channels = like.channels > 1 or (layout is not None and layout.has_one_channel)
-        lengths = {**dict(zip(page_letters, page_shape)), "Y": like.height, "X": like.width,
-                   channel: like.channels}
-        made = [c for c in lengths
+        self._like = like
+        self._lengths = {**dict(zip(pages, page_shape)), "Y": like.height, "X": like.width,
+                         channel: like.channels}
+        self._axes = [*pages, "Y", "X", channel]
+        made = [c for c in self._axes
                 if not (c == "Y" and is_row) and not (c == channel and not has_channels)]
         order = [c for c in axes if c in made]
-        order = ([c for c in made if c not in order and c != channel] + order
-                 + [c for c in made if c not in order and c == channel])
-        self.array = np.empty([lengths[c] for c in order], _CLASSES[like.type])
-        view = self.array.transpose([order.index(c) for c in made])
-        if is_row:
-            view = np.expand_dims(view, len(page_shape))
-        self._view = view if has_channels else view[..., np.newaxis]
-        self._page_shape = page_shape
+        self._order = ([c for c in made if c not in order and c != channel] + order
+                       + [c for c in made if c not in order and c == channel])
+        self.dtype = _CLASSES[like.type]
+        self.shape = tuple(self._lengths[c] for c in self._order)
 
-    def pages(self, like: _library.Image) -> Iterator[_library.Image]:
-        """Where the library puts one image after the other."""
-        for index in np.ndindex(*self._page_shape):
-            page = self._view[index]
-            step_y, step_x, step_channel = page.strides
-            yield _library.Image(page.ctypes.data, like.type, like.alpha, like.width, like.height,
-                                 like.channels, 1, step_x, step_y, step_channel, 0, 0, None)
+    def empty(self) -> tuple[np.ndarray, np.ndarray]:
+        """An array, and its view with the axes pages, rows, columns and channels."""
+        array = np.empty(self.shape, self.dtype)
+        view = array.transpose([self._order.index(c) for c in self._axes if c in self._order])
+        gone = tuple(i for i, c in enumerate(self._axes) if c not in self._order)
+        return array, np.expand_dims(view, gone) if gone else view
 
+    def pixels(self) -> np.ndarray:
+        """For all images, with the axes pages, rows, columns and channels."""
+        return np.empty([self._lengths[c] for c in self._axes], self.dtype)
+
+    def arranged(self, pixels: np.ndarray) -> np.ndarray:
+        """The array as a view of such pixels."""
+        kept = pixels[tuple(slice(None) if c in self._order else 0 for c in self._axes)]
+        left = [c for c in self._axes if c in self._order]
+        return kept.transpose([left.index(c) for c in self._order])
+
+    def image_of(self, pixels: np.ndarray) -> _library.Image:
+        """Where the library puts all images, or those of one page."""
+        step_y, step_x, step_channel = pixels.strides[-3:]
+        pages = math.prod(pixels.shape[:-3])
+        return _library.Image(pixels.ctypes.data, self._like.type, self._like.alpha,
+                              self._like.width, self._like.height, self._like.channels, pages, step_x,
+                              step_y, step_channel, pixels.strides[-4] if pages > 1 else 0, 0, None)
+
+    def steps_of(self, image: _library.Image) -> tuple[int, ...]:
+        """The bytes between neighbours along each axis, of images in one block of memory."""
+        steps = dict(zip(self._axes[-3:], (image.step_y, image.step_x, image.step_channel)))
+        step = image.step_page
+        for letter in reversed(self._axes[:-3]):
+            steps[letter] = step
+            step *= self._lengths[letter]
+        return tuple(steps[c] for c in self._order)

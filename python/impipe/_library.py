@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_uint64, c_void_p
 from typing import Any
 
 
@@ -14,7 +14,8 @@ class Image(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int32), ("alpha", c_int32),
                 *((name, c_int64) for name in ("width", "height", "channels", "pages", "step_x",
                                                "step_y", "step_channel", "step_page")),
-                ("white", c_double), ("page_axes", c_char_p)]
+                ("white", c_double), ("page_axes", c_char_p), ("on_device", c_int32),
+                ("stream", c_uint64)]
 
 
 class Operand(ctypes.Structure):
@@ -68,6 +69,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "text_free": (None, [c_void_p]),
     "release_memory": (None, []),
     "session_new": (c_int, [POINTER(SessionOptions), _MESSAGE, _MESSAGE]),
+    "session_free": (None, [c_void_p]),
     "session_devices": (c_char_p, [c_void_p]),
     "pipeline_new": (c_int, [c_void_p, c_char_p, _MESSAGE, _MESSAGE]),
     "pipeline_free": (None, [c_void_p]),
@@ -79,11 +81,20 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "cancel_free": (None, [c_void_p]),
     "run": (c_int, [c_void_p, POINTER(Image), POINTER(Operand), c_int64, c_void_p, _MESSAGE,
                     _MESSAGE]),
+    "run_on_device": (c_int, [c_void_p, POINTER(Image), POINTER(Operand), c_int64, c_void_p, _MESSAGE,
+                              _MESSAGE]),
     "result_free": (None, [c_void_p]),
     "result_image_count": (c_int64, [c_void_p]),
     "result_image_name": (c_char_p, [c_void_p, c_int64]),
     "result_image": (c_int, [c_void_p, c_int64, POINTER(Image)]),
     "result_copy": (c_int, [c_void_p, c_int64, POINTER(Image), _MESSAGE]),
+    "result_array": (c_int, [c_void_p, POINTER(c_int64), c_int64, _MESSAGE, _MESSAGE]),
+    "array_free": (None, [c_void_p]),
+    "array_describe": (c_int, [c_void_p, POINTER(Image)]),
+    "array_device": (c_char_p, [c_void_p]),
+    "array_copy": (c_int, [c_void_p, POINTER(Image), _MESSAGE]),
+    "array_tensor": (c_int, [c_void_p, c_int32, POINTER(c_int64), POINTER(c_int64), c_int32,
+                             _MESSAGE, _MESSAGE]),
     "result_measurement_count": (c_int64, [c_void_p]),
     "result_measurement": (c_int, [c_void_p, c_int64, POINTER(Measurement)]),
     "result_column": (c_char_p, [c_void_p, c_int64, c_int64]),

@@ -1,10 +1,13 @@
 """The program `impipe`, for files."""
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from typing import NoReturn
 
@@ -22,11 +25,13 @@ def program() -> str:
 
 
 def files(text: str, inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-          output: str | os.PathLike[str] | None = None, **flags: object) -> str:
+          output: str | os.PathLike[str] | None = None, *, bar: bool | None = None,
+          **flags: object) -> str:
     """Runs the program on files and folders, and returns what it prints: reports, measurements.
 
     >>> impipe.files('imgaussfilt 2', 'photos/', 'soft/', recursive=True)
 
+    bar: whether tqdm shows how far it is; None: where there is tqdm and stderr is a terminal.
     flags: those of `impipe run --help`, with _ for -; True for a flag without a value, a list for
     one that is given several times. Raises Error with the program's messages and exit code.
     """
@@ -41,7 +46,11 @@ def files(text: str, inputs: str | os.PathLike[str] | Iterable[str | os.PathLike
                 command.append(flag)
             elif one is not False and one is not None:
                 command.append(f"{flag}={one}")
-    return _printed([*command, "--", text, *(os.fspath(path) for path in listed)])
+    command += ["--", text, *(os.fspath(path) for path in listed)]
+    if bar is None:
+        bar = (sys.stderr is not None and sys.stderr.isatty() and "progress" not in flags
+               and importlib.util.find_spec("tqdm") is not None)
+    return _printed_with_bar(command) if bar else _printed(command)
 
 
 def ops(*words: str) -> str:
@@ -54,9 +63,35 @@ def ops(*words: str) -> str:
 
 def _printed(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        raise Error(done.stderr.strip(), done.returncode)
-    return done.stdout
+    return _checked(done.returncode, done.stdout, done.stderr)
+
+
+def _checked(code: int, printed: str, said: str) -> str:
+    if code != 0:
+        raise Error(said.strip(), code)
+    return printed
+
+
+def _printed_with_bar(command: list[str]) -> str:
+    from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel
+    said: list[str] = []
+    with tempfile.TemporaryFile("w+", errors="replace") as printed, tqdm(unit="file") as shown:
+        with subprocess.Popen([*command[:2], "--progress=json", *command[2:]], stdout=printed,
+                              stderr=subprocess.PIPE, text=True, errors="replace") as process:
+            try:
+                for line in process.stderr or ():
+                    event = json.loads(line) if line.startswith('{"event":') else {}
+                    if event.get("event") == "begin":
+                        shown.reset(event.get("files"))
+                    elif event.get("event") == "file":
+                        shown.update()
+                    elif not event:
+                        said.append(line)
+            except BaseException:
+                process.kill()
+                raise
+        printed.seek(0)
+        return _checked(process.returncode, printed.read(), "".join(said))
 
 
 def main() -> NoReturn:

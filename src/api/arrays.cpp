@@ -178,12 +178,43 @@ HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& ine
   return image;
 }
 
-impipe_image described(const HostImage& image) {
-  const std::int64_t channels = io::stored_channels(image.type), bytes = bytes_of(image.type.cls);
-  const Size size = image.size();
+DeviceArray channels_there(const impipe_image& array, std::int64_t page) {
+  const TypeFacts& facts = facts_of(array);
+  if (array.data == nullptr) throw Error("an image without data");
+  if (!is_class(array.type)) {
+    throw Error(std::string("an array of ") + facts.name +
+                    " on a device is not converted: make it bool, uint8, uint16 or float32 there",
+                ExitCode::file_failed);
+  }
+  for (const std::int64_t step :
+       {array.step_x, array.step_y, array.step_channel, array.step_page}) {
+    if (step % facts.bytes != 0) {
+      throw Error("an array on a device whose steps are no multiples of its items",
+                  ExitCode::file_failed);
+    }
+  }
+  return {.memory = reinterpret_cast<std::uintptr_t>(array.data),
+          .offset = page * array.step_page,
+          .cls = facts.cls,
+          .channels = static_cast<int>(array.channels) - (array.alpha != 0 ? 1 : 0),
+          .size = {array.width, array.height},
+          .step_x = array.step_x,
+          .step_y = array.step_y,
+          .step_channel = array.step_channel};
+}
+
+DeviceArray alpha_there(const impipe_image& array, std::int64_t page) {
+  DeviceArray out = channels_there(array, page);
+  out.offset += out.channels * array.step_channel;
+  out.channels = 1;
+  return out;
+}
+
+impipe_image described(const ImageType& type, Size size) {
+  const std::int64_t channels = io::stored_channels(type), bytes = bytes_of(type.cls);
   impipe_image out{};
-  out.type = static_cast<std::int32_t>(image.type.cls);
-  out.alpha = image.type.alpha ? 1 : 0;
+  out.type = static_cast<std::int32_t>(type.cls);
+  out.alpha = type.alpha ? 1 : 0;
   out.width = size.width;
   out.height = size.height;
   out.channels = channels;
@@ -192,12 +223,12 @@ impipe_image described(const HostImage& image) {
   out.step_x = channels * bytes;
   out.step_y = size.width * out.step_x;
   out.step_page = size.height * out.step_y;
-  out.white = image.type.white;
+  out.white = type.white;
   return out;
 }
 
 void copy_to(const HostImage& image, const impipe_image& to) {
-  const impipe_image from = described(image);
+  const impipe_image from = described(image.type, image.size());
   if (to.data == nullptr || to.type != from.type || to.width != from.width ||
       to.height != from.height || to.channels != from.channels) {
     throw Error("the image is " + shape_of(from) + " of type " + facts_of(from).name +

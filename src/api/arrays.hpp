@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/include/impipe.h"
+#include "core/backend.hpp"
 #include "core/image.hpp"
 #include "engine/batch/page_groups.hpp"
 #include "io/picture/numbers.hpp"
@@ -19,8 +20,13 @@ engine::PageList pages_of(const impipe_image& array);
 // A copy of one page. inexact: of values that single does not hold. type_of has accepted `array`.
 HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact);
 
-// The image as an array without gaps, a pixel's channels adjacent.
-impipe_image described(const HostImage& image);
+// One page of an array in the memory of a device: its channels, or its alpha alone. Throws Error
+// for types that are no class, and for steps that are no multiples of a pixel.
+DeviceArray channels_there(const impipe_image& array, std::int64_t page);
+DeviceArray alpha_there(const impipe_image& array, std::int64_t page);
+
+// An image as an array without gaps, a pixel's channels adjacent.
+impipe_image described(const ImageType& type, Size size);
 
 // Throws Error (usage) where `to` has another type or shape than the image.
 void copy_to(const HostImage& image, const impipe_image& to);

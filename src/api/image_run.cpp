@@ -41,7 +41,7 @@ RunResult ImageRun::run() {
   check_sizes();
   for (const int i : input_.pages.numbers) {
     try {
-      pass_on(0, {.image = input_.page(i),
+      pass_on(0, {.image = input_.there.contains("") ? HostImage() : input_.page(i),
                   .source = nullptr,
                   .which = static_cast<std::size_t>(i),
                   .number = has_pages() ? i + 1 : 0});
@@ -86,6 +86,9 @@ void ImageRun::begin_parts() {
 void ImageRun::check_sizes() const {
   std::map<std::string, Size> operand_sizes;
   for (const auto& [name, image] : input_.operands) operand_sizes[name] = image.size();
+  for (const auto& [name, array] : input_.there) {
+    operand_sizes[name] = {array->width, array->height};
+  }
   Size size = input_.size;
   std::size_t index = 0;
   for (const engine::Program* part = program_.get();; part = part->then->program.get()) {
@@ -114,7 +117,7 @@ void ImageRun::check_sizes() const {
 void ImageRun::pass_on(std::size_t index, engine::Page page) {
   engine::Outcome outcome;
   if (!page.table) {
-    outcome = compute(index, std::exchange(page.image, {}));
+    outcome = compute(index, page, std::exchange(page.image, {}));
   }
   const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
   if (page.table) {
@@ -131,19 +134,55 @@ void ImageRun::pass_on(std::size_t index, engine::Page page) {
                         [&](engine::Page made) { pass_on(index + 1, std::move(made)); });
 }
 
-engine::Outcome ImageRun::compute(std::size_t index, HostImage image) {
+engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, HostImage image) {
+  const auto guest = pipeline_.session().as_guest();
   const engine::Lanes::Turn turn = pipeline_.lanes().take();
   engine::Material material{.image = std::move(image), .operands = input_.operands};
   material.read = {material.image.size(), 1};
   if (turn.session.device().id == "cpu") {
     return compute_on(turn.session, turn.queue, index, std::move(material));
   }
+  if (input_.stays) return compute_there(turn, index, page, std::move(material));
   try {
     return compute_on(turn.session, turn.queue, index, material);
   } catch (const OutOfDeviceMemory& error) {
     engine::Session& cpu = turn.session.on_cpu(error);
     return compute_on(cpu, *cpu.make_queue(), index, std::move(material));
   }
+}
+
+engine::Outcome ImageRun::compute_there(const engine::Lanes::Turn& turn, std::size_t index,
+                                        const engine::Page& page, engine::Material material) {
+  for (const auto& [name, array] : input_.there) {
+    if (name.empty() && index > 0) continue;  // that part's input is what the one before made
+    const auto number = name.empty() ? static_cast<std::int64_t>(page.which) : 0;
+    material.there[name] = image_there(turn, name, number);
+    if (!name.empty()) continue;
+    material.image.type = input_.type;
+    material.read = {input_.size, 1};
+  }
+  try {
+    return compute_on(turn.session, turn.queue, index, std::move(material));
+  } catch (...) {
+    turn.queue.wait();  // for kernels that read the caller's memory
+    throw;
+  }
+}
+
+engine::DeviceImage ImageRun::image_there(const engine::Lanes::Turn& turn, const std::string& name,
+                                          std::int64_t page) {
+  const impipe_image& array = *input_.there.at(name);
+  turn.queue.wait_for_stream(array.stream);
+  const auto plane = [&](const DeviceArray& of) {
+    if (auto in_place = turn.queue.plane_in_place(of)) return in_place;
+    note(
+        fmt::format("{} copies {} first: it reads in place what is planes whose rows begin "
+                    "at multiples of 128 bytes, each at the first one behind the row before",
+                    turn.session.device().id, name.empty() ? "the image" : ":" + name));
+    return turn.queue.gathered(of, *turn.session.gatherer().kernel(stop_));
+  };
+  return {plane(channels_there(array, page)),
+          array.alpha != 0 ? plane(alpha_there(array, page)) : nullptr};
 }
 
 engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std::size_t index,
@@ -153,7 +192,8 @@ engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std
   program_ =
       engine::program_for(session, queue, {part, input_.type, operand_types_}, material, options);
   const engine::Program& program = engine::part_of(*program_, part);
-  options.one_nan = session.one_nan(program);
+  options.stays = input_.stays && !program.then && session.device().id != "cpu";
+  options.one_nan = session.one_nan(program, options.stays);
   return engine::execute_in_parts(program, std::move(material), queue, options);
 }
 
@@ -162,9 +202,10 @@ void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome
   const Plan& plan = part.plan;
   for (const std::string& text : plan.notes) note(text);
   const std::string axes = text_of(pages_[index].axes);
+  outcome.saves_there.resize(outcome.saves.size());
   for (std::size_t i = 0; i < outcome.saves.size(); ++i) {
-    saves_.push_back(
-        {plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i])), axes});
+    saves_.push_back({plan.saves[i].name_template, with_like_alpha(std::move(outcome.saves[i])),
+                      axes, std::move(outcome.saves_there[i])});
   }
   const bool is_of_all = has_pages() && pages_[index].numbers.size() == 1;
   for (std::size_t i = 0; i < outcome.measurements.size(); ++i) {
@@ -174,7 +215,8 @@ void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome
                                 std::move(outcome.measurements[i])});
   }
   if (!part.then && plan.writes_image) {
-    result_.images.push_back({"", with_like_alpha(std::move(outcome.image)), axes});
+    result_.images.push_back(
+        {"", with_like_alpha(std::move(outcome.image)), axes, std::move(outcome.there)});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/arrays.hpp"
 #include "api/pipeline_session.hpp"
 #include "core/error.hpp"
 #include "engine/batch/page_groups.hpp"
@@ -24,7 +25,9 @@ struct RunResult {
   struct Image {
     std::string name;  // of a `save`; empty: the result
     HostImage image;
-    std::string page_axes;  // as impipe_image has them, of all images of the name
+    std::string page_axes;           // as impipe_image has them, of all images of the name
+    engine::DeviceImage there = {};  // instead of the image's pixels
+    Size size() const { return there.pixels ? there.pixels->size() : image.size(); }
   };
   struct Measured {
     std::string name;
@@ -43,6 +46,9 @@ struct RunInput {
   engine::PageList pages{{0}, {}};
   std::function<HostImage(std::int64_t)> page;  // makes page i
   std::map<std::string, HostImage> operands;
+  // Images in the device's memory, of which `operands` has the types; the name of the input is "".
+  std::map<std::string, const impipe_image*> there;
+  bool stays = false;  // results are to stay on the device
 };
 
 // Pages go through the parts of the pipeline, as those of a file do
@@ -61,9 +67,14 @@ class ImageRun {
   // Whether several pages come.
   bool has_pages() const { return input_.pages.numbers.size() > 1; }
   void pass_on(std::size_t index, engine::Page page);
-  engine::Outcome compute(std::size_t index, HostImage image);
+  engine::Outcome compute(std::size_t index, const engine::Page& page, HostImage image);
   engine::Outcome compute_on(engine::Session& session, Queue& queue, std::size_t index,
                              engine::Material material);
+  // The same with images in the device's memory, which is only used during the call.
+  engine::Outcome compute_there(const engine::Lanes::Turn& turn, std::size_t index,
+                                const engine::Page& page, engine::Material material);
+  engine::DeviceImage image_there(const engine::Lanes::Turn& turn, const std::string& name,
+                                  std::int64_t page);
   void keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome);
   void note(const std::string& text);
 

@@ -15,6 +15,7 @@
 #include "api/arrays.hpp"
 #include "api/image_run.hpp"
 #include "api/pipeline_session.hpp"
+#include "api/result_array.hpp"
 #include "core/error.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -30,6 +31,10 @@ struct impipe_cancel {
 };
 struct impipe_result {
   impipe::api::RunResult of;
+  std::shared_ptr<impipe::api::DeviceSession> session;
+};
+struct impipe_array {
+  std::shared_ptr<const impipe::api::ResultArray> array;
 };
 
 namespace impipe::api {
@@ -133,15 +138,35 @@ void note_inexact(const io::Inexact& inexact, const std::string& before, bool is
   notes.push_back(before + inexact.text());
 }
 
-RunResult run(BoundPipeline& bound, const impipe_image* image, const impipe_operand* operands,
-              std::int64_t operand_count, const impipe_cancel* cancel) {
+struct RunArguments {
+  const impipe_image* image;
+  const impipe_operand* operands;
+  std::int64_t operand_count;
+  const impipe_cancel* cancel;
+  bool stays;  // images are on the device, or are to stay there
+};
+
+RunResult run(BoundPipeline& bound, const RunArguments& given) {
   const pipeline::Pipeline& pipeline = bound.pipeline();
+  const impipe_image* const image = given.image;
   check_input(pipeline, image);
   const bool is_strict = bound.session().is_strict();
   std::vector<std::string> notes;
   io::Inexact of_input;
   RunInput input;
-  for (const auto& [name, array] : operands_of(pipeline, operands, operand_count)) {
+  input.stays = given.stays;
+  const bool has_device = given.stays && bound.session().one_device() != nullptr;
+  const auto is_there = [&](const impipe_image& array) {
+    if (array.on_device != 0 && !given.stays)
+      throw Error("on_device: only of impipe_run_on_device");
+    return array.on_device != 0 && has_device;
+  };
+  for (const auto& [name, array] : operands_of(pipeline, given.operands, given.operand_count)) {
+    if (is_there(*array)) {
+      input.there[name] = array;
+      input.operands[name].type = type_of(*array);
+      continue;
+    }
     io::Inexact inexact;
     input.operands[name] = page_of(*array, 0, inexact);
     note_inexact(inexact, "operand " + name + ": ", is_strict, notes);
@@ -156,8 +181,11 @@ RunResult run(BoundPipeline& bound, const impipe_image* image, const impipe_oper
     input.size = {image->width, image->height};
     input.pages = pages_of(*image);
     input.page = [&](std::int64_t i) { return page_of(*image, i, of_input); };
+    if (is_there(*image)) input.there[""] = image;
   }
-  const auto stop = [cancel] { return cancel != nullptr && cancel->is_asked.load(); };
+  const auto stop = [cancel = given.cancel] {
+    return cancel != nullptr && cancel->is_asked.load();
+  };
   try {
     RunResult result = ImageRun(bound, std::move(input), stop).run();
     note_inexact(of_input, "", is_strict, notes);
@@ -191,6 +219,16 @@ template <class Items>
 auto item_at(const Items& items, std::int64_t index) {
   return index >= 0 && index < std::ssize(items) ? &items[static_cast<std::size_t>(index)]
                                                  : nullptr;
+}
+
+int run_to(impipe_pipeline* pipeline, const RunArguments& given, impipe_result** result,
+           char** message) {
+  return guarded(message, [&] {
+    check_given(pipeline, result);
+    *result = nullptr;
+    BoundPipeline& bound = pipeline->bound;
+    *result = new impipe_result{run(bound, given), bound.shared_session()};
+  });
 }
 
 }  // namespace
@@ -262,11 +300,12 @@ void impipe_cancel_free(impipe_cancel* cancel) { delete cancel; }
 int impipe_run(impipe_pipeline* pipeline, const impipe_image* image, const impipe_operand* operands,
                int64_t operand_count, const impipe_cancel* cancel, impipe_result** result,
                char** message) {
-  return guarded(message, [&] {
-    api::check_given(pipeline, result);
-    *result = nullptr;
-    *result = new impipe_result{api::run(pipeline->bound, image, operands, operand_count, cancel)};
-  });
+  return api::run_to(pipeline, {image, operands, operand_count, cancel, false}, result, message);
+}
+int impipe_run_on_device(impipe_pipeline* pipeline, const impipe_image* image,
+                         const impipe_operand* operands, int64_t operand_count,
+                         const impipe_cancel* cancel, impipe_result** result, char** message) {
+  return api::run_to(pipeline, {image, operands, operand_count, cancel, true}, result, message);
 }
 void impipe_result_free(impipe_result* result) { delete result; }
 
@@ -281,7 +320,7 @@ int impipe_result_image(const impipe_result* result, int64_t index, impipe_image
   return guarded(nullptr, [&] {
     const auto* one = api::item_at(result->of.images, index);
     api::check_given(one, image);
-    *image = api::described(one->image);
+    *image = api::described(one->image.type, one->size());
     if (!one->page_axes.empty()) image->page_axes = one->page_axes.c_str();
   });
 }
@@ -290,6 +329,7 @@ int impipe_result_copy(const impipe_result* result, int64_t index, const impipe_
   return guarded(message, [&] {
     const auto* one = api::item_at(result->of.images, index);
     api::check_given(one, to);
+    if (one->there.pixels) throw Error("the image stays on the device: see impipe_result_array");
     api::copy_to(one->image, *to);
   });
 }
@@ -303,6 +343,46 @@ const void* impipe_result_plane(const impipe_result* result, int64_t index, int6
   if (plane == nullptr) return nullptr;
   if (step_y != nullptr) *step_y = plane->stride();
   return plane->row(0);
+}
+
+int impipe_result_array(const impipe_result* result, const int64_t* indices, int64_t count,
+                        impipe_array** array, char** message) {
+  return guarded(message, [&] {
+    api::check_given(result, indices, array);
+    *array = nullptr;
+    std::vector<const api::RunResult::Image*> images;
+    for (int64_t i = 0; i < count; ++i) {
+      images.push_back(api::item_at(result->of.images, indices[i]));
+      if (images.back() == nullptr) throw Error("there is no such image in the result");
+    }
+    if (images.empty()) throw Error("an array of no images");
+    const auto guest = result->session->as_guest();
+    *array = new impipe_array{std::make_shared<const api::ResultArray>(result->session, images)};
+  });
+}
+void impipe_array_free(impipe_array* array) { delete array; }
+int impipe_array_describe(const impipe_array* array, impipe_image* image) {
+  return guarded(nullptr, [&] {
+    api::check_given(array, image);
+    array->array->share();
+    *image = array->array->description();
+  });
+}
+const char* impipe_array_device(const impipe_array* array) {
+  return array->array->device().c_str();
+}
+int impipe_array_copy(const impipe_array* array, const impipe_image* to, char** message) {
+  return guarded(message, [&] {
+    api::check_given(array, to);
+    array->array->copy_to(*to);
+  });
+}
+int impipe_array_tensor(const impipe_array* array, int32_t axes, const int64_t* shape,
+                        const int64_t* steps, int32_t versioned, void** tensor, char** message) {
+  return guarded(message, [&] {
+    api::check_given(array, shape, steps, tensor);
+    *tensor = api::dlpack_tensor(array->array, axes, shape, steps, versioned != 0);
+  });
 }
 
 int64_t impipe_result_measurement_count(const impipe_result* result) {

@@ -1,5 +1,7 @@
 #include "api/pipeline_session.hpp"
 
+#include <future>
+
 #include "core/error.hpp"
 #include "core/process_limits.hpp"
 #include "engine/batch/free_memory.hpp"
@@ -24,7 +26,7 @@ std::int64_t byte_count(std::int64_t asked) {
 }
 
 // A pipeline says nothing of how many images will come, so that `auto` cannot weigh the work.
-std::vector<engine::OpenDevice> devices_of(const std::string& device, ThreadPool& pool) {
+std::vector<engine::OpenDevice> open_devices(const std::string& device, ThreadPool& pool) {
   if (device != "auto") return engine::open_devices({.device = device}, pool);
   std::vector<engine::OpenDevice> devices;
   try {
@@ -33,6 +35,11 @@ std::vector<engine::OpenDevice> devices_of(const std::string& device, ThreadPool
     devices.push_back(engine::open_device({.device = "cpu"}, pool));
   }
   return devices;
+}
+
+// In another thread: the caller's may have a context of the driver, which opening would replace.
+std::vector<engine::OpenDevice> devices_of(const std::string& device, ThreadPool& pool) {
+  return std::async(std::launch::async, [&] { return open_devices(device, pool); }).get();
 }
 
 pipeline::Pipeline checked(const std::string& text, const engine::Sandbox& sandbox) {
@@ -54,6 +61,21 @@ DeviceSession::DeviceSession(const SessionSettings& settings)
       memory_(byte_count(settings.memory)),
       sandbox_(engine::make_sandbox(settings.sandbox)),
       devices_(devices_of(settings.device, pool_)) {}
+
+Device* DeviceSession::one_device() const {
+  if (devices_.size() > 1) {
+    throw Error("images in a device's memory need a session of one device, and this one has " +
+                device_names());
+  }
+  Device* const device = devices_.front().device.get();
+  return device->info().id == "cpu" ? nullptr : device;
+}
+
+std::vector<std::shared_ptr<void>> DeviceSession::as_guest() const {
+  std::vector<std::shared_ptr<void>> guests;
+  for (const engine::OpenDevice& open : devices_) guests.push_back(open.device->as_guest());
+  return guests;
+}
 
 std::string DeviceSession::device_names() const {
   std::string names;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,28 @@ class DeviceSession {
   std::int64_t memory() const { return memory_; }
   const engine::Sandbox& sandbox() const { return sandbox_; }
 
+  // The only device; null: it is the CPU. Throws Error where there are several.
+  Device* one_device() const;
+  // Until the result goes, the calling thread's state in the drivers is the library's.
+  std::vector<std::shared_ptr<void>> as_guest() const;
+  // Calls work(queue) with a queue of the only device, in one thread at a time, and waits for it.
+  template <class Work>
+  auto on_queue(Work work) {
+    const std::lock_guard lock(queue_mutex_);
+    if (!queue_) queue_ = one_device()->make_queue();
+    auto made = work(*queue_);
+    queue_->wait();
+    return made;
+  }
+
  private:
   ThreadPool pool_;
   bool is_strict_;
   std::int64_t memory_;
   engine::Sandbox sandbox_;
   std::vector<engine::OpenDevice> devices_;
+  std::mutex queue_mutex_;
+  std::unique_ptr<Queue> queue_;
 };
 
 class BoundPipeline {
@@ -50,6 +67,7 @@ class BoundPipeline {
   BoundPipeline(std::shared_ptr<DeviceSession> session, const std::string& text);
 
   DeviceSession& session() { return *session_; }
+  const std::shared_ptr<DeviceSession>& shared_session() const { return session_; }
   engine::Lanes& lanes() { return lanes_; }
   const pipeline::Pipeline& pipeline() const { return lanes_.pipeline(); }
   // What `impipe plan` prints for such images.

@@ -55,6 +55,17 @@ class DeviceMeasure {
   virtual std::int64_t values() const = 0;
 };
 
+// Pixels in a device's memory that another library of the process has put there. Steps are bytes
+// between neighbours, of either sign; the offset and the steps are multiples of a pixel's bytes.
+struct DeviceArray {
+  std::uint64_t memory = 0;  // CUDA: an address; OpenCL: a buffer object
+  std::int64_t offset = 0;   // bytes, of the first pixel
+  PixelClass cls = PixelClass::uint8;
+  int channels = 1;
+  Size size;
+  std::int64_t step_x = 0, step_y = 0, step_channel = 0;
+};
+
 // One of the two.
 struct DeviceValue {
   std::shared_ptr<DevicePlane> plane;
@@ -89,6 +100,8 @@ struct Launch {
   // And of associated alpha: for each picture whether colours under an alpha of 0 stay as they are;
   // otherwise they become 0.
   std::vector<std::uint8_t> glows = {};
+  // Of Device::prepare_gather alone.
+  const DeviceArray* array = nullptr;
 };
 
 // The host's steady clock, in seconds since its epoch.
@@ -155,6 +168,24 @@ class Queue {
     return allocate_measure(channels, values);
   }
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
+  // GPUs: memory that other libraries of the process use, too.
+  // Work that is given to the queue from now on begins after the work in this stream (CUDA).
+  virtual void wait_for_stream(std::uint64_t /*stream*/) {}
+  // A plane for inputs of kernels in the array's own memory, which has to stay as long; null where
+  // they don't read it as it lies.
+  virtual std::shared_ptr<DevicePlane> plane_in_place(const DeviceArray& /*array*/) {
+    return nullptr;
+  }
+  // A copy of it, by Device::prepare_gather's.
+  virtual std::shared_ptr<DevicePlane> gathered(const DeviceArray& /*array*/, const Kernel&) {
+    return nullptr;
+  }
+  // A copy of planes of one class and size: their channels behind each other.
+  virtual std::shared_ptr<DevicePlane> joined(
+      std::span<const std::shared_ptr<DevicePlane>> /*planes*/) {
+    return nullptr;
+  }
+  virtual DeviceArray array_of(const DevicePlane& /*plane*/) { return {}; }
   // From now on the queue notes when its work runs; it waits for nothing more because of that.
   virtual void begin_notes() {
     notes_.clear();
@@ -233,6 +264,13 @@ class Device {
   // Replaces every NaN of an image of single by the one NaN of one_nan.hpp: launched with it as its
   // output. Null where that is the host's work.
   virtual std::unique_ptr<Kernel> prepare_one_nan() { return nullptr; }
+  // Copies a DeviceArray to planes. Null where there is none: see Queue::gathered.
+  virtual std::unique_ptr<Kernel> prepare_gather() { return nullptr; }
+  // Until the result goes, the calling thread may work for the device; then its state in the driver
+  // is what it was before.
+  virtual std::shared_ptr<void> as_guest() { return nullptr; }
+  // Waits for all work on the device, that of other libraries of the process included.
+  virtual void wait_for_all() {}
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

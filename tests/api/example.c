@@ -29,7 +29,7 @@ static void complement(impipe_session *session) {
   impipe_result *result;
   char *message;
   unsigned char pixels[6] = {30, 0, 20, 0, 10, 0}, copy[3] = {0, 0, 0};
-  impipe_image image = {&pixels[4], IMPIPE_UINT8, 0, 3, 1, 1, 1, -2, 0, 0, 0, 0, NULL}, out;
+  impipe_image image = {&pixels[4], IMPIPE_UINT8, 0, 3, 1, 1, 1, -2, 0, 0, 0, 0, NULL, 0, 0}, out;
   int status = impipe_pipeline_new(session, "mean2 as m | imcomplement", &pipeline, &message);
   if (status != IMPIPE_OK) {
     say(status, message);
@@ -73,7 +73,7 @@ static void errors(impipe_session *session) {
   impipe_session_options options = {"cuda:x", 0, 0, 0, NULL};
   impipe_cancel *cancel = impipe_cancel_new();
   float pixel = 1;
-  impipe_image image = {&pixel, IMPIPE_SINGLE, 0, 1, 1, 1, 1, 4, 4, 4, 4, 0, NULL};
+  impipe_image image = {&pixel, IMPIPE_SINGLE, 0, 1, 1, 1, 1, 4, 4, 4, 4, 0, NULL, 0, 0};
   char *message;
   int status = impipe_pipeline_new(session, "imgausfilt 2", &pipeline, &message);
   expect_error(status, IMPIPE_USAGE, message,

@@ -33,7 +33,7 @@ class Install(ProgramTest):
             "lib/libimpipe.so.0.1.0", "lib/pkgconfig/impipe.pc",
             *(f"lib/cmake/impipe/impipeConfig{end}.cmake" for end in self.ends_of_config()),
             *(f"lib/python3/dist-packages/impipe/{name}"
-              for name in ["__init__.py", "__main__.py", "_arrays.py", "_library.py",
+              for name in ["__init__.py", "__main__.py", "_arrays.py", "_device.py", "_library.py",
                            "_pipeline.py", "_program.py", "py.typed"])]))
 
     def ends_of_config(self):

@@ -1,5 +1,7 @@
 """The Python package: its results are those of the program, from any thread and any array."""
+import contextlib
 import doctest
+import io
 import os
 import pathlib
 import pickle
@@ -31,6 +33,12 @@ def bits(array):
 def singles(height, width, offset=0.0, seed=3):
     rng = np.random.default_rng(seed)
     return (offset + rng.normal(0, 1, (height, width))).astype(np.float32)
+
+
+def resident():
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def with_nan(array):
@@ -360,10 +368,115 @@ class Python(ProgramTest):
         if len(missing) == 2:
             self.skipTest("; ".join(missing))
 
+    def test_results_that_stay_are_handed_over_without_a_copy(self):
+        stack = np.stack([ramp(13, 17, seed) for seed in range(6)])
+        for text, axes, image in [
+                ("imgaussfilt 1", None, ramp(37, 53)), ("imcomplement", None, colour()),
+                ("", "CYX", stack[:3]), ("imadjust", "TZYX", stack.reshape(2, 3, 13, 17)),
+                ("fliplr", "YXTZ", np.moveaxis(stack.reshape(2, 3, 13, 17), (0, 1), (2, 3))),
+                ("imgaussfilt 2", "YXA", np.dstack([colour(), ramp(seed=9)])), ("", None, ramp(1, 1)),
+                ("", None, ramp(1, 9)[0]), ("mat2gray", None, IMAGES["nan"]), ("edge", None, ramp()),
+                ("medfilt2 3", None, ends16()), ("project max axis=z", "TZYX", stack.reshape(2, 3, 13, 17)),
+                ("rgb2gray", None, stack[:2, ..., None].repeat(3, -1))]:
+            with self.subTest(text=text, axes=axes):
+                wanted = impipe.run(text, image, axes=axes)
+                array = impipe.run(text, image, axes=axes, on_device=True)
+                self.assertIsInstance(array, impipe.Array)
+                self.assertEqual((array.shape, array.dtype, array.device, array.ndim, len(array)),
+                                 (wanted.shape, wanted.dtype, "cpu", wanted.ndim, len(wanted)))
+                view = np.asarray(array) if wanted.dtype == bool else np.from_dlpack(array)
+                self.assertEqual((view.ctypes.data, view.strides), (array._address, array.strides))
+                self.same(view, wanted, text)
+                self.same(impipe.run("", array, axes=axes if wanted.ndim == image.ndim else None),
+                          impipe.run("", wanted, axes=axes if wanted.ndim == image.ndim else None), text)
+                for version in [None, (1, 0), (1, 1)]:
+                    array.__dlpack__(max_version=version)  # a capsule that is not taken
+                self.assertEqual(np.asarray(array).ctypes.data, view.ctypes.data)
+                del array
+                impipe.run("imcomplement", image, axes=axes)
+                self.same(view, wanted, "the memory is the view's")
+        result = impipe.Pipeline("save 'a' | imcomplement | save 'b'").result(stack, on_device=True)
+        self.same(np.asarray(result.saves["a"]), stack, "a")
+        self.same(np.from_dlpack(result.saves["b"]), 255 - stack, "b")
+        unlike = impipe.Pipeline("imresize 0.5").result(ramp(), on_device=True)
+        with self.assertRaisesRegex(BufferError, "as it is"):
+            unlike.image.__dlpack__(copy=True)
+        self.assertEqual(impipe.run("mean2", ramp(), on_device=True), impipe.run("mean2", ramp()))
+
+    def test_memory_that_is_handed_over_is_freed_by_who_has_it(self):
+        image = np.zeros((3000, 3000), np.float32)
+        view = np.from_dlpack(impipe.run("imcomplement", image, on_device=True))
+        impipe.release_memory()
+        before = resident()
+        del view
+        impipe.release_memory()
+        self.assertGreater(before - resident(), 30 << 20)  # it has 36 MB
+
+    def test_arrays_on_a_device_go_from_pipeline_to_pipeline(self):
+        try:
+            impipe.Pipeline("imcomplement", device="opencl")
+        except impipe.DeviceError as error:
+            self.skipTest(str(error))
+        for name in ["colour", "nan", "uint16", "logical", "one"]:
+            image = IMAGES[name]
+            there = impipe.run("", image, device="opencl", on_device=True)
+            self.assertEqual(there.device, "opencl:0")
+            self.same(np.asarray(there), impipe.run("", image), name)  # with one NaN
+            for text in ["imcomplement", "", "save 'a' | fliplr", "mean2 as m | padarray 1,2"]:
+                result = impipe.Pipeline(text).result(there)
+                wanted = impipe.Pipeline(text).result(image)
+                self.assertEqual(result.image.device, "opencl:0")
+                self.assertEqual([note for note in result.notes if "copies" in note], [])
+                self.same(np.asarray(result.image), wanted.image, text)
+                self.assertEqual(str(result.measurements), str(wanted.measurements))
+                for key, saved in wanted.saves.items():
+                    self.same(np.asarray(result.saves[key]), saved, key)
+                self.same(impipe.Pipeline(text)(there, on_device=False), wanted.image, text)
+            self.same(np.asarray(there), impipe.run("", image), "the input stays as it is")
+        two = impipe.run("imadd :b", there, b=there)
+        self.same(np.asarray(two), impipe.run("imadd :b", image, b=image), "operand")
+        mixed = impipe.run("imadd :b", there, b=image)  # an operand of the host's
+        self.same(np.asarray(mixed), impipe.run("imadd :b", image, b=image), "mixed")
+        for name in ["colour", "uint16", "single"]:  # other strides, as a view has them
+            there = impipe.run("", IMAGES[name], device="opencl", on_device=True)
+            rows = there.shape[0] // 2
+            there.shape = (rows, *there.shape[1:])
+            there.strides = (2 * there.strides[0], *there.strides[1:])
+            result = impipe.Pipeline("imgaussfilt 1").result(there)
+            self.assertIn("copies the image first", result.notes[0])
+            self.same(np.asarray(result.image), impipe.run("imgaussfilt 1", IMAGES[name][:2 * rows:2]), name)
+        stack = np.stack([ramp(16, 128, seed) for seed in range(4)])
+        there = impipe.run("", stack, device="opencl", on_device=True)
+        for text in ["imcomplement", "project max"]:
+            self.same(np.asarray(impipe.run(text, there)), impipe.run(text, stack), text)
+        self.check_error(impipe.PipelineError, "the image is on opencl:0, and device='cpu'",
+                         "imcomplement", there, device="cpu")
+
+    def test_arrays_on_a_card_are_read_where_they_lie(self):
+        """With a driver that has no card: tests/api/fake_cuda.c says what it stands in for."""
+        fake = self.path("libcuda.so.1")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", os.path.join(ROOT, "tests/api/fake_cuda.c"), "-o",
+                        fake], check=True)
+        done = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "tests/api/on_fake_card.py")], capture_output=True,
+            text=True, timeout=300,
+            env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python"), "IMPIPE_NVRTC": fake,
+                 "LD_LIBRARY_PATH": self.folder, "FAKE_CUDA_LOG": self.path("log"),
+                 "IMPIPE_CACHE_DIR": self.path("cache")})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "all is so\n", ""))
+
+    def test_many_images_at_once_come_in_their_order(self):
+        pipeline = impipe.Pipeline("imgaussfilt 1")
+        images = [ramp(30 + i, 40, i) for i in range(9)]
+        for at_once in (0, 1, 3):
+            got = list(pipeline.map(iter(images), at_once=at_once))
+            self.assertEqual(len(got), len(images))
+            for made, image in zip(got, images):
+                self.same(made, pipeline(image), "map")
+        with self.assertRaises(impipe.ImageError):
+            list(pipeline.map([ramp(), np.zeros((0, 3), np.uint8)]))
+
     def test_kept_memory_is_given_back(self):
-        def resident():
-            with open("/proc/self/statm", encoding="ascii") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         impipe.run("imgaussfilt 1", np.zeros((5000, 5000), np.float32))
         before = resident()
         impipe.release_memory()
@@ -402,7 +515,7 @@ class Python(ProgramTest):
     def test_the_examples_of_the_page(self):
         with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
             blocks = re.findall(r"(?s)```python\n(.*?)```", file.read())
-        self.assertEqual(len(blocks), 5)
+        self.assertEqual(len(blocks), 7)
         names = {"impipe": impipe, "np": np, "photo": colour(48, 64), "gray": ramp(48, 64)}
         examples = doctest.DocTestParser().get_doctest("\n".join(blocks), names, "python.md", None, 0)
         said = []
@@ -414,6 +527,18 @@ class Python(ProgramTest):
         self.picture("in/b.png", ramp(seed=1))
         impipe.files("imcomplement", self.path("in"), self.path("out"), threads=1)
         self.assertEqual(self.tree("out"), ["a.png", "b.png"])
+        try:
+            import tqdm  # pylint: disable=import-outside-toplevel,unused-import
+        except ImportError:
+            pass
+        else:
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said):
+                report = impipe.files("mean2", self.path("in"), csv=True, bar=True)
+            self.assertEqual(report, impipe.files("mean2", self.path("in"), csv=True))
+            self.assertIn("2/2", said.getvalue())
+            with contextlib.redirect_stderr(said), self.assertRaisesRegex(impipe.Error, "no.png"):
+                impipe.files("mean2", [self.path("in/a.png"), self.path("no.png")], bar=True)
         report = impipe.files("mean2", [self.path("in/a.png")], csv=True)
         self.assertEqual(report.splitlines()[0], "file,mean2")
         self.assertEqual(impipe.ops("medfilt2"), self.impipe("ops", "medfilt2").out)

@@ -15,6 +15,7 @@
 #include "backends/jit/codec/jpeg_encode.hpp"
 #include "backends/jit/codec/pack.hpp"
 #include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/gather.hpp"
 #include "backends/jit/one_nan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -172,7 +173,7 @@ std::string all_programs() {
   carried.sample = PackedForm::Sample::half;
   carried.bits = 16;
   text += jit::packer(Dialect::opencl, carried, DeflateEffort::codes).source;
-  text += jit::one_nan(Dialect::opencl).source;
+  text += jit::one_nan(Dialect::opencl).source + jit::gather(Dialect::opencl).source;
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;
 }

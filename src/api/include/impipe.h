@@ -66,6 +66,13 @@ typedef struct impipe_image {
    * `project axis=z`; NULL: they have no names. Of results: those that all images of the name lie
    * along, as long as the result is there. */
   const char *page_axes;
+  /* Of impipe_run_on_device: 1: `data` is memory of the session's device, an address of CUDA or a
+   * buffer object of OpenCL; the type is one of the classes, and pixels are aligned. Read in place
+   * where channels are planes behind each other and rows begin at multiples of 128 bytes, each at
+   * the first one behind the row before; otherwise copied on the device, which a note says. */
+  int32_t on_device;
+  /* CUDA: work in this stream is done before the pixels are read; 0: the default stream. */
+  uint64_t stream;
 } impipe_image;
 
 /* What a pipeline's text names as :NAME. */
@@ -132,6 +139,11 @@ void impipe_cancel_free(impipe_cancel *cancel);
 int impipe_run(impipe_pipeline *pipeline, const impipe_image *image, const impipe_operand *operands,
                int64_t operand_count, const impipe_cancel *cancel, impipe_result **result,
                char **message);
+/* As impipe_run, with images that may be in the memory of the session's device, which has to be one
+ * device; images of the result stay there, and all work on the device is done when it returns. */
+int impipe_run_on_device(impipe_pipeline *pipeline, const impipe_image *image,
+                         const impipe_operand *operands, int64_t operand_count,
+                         const impipe_cancel *cancel, impipe_result **result, char **message);
 void impipe_result_free(impipe_result *result);
 
 /* Images: the pages of the result, none where the pipeline ends in a measurement; then those that
@@ -142,13 +154,32 @@ const char *impipe_result_image_name(const impipe_result *result, int64_t index)
 /* Describes an image: data is NULL, the steps are those of an array without gaps, a pixel's
  * channels adjacent. */
 int impipe_result_image(const impipe_result *result, int64_t index, impipe_image *image);
-/* Copies an image to the caller's memory, of which data, type, size and steps must be set. */
+/* Copies an image to the caller's memory, of which data, type, size and steps must be set; none
+ * that stays on a device. */
 int impipe_result_copy(const impipe_result *result, int64_t index, const impipe_image *to,
                        char **message);
 /* One channel in the library's memory, as long as the result is there. step_y: bytes between rows.
  */
 const void *impipe_result_plane(const impipe_result *result, int64_t index, int64_t channel,
                                 int64_t *step_y);
+
+/* Images of a result, of one type and size, as the pages of one array in the memory where they were
+ * computed, for other libraries of the process. It may outlive the result and the session. */
+typedef struct impipe_array impipe_array;
+int impipe_result_array(const impipe_result *result, const int64_t *indices, int64_t count,
+                        impipe_array **array, char **message);
+/* Waits for all work on the device where the array has become a tensor or was described. */
+void impipe_array_free(impipe_array *array);
+/* Where its pixels are: data, steps and on_device, as long as the array is there. */
+int impipe_array_describe(const impipe_array *array, impipe_image *image);
+/* "cuda:0", "cpu" */
+const char *impipe_array_device(const impipe_array *array);
+/* Copies it to the host's memory, of which data, type, size, pages and steps must be set. */
+int impipe_array_copy(const impipe_array *array, const impipe_image *to, char **message);
+/* A new DLManagedTensor of DLPack, or a DLManagedTensorVersioned 1.0, whose deleter any thread may
+ * call; it keeps the memory, also when the array was freed. shape, steps: of its axes, in items. */
+int impipe_array_tensor(const impipe_array *array, int32_t axes, const int64_t *shape,
+                        const int64_t *steps, int32_t versioned, void **tensor, char **message);
 
 typedef struct impipe_measurement {
   const char *name;      /* "mean2", or the name that `as` gave */

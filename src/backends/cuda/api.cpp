@@ -5,6 +5,7 @@
 #include <glob.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "core/error.hpp"
@@ -58,6 +59,17 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
+// The folder with the Python packages where this code is a part of one, as impipe/bin/impipe or
+// impipe/lib/libimpipe.so.0; else empty. Also in a virtual environment that is not active.
+std::string own_packages() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&own_packages), &info) == 0) return "";
+  const std::filesystem::path file = info.dli_fname;
+  const std::filesystem::path package = file.parent_path().parent_path();
+  const bool is_packaged = file.is_absolute() && package.filename() == "impipe";
+  return is_packaged ? package.parent_path().string() : "";
+}
+
 // A name without '/' is the dynamic linker's to find.
 bool is_relative_path(std::string_view path) {
   return path.find('/') != path.npos && !path.starts_with('/');
@@ -107,6 +119,8 @@ std::vector<std::string> compiler_places() {
   }
   places.emplace_back("/usr/local/cuda/lib64/libnvrtc.so.1[0-9]*");
   places.emplace_back("/usr/local/cuda-*/lib64/libnvrtc.so.1[0-9]");
+  constexpr const char* in_packages = "/nvidia/*/lib/libnvrtc.so.1[0-9]*";
+  if (const std::string own = own_packages(); !own.empty()) places.push_back(own + in_packages);
   std::vector<std::string> roots;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const char* root = std::getenv(variable); root && *root == '/') roots.emplace_back(root);
@@ -117,7 +131,7 @@ std::vector<std::string> compiler_places() {
   roots.insert(roots.end(), {"/usr/local", "/usr"});
   for (const std::string& root : roots) {
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      places.push_back(root + "/lib/python3*/" + packages + "/nvidia/*/lib/libnvrtc.so.1[0-9]*");
+      places.push_back(root + "/lib/python3*/" + packages + in_packages);
     }
   }
   return places;

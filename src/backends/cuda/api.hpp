@@ -61,6 +61,8 @@ inline constexpr unsigned memory_of_all_contexts = 1;
   X(context_retain, "cuDevicePrimaryCtxRetain", (Context*, DeviceNumber))                      \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber))                           \
   X(context_set, "cuCtxSetCurrent", (Context))                                                 \
+  X(context_get, "cuCtxGetCurrent", (Context*))                                                \
+  X(context_wait, "cuCtxSynchronize", ())                                                      \
   X(module_load, "cuModuleLoadData", (Module*, const void*))                                   \
   X(module_unload, "cuModuleUnload", (Module))                                                 \
   X(module_function, "cuModuleGetFunction", (Function*, Module, const char*))                  \
@@ -79,6 +81,7 @@ inline constexpr unsigned memory_of_all_contexts = 1;
   X(stream_create, "cuStreamCreate", (Stream*, unsigned))                                      \
   X(stream_destroy, "cuStreamDestroy_v2", (Stream))                                            \
   X(stream_wait, "cuStreamSynchronize", (Stream))                                              \
+  X(stream_wait_event, "cuStreamWaitEvent", (Stream, Event, unsigned))                         \
   X(event_create, "cuEventCreate", (Event*, unsigned))                                         \
   X(event_destroy, "cuEventDestroy_v2", (Event))                                               \
   X(event_record, "cuEventRecord", (Event, Stream))                                            \

@@ -100,6 +100,15 @@ class CudaDevice final : public jit::GpuDevice {
         locks_(page_locks(context_)),
         use_of_locks_(locks_) {}
   std::unique_ptr<Queue> make_queue() override { return new_queue(); }
+  std::shared_ptr<void> as_guest() override {
+    Context before = nullptr;
+    check(driver().api.context_get(&before), "cuCtxGetCurrent");
+    return {nullptr, [before](void*) { driver().api.context_set(before); }};
+  }
+  void wait_for_all() override {
+    context_->use();
+    check(driver().api.context_wait(), "cuCtxSynchronize");
+  }
   double measure_copy() override { return new_queue()->measure_copy(); }
   LinkSpeed measure_link() override { return new_queue()->measure_link(); }
   std::int64_t peak_memory() const override { return memory_->peak(); }

@@ -292,6 +292,19 @@ void CudaQueue::clear(std::uint64_t handle, std::int64_t bytes) {
   check(driver().api.fill(handle, 0, static_cast<std::size_t>(bytes), stream_), "cuMemsetD8Async");
 }
 
+std::uint64_t CudaQueue::handle_at(std::uint64_t memory, std::int64_t offset) const {
+  const std::uint64_t address = memory + static_cast<std::uint64_t>(offset);
+  return address % jit::row_alignment == 0 ? address : 0;
+}
+
+void CudaQueue::copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
+                     std::int64_t bytes) {
+  context_->use();
+  check(driver().api.copy(to + static_cast<std::uint64_t>(offset), from,
+                          static_cast<std::size_t>(bytes), stream_),
+        "cuMemcpyDtoDAsync");
+}
+
 jit::MemoryBlock CudaQueue::filled(std::span<const std::span<const std::byte>> parts) {
   jit::MemoryBlock block = take(static_cast<std::int64_t>(bytes_of(parts)));
   copy_in(block.handle(), parts);
@@ -373,6 +386,12 @@ void CudaQueue::wait() {
   context_->use();
   check(driver().api.stream_wait(stream_), "cuStreamSynchronize");
   let_go();
+}
+
+void CudaQueue::wait_for_stream(std::uint64_t stream) {
+  context_->use();
+  check(driver().api.event_record(now_->get(), reinterpret_cast<Stream>(stream)), "cuEventRecord");
+  check(driver().api.stream_wait_event(stream_, now_->get(), 0), "cuStreamWaitEvent");
 }
 
 double CudaQueue::measure_copy() {

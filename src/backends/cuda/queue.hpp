@@ -36,6 +36,7 @@ class CudaQueue final : public jit::GpuQueue {
   void begin_notes() override;
   std::vector<Activity> take_notes() override;
   void wait() override;
+  void wait_for_stream(std::uint64_t stream) override;
   double time() override;
   // By a graph of the launches, started as one.
   std::vector<double> time_of(const std::function<void()>& give, int times) override;
@@ -68,6 +69,8 @@ class CudaQueue final : public jit::GpuQueue {
   std::unique_ptr<Queue> make_beside() override;
   void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
+  std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override;
+  void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset, std::int64_t bytes) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   bool copies_at_once() const override { return !recording_; }  // a graph copies when it runs
   // Calls copy_row(y) for each row, on several threads when that pays.

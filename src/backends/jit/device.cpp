@@ -6,6 +6,7 @@
 #include "backends/jit/codec/jpeg_encode.hpp"
 #include "backends/jit/codec/pack.hpp"
 #include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/gather.hpp"
 #include "backends/jit/one_nan.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
@@ -44,6 +45,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_baseline(Baseline baseline) {
 }
 
 std::unique_ptr<Kernel> GpuDevice::prepare_one_nan() { return load(one_nan(dialect_), "one NaN"); }
+
+std::unique_ptr<Kernel> GpuDevice::prepare_gather() { return load(gather(dialect_), "gather"); }
 
 std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_decoder() {
   return load(jpeg_decoder(dialect_), "JPEG decoder");

@@ -19,6 +19,7 @@ class GpuDevice : public Device {
   int max_stacked() const override { return jit::max_stacked; }
   std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override;
   std::unique_ptr<Kernel> prepare_one_nan() override;
+  std::unique_ptr<Kernel> prepare_gather() override;
   std::unique_ptr<Kernel> prepare_jpeg_decoder() override;
   std::unique_ptr<Kernel> prepare_jpeg_encoder() override;
   std::unique_ptr<Kernel> prepare_packer(const PackedForm& form, DeflateEffort effort) override;

@@ -166,6 +166,14 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
         "a fill");
 }
 
+void OpenClQueue::copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
+                       std::int64_t bytes) {
+  check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from), buffer_of(to), 0,
+                                     static_cast<std::size_t>(offset),
+                                     static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
+        "a copy");
+}
+
 jit::MemoryBlock OpenClQueue::filled(std::span<const std::span<const std::byte>> parts) {
   std::size_t bytes = 0;
   for (const auto& part : parts) bytes += part.size();

@@ -59,6 +59,10 @@ class OpenClQueue final : public jit::GpuQueue {
              std::int64_t begin, std::int64_t end, bool reached);
   std::unique_ptr<Queue> make_beside() override;
   void clear(std::uint64_t handle, std::int64_t bytes) override;
+  std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override {
+    return offset == 0 ? memory : 0;
+  }
+  void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset, std::int64_t bytes) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached

@@ -37,7 +37,8 @@ Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions 
       decoder_(kept("JPEG decoder", [this] { return device_.device->prepare_jpeg_decoder(); })),
       encoder_(kept("JPEG encoder", [this] { return device_.device->prepare_jpeg_encoder(); })),
       unpacker_(kept("unpacker", [this] { return device_.device->prepare_unpacker(); })),
-      one_nan_(kept("one NaN", [this] { return device_.device->prepare_one_nan(); })) {}
+      one_nan_(kept("one NaN", [this] { return device_.device->prepare_one_nan(); })),
+      gatherer_(kept("gather", [this] { return device_.device->prepare_gather(); })) {}
 
 std::function<std::shared_ptr<const Kernel>()> Session::kept(
     const std::string& name, std::function<std::shared_ptr<const Kernel>()> make) {
@@ -89,8 +90,10 @@ std::shared_ptr<Program> Session::made_program(Plan lowered) {
   return made;
 }
 
-std::shared_ptr<const Kernel> Session::one_nan(const Program& program) {
-  if (!device().is_gpu || !writes_single(program.plan)) return nullptr;
+std::shared_ptr<const Kernel> Session::one_nan(const Program& program, bool for_device) {
+  if (!writes_single(program.plan)) return nullptr;
+  if (for_device) return one_nan_.kernel();
+  if (!device().is_gpu) return nullptr;
   return one_nan_.kernel_in_time();
 }
 
@@ -151,7 +154,7 @@ bool Session::is_compiling() {
   if (std::any_of(compiling_.begin(), compiling_.end(), engine::is_compiling)) return true;
   std::lock_guard packers(packers_mutex_);
   return decoder_.is_compiling() || encoder_.is_compiling() || unpacker_.is_compiling() ||
-         one_nan_.is_compiling() ||
+         one_nan_.is_compiling() || gatherer_.is_compiling() ||
          std::any_of(packers_.begin(), packers_.end(),
                      [](const auto& known) { return known.second.is_compiling(); });
 }

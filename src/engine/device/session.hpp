@@ -171,9 +171,12 @@ class Session {
   CodecKernel& unpacker() { return unpacker_; }
   CodecKernel& packer(const PackedForm& form, DeflateEffort effort);
   // Device::prepare_one_nan's for a program that has images of single; null where it has none, on a
-  // device that is the processor, and while it is compiled.
-  std::shared_ptr<const Kernel> one_nan(const Program& program);
+  // device that is the processor, and while it is compiled. for_device: images stay on the device,
+  // whatever it is; waits until it is compiled.
+  std::shared_ptr<const Kernel> one_nan(const Program& program, bool for_device = false);
   CodecKernel& one_nan_maker() { return one_nan_; }
+  // Device::prepare_gather's.
+  CodecKernel& gatherer() { return gatherer_; }
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is
@@ -204,7 +207,7 @@ class Session {
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, PendingKernel> kernels_;
-  CodecKernel decoder_, encoder_, unpacker_, one_nan_;
+  CodecKernel decoder_, encoder_, unpacker_, one_nan_, gatherer_;
   std::mutex packers_mutex_;
   std::map<std::string, CodecKernel> packers_;  // by the forms' text
   std::vector<PendingKernel> compiling_;        // what check_kernels has not seen ready

@@ -50,7 +50,7 @@ std::shared_ptr<const Program> settled_program(Session& session, Queue& queue,
   const auto [begin, end] = stages_of(settled, input.part);
   const pipeline::LowerOptions how{.strict = session.is_strict(), .display = material.display};
   ExecuteOptions measuring = options;
-  measuring.timed = false;
+  measuring.timed = measuring.stays = false;
   measuring.coded_output = {};
   Tables tables;
   for (std::size_t stage = begin;;) {

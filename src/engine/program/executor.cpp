@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -31,10 +32,11 @@ class Execution {
     const Material& first = materials.front();
     std::map<std::string, Size> operand_sizes;
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
+    for (const auto& [name, image] : first.there) operand_sizes[name] = image.pixels->size();
     read_ = first.read;
     sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.size(), operand_sizes);
     sizes_[0] = first.size();
-    if (plan_.input_alpha && !first.is_coded()) {
+    if (plan_.input_alpha && !first.is_coded() && !first.there.contains("")) {
       for (Material& material : materials) {
         if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
           throw Error("its alpha has another class than its pixels", ExitCode::file_failed);
@@ -197,11 +199,24 @@ class Execution {
                        [](const Outcome& outcome) { return outcome.not_decoded; });
   }
 
+  // Takes an image that is in the device's memory; false: there is none of the name.
+  bool take_there(const Material& material, const std::string& name, ValueId pixels,
+                  std::optional<ValueId> alpha) {
+    const auto found = material.there.find(name);
+    if (found == material.there.end()) return false;
+    values_[pixels].plane = found->second.pixels;
+    if (alpha) values_[*alpha].plane = found->second.alpha;
+    return true;
+  }
+
   void upload(std::vector<Material> materials) {
     const std::vector<bool> read = values_read(plan_);
+    for (const auto& [name, image] : materials.front().there) {
+      unchanged_.insert({image.pixels.get(), image.alpha.get()});
+    }
     if (materials.front().is_coded()) {
       decode(materials);
-    } else if (read[0]) {
+    } else if (!take_there(materials.front(), "", 0, plan_.input_alpha) && read[0]) {
       values_[0].plane =
           upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
     }
@@ -209,13 +224,14 @@ class Execution {
       values_[*plan_.input_alpha].plane = upload_one(alphas_);
     }
     for (const PlanOperand& operand : plan_.operands) {
+      if (take_there(materials.front(), operand.name, operand.value, operand.alpha)) continue;
       if (!read[operand.value]) continue;
       values_[operand.value].plane = upload_one(
           materials,
           [&](const Material& m) -> const HostImage& { return m.operands.at(operand.name); });
     }
     for (const PlanOperand& operand : plan_.operands) {
-      if (!operand.alpha || !read[*operand.alpha]) continue;
+      if (!operand.alpha || !read[*operand.alpha] || values_[*operand.alpha].plane) continue;
       std::vector<Planes> alphas;
       for (const Material& m : materials) alphas.push_back({m.operands.at(operand.name).alpha});
       if (alphas.front().front().cls() != plan_.values[*operand.alpha].type.cls) {
@@ -230,6 +246,7 @@ class Execution {
   std::vector<Planes> planes_of(ValueId id) {
     if (is_on_host(id)) return alphas_;
     if (has_one_nan(id)) {
+      values_[id].plane = changeable(values_[id].plane);
       queue_.run(*options_.one_nan, {.spec = nullptr, .inputs = {}, .outputs = {values_[id]}});
     }
     if (count_ > 1) return queue_.download_stack(*values_[id].plane);
@@ -261,6 +278,40 @@ class Execution {
       if (alpha && !has_one_nan(*alpha)) make_one_nan(images[i].alpha);
     }
     return images;
+  }
+
+  // The plane, or a copy where it is another's memory or a result already.
+  std::shared_ptr<DevicePlane> changeable(std::shared_ptr<DevicePlane> plane) {
+    return unchanged_.contains(plane.get()) ? queue_.joined({&plane, 1}) : plane;
+  }
+
+  // A result that stays on the device, with one NaN.
+  std::shared_ptr<DevicePlane> plane_of(ValueId id) {
+    if (is_on_host(id)) return queue_.upload(alphas_.front());
+    const auto plane = changeable(values_[id].plane);
+    if (has_one_nan(id)) {
+      queue_.run(*options_.one_nan, {.spec = nullptr, .inputs = {}, .outputs = {{plane, nullptr}}});
+    }
+    unchanged_.insert(plane.get());
+    return plane;
+  }
+
+  DeviceImage device_image_of(ValueId id, std::optional<ValueId> alpha, HostImage& image) {
+    image.type = plan_.values[id].type;
+    image.type.alpha = alpha.has_value();
+    return {plane_of(id), alpha ? plane_of(*alpha) : nullptr};
+  }
+
+  void keep_on_device() {
+    Outcome& outcome = outcomes_.front();
+    for (const PlanSave& save : plan_.saves) {
+      HostImage& image = outcome.saves.emplace_back();
+      outcome.saves_there.push_back(device_image_of(save.value, save.alpha, image));
+    }
+    if (plan_.writes_image) {
+      outcome.there = device_image_of(plan_.result, plan_.result_alpha, outcome.image);
+    }
+    queue_.wait();
   }
 
   // All images' numbers of a measurement, [images][channels][values].
@@ -449,6 +500,7 @@ class Execution {
       for (size_t i = 0; i < count_; ++i) outcomes_[i].measurements.push_back(std::move(made[i]));
     }
     downloaded_.clear();
+    if (options_.stays) return keep_on_device();
     for (const PlanSave& save : plan_.saves) {
       std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
@@ -466,9 +518,10 @@ class Execution {
   Queue& queue_;
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
-  std::shared_ptr<DeviceMeasure> faults_;  // of what was decoded here
-  DeviceValue carried_;                    // what the files have besides their pictures
-  std::vector<Planes> alphas_;             // of the input, a plane an image
+  std::shared_ptr<DeviceMeasure> faults_;   // of what was decoded here
+  DeviceValue carried_;                     // what the files have besides their pictures
+  std::vector<Planes> alphas_;              // of the input, a plane an image
+  std::set<const DevicePlane*> unchanged_;  // memory that others read
   std::vector<Size> sizes_;
   Shrunk read_;
   size_t count_ = 1;  // images of the stack

@@ -15,6 +15,11 @@
 
 namespace impipe::engine {
 
+// An image in a device's memory.
+struct DeviceImage {
+  std::shared_ptr<DevicePlane> pixels, alpha;
+};
+
 // What a program reads: the image, and those of --with by name.
 struct Material {
   HostImage image;
@@ -25,8 +30,17 @@ struct Material {
   // Instead of the image's pixels, one of these: what the device makes them of.
   std::shared_ptr<const CodedJpeg> coded = nullptr;
   std::shared_ptr<const PackedPicture> packed = nullptr;
+  // Instead of their pixels: images that are in the device's memory; the name of `image` is "". It
+  // and the operands have types and no planes then. Their memory is read only.
+  std::map<std::string, DeviceImage> there = {};
   bool is_coded() const { return coded || packed; }
-  Size size() const { return coded ? coded->form.size : packed ? packed->form.size : image.size(); }
+  Size size() const {
+    const auto found = there.find("");
+    return found != there.end() ? found->second.pixels->size()
+           : coded              ? coded->form.size
+           : packed             ? packed->form.size
+                                : image.size();
+  }
 };
 
 // A device has not decoded a picture: it is damaged, or one that is left to the host. Whatever was
@@ -54,7 +68,8 @@ struct CodecWork {
 };
 
 struct Outcome {
-  HostImage image;  // empty pixels unless the plan writes an image
+  HostImage image;    // empty pixels unless the plan writes an image
+  DeviceImage there;  // instead of them, where they stay on the device
   // Instead of the image's pixels: the data of a JPEG of them, or the chunks that they are packed
   // in, which are in a plane that pictures of a stack share; and the image's size.
   std::shared_ptr<const Plane> coded_plane;
@@ -66,7 +81,8 @@ struct Outcome {
   std::vector<double> columns;  // one a column of the plan
   // One a measurement of the plan. Of a table the values are a matrix, a row an object.
   std::vector<Measurement> measurements;
-  std::vector<HostImage> saves;  // one a save of the plan
+  std::vector<HostImage> saves;          // one a save of the plan
+  std::vector<DeviceImage> saves_there;  // instead of their pixels, where they stay on the device
   // When timed. Of a stack: the first image has what was done for all.
   std::vector<double> step_bytes;           // that each step must read and write, for one image
   std::vector<std::int64_t> step_launches;  // of kernels
@@ -95,6 +111,9 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps and while a kernel compiles; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
+  // Results and saves stay in the device's memory: of one image alone, with one_nan where it has
+  // results of single.
+  bool stays = false;
   // Device::prepare_one_nan's; null: NaNs are the host's work.
   std::shared_ptr<const Kernel> one_nan = nullptr;
   // Of what is coded: the device's decoder of such pictures.

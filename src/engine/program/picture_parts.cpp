@@ -27,8 +27,8 @@ std::int64_t rows_of_bands(const Program& program, const Material& material,
   const PlanValue& result = plan.values[plan.result];
   const bool is_encoded = options.coded_output && plan.writes_image &&
                           options.coded_output(0, result.type, size, false).encoder != nullptr;
-  if (material.is_coded() || material.read.by > 1 || is_encoded || plan.steps.empty() ||
-      plan.input_alpha || plan.result_alpha ||
+  if (material.is_coded() || options.stays || material.read.by > 1 || is_encoded ||
+      plan.steps.empty() || plan.input_alpha || plan.result_alpha ||
       std::any_of(program.kernels.begin(), program.kernels.end(), is_compiling)) {
     return 0;
   }

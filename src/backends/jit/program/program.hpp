@@ -14,6 +14,10 @@
 #include "core/kernel_spec.hpp"
 #include "core/packed_picture.hpp"
 
+namespace impipe {
+struct DeviceArray;
+}
+
 namespace impipe::jit {
 
 // opencl_nvidia: with instructions of NVIDIA's in its text.
@@ -44,6 +48,7 @@ struct LaunchValues {
   std::span<const PackedPicture* const> packed = {};
   const PackedForm* packing = nullptr;
   std::span<const std::uint8_t> glows = {};
+  const DeviceArray* array = nullptr;  // see Launch
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.

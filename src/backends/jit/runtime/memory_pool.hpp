@@ -31,6 +31,12 @@ class MemoryBlock {
   MemoryBlock(MemoryBlock&& other) noexcept { *this = std::move(other); }
   MemoryBlock& operator=(MemoryBlock&& other) noexcept;
   ~MemoryBlock();
+  // Memory of another library, which frees it.
+  static MemoryBlock of_others(std::uint64_t handle) {
+    MemoryBlock block;
+    block.handle_ = handle;
+    return block;
+  }
   std::uint64_t handle() const { return handle_; }
   std::int64_t bytes() const { return bytes_; }  // of its class: as many as were asked for, or more
 

@@ -45,7 +45,8 @@ LaunchPlan plan_of(const Program& program, const Launch& launch) {
                          .jpegs = launch.jpegs,
                          .packed = launch.packed,
                          .packing = launch.packing,
-                         .glows = launch.glows});
+                         .glows = launch.glows,
+                         .array = launch.array});
 }
 
 }  // namespace
@@ -81,6 +82,54 @@ std::shared_ptr<DevicePlane> GpuQueue::upload(const Planes& image) {
 }
 Planes GpuQueue::download(const DevicePlane& image) {
   return std::move(download_stack(image).front());
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::plane_in_place(const DeviceArray& array) {
+  // What kernels read between the end of a row and the next multiple of row_alignment belongs to
+  // the same allocation: those begin and end at multiples of it.
+  const std::int64_t stride = row_bytes(array.cls, array.size);
+  const bool has_rows =
+      array.step_x == bytes_of(array.cls) && (array.step_y == stride || array.size.height == 1);
+  const bool has_planes = array.channels == 1 || array.step_channel == stride * array.size.height;
+  const std::uint64_t handle = handle_at(array.memory, array.offset);
+  if (!has_rows || !has_planes || handle == 0) return nullptr;
+  return std::make_shared<PooledPlane>(array.cls, array.channels, array.size, 1,
+                                       MemoryBlock::of_others(handle));
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::gathered(const DeviceArray& array, const Kernel& gather) {
+  const auto from = std::make_shared<PooledPlane>(array.cls, array.channels, array.size, 1,
+                                                  MemoryBlock::of_others(array.memory));
+  const auto made = allocate(array.cls, array.channels, array.size);
+  run(gather, {.inputs = {{from, nullptr}}, .outputs = {{made, nullptr}}, .array = &array});
+  return made;
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::joined(
+    std::span<const std::shared_ptr<DevicePlane>> planes) {
+  const DevicePlane& first = *planes.front();
+  int channels = 0;
+  for (const auto& plane : planes) channels += plane->channels();
+  const auto made = allocate(first.cls(), channels, first.size());
+  std::int64_t offset = 0;
+  for (const auto& plane : planes) {
+    const auto& from = static_cast<const PooledPlane&>(*plane);
+    const std::int64_t bytes = from.stride() * from.size().height * from.channels();
+    copy(from.handle(), static_cast<const PooledPlane&>(*made).handle(), offset, bytes);
+    offset += bytes;
+  }
+  return made;
+}
+
+DeviceArray GpuQueue::array_of(const DevicePlane& plane) {
+  const auto& pooled = static_cast<const PooledPlane&>(plane);
+  return {.memory = pooled.handle(),
+          .cls = pooled.cls(),
+          .channels = pooled.channels(),
+          .size = pooled.size(),
+          .step_x = bytes_of(pooled.cls()),
+          .step_y = pooled.stride(),
+          .step_channel = pooled.stride() * pooled.size().height};
 }
 
 Queue* GpuQueue::beside(int number) {

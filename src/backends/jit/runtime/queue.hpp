@@ -34,6 +34,11 @@ class GpuQueue : public Queue {
                                               int count) override;
   std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
                                                         int count) override;
+  std::shared_ptr<DevicePlane> plane_in_place(const DeviceArray& array) override;
+  std::shared_ptr<DevicePlane> gathered(const DeviceArray& array, const Kernel& gather) override;
+  std::shared_ptr<DevicePlane> joined(
+      std::span<const std::shared_ptr<DevicePlane>> planes) override;
+  DeviceArray array_of(const DevicePlane& plane) override;
   using Queue::download;
 
  protected:
@@ -68,6 +73,11 @@ class GpuQueue : public Queue {
   virtual std::unique_ptr<Queue> make_beside() = 0;
   // Fills memory with zeros, in the lane's order.
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
+  // What kernels take as a buffer that begins there; 0 where they cannot.
+  virtual std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const = 0;
+  // Within the device's memory, in the lane's order.
+  virtual void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
+                    std::int64_t bytes) = 0;
   // Memory with these contents. parts: one behind the other; none is empty.
   virtual MemoryBlock filled(std::span<const std::span<const std::byte>> parts) = 0;
   // The memory of scratch that begins with contents, for one launch.

@@ -1,0 +1,166 @@
+"""The Python package with a card that is none (fake_cuda.c); prints what is not so. A CUDA array is one
+of NumPy's here that says it lies on the card."""
+import ctypes
+import os
+import warnings
+
+import numpy as np
+
+import impipe
+from impipe import _device
+
+DRIVER = ctypes.CDLL("libcuda.so.1")
+wrong = []
+
+
+def check(is_so, what):
+    if not is_so:
+        wrong.append(what)
+
+
+def log():
+    """What the driver has said since the last time."""
+    path = os.environ["FAKE_CUDA_LOG"]
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="ascii") as file:
+        text = file.read()
+    os.remove(path)
+    return text
+
+
+def aligned(array):
+    """A copy that begins at a multiple of 512 bytes, as memory of the card does."""
+    block = np.zeros(array.nbytes + 512, np.uint8)
+    start = -block.ctypes.data % 512
+    copy = block[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+class Card:
+    """As CuPy and PyTorch give their arrays."""
+
+    def __init__(self, array, number=0):
+        self.array, self.number, self.streams, self.shape = array, number, [], array.shape
+
+    def __dlpack_device__(self):
+        return 2, self.number
+
+    def __dlpack__(self, *, stream=None):
+        self.streams.append(stream)
+        is_logical = self.array.dtype == bool
+        capsule = (self.array.view(np.uint8) if is_logical else self.array).__dlpack__()
+        tensor = _device._Managed.from_address(_device._pointer_of(capsule, b"dltensor")).tensor
+        tensor.device, tensor.device_number = 2, self.number
+        tensor.kind = 6 if is_logical else tensor.kind
+        return capsule
+
+
+class Interface:
+    """As Numba does."""
+
+    def __init__(self, array, stream):
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
+            "data": (array.ctypes.data, False), "version": 3, "stream": stream}
+        self.array, self.shape = array, array.shape
+
+
+def seen(array):
+    """The memory of a result, which is the host's here."""
+    said = array.__cuda_array_interface__
+    size = sum(step * (count - 1) for step, count in zip(said["strides"], said["shape"]))
+    item = np.dtype(said["typestr"]).itemsize
+    memory = (ctypes.c_uint8 * (size + item)).from_address(said["data"][0])
+    return np.lib.stride_tricks.as_strided(
+        np.frombuffer(memory, said["typestr"], 1), said["shape"], said["strides"])
+
+
+def refused(kind, text, call):
+    try:
+        call()
+        check(False, f"{text}: nothing was said")
+    except kind as error:
+        check(str(error) == text, f"{error}, not {text}")
+
+
+def check_places():
+    rng = np.random.default_rng(2)
+    for what, axes, shape, dtype, in_place in [
+            ("rows of 128 bytes", None, (16, 128), np.uint8, True),
+            ("words", None, (5, 64), np.uint16, True), ("singles", None, (5, 32), np.float32, True),
+            ("logical", None, (5, 256), bool, True), ("planes", "CYX", (3, 16, 128), np.uint8, True),
+            ("pages", "ZYX", (4, 16, 128), np.uint8, True), ("odd rows", None, (16, 77), np.uint16, False),
+            ("colour", None, (16, 128, 3), np.uint8, False), ("alpha", "YXA", (9, 20, 4), np.uint8, False),
+            ("pages last", "YXZ", (9, 20, 5), np.float32, False), ("one", None, (1, 1), np.uint8, True)]:
+        array = aligned((rng.random(shape) * 255).astype(dtype))
+        there = Card(array)
+        log()
+        result = impipe.Pipeline("").result(there, axes=axes)
+        said = log()
+        check(there.streams == [1] and "stream 1 is waited for" in said, f"{what}: the stream")
+        copies = [note for note in result.notes if "copies the image first" in note]
+        check(bool(copies) != in_place and ("gathered" in said) != in_place, f"{what}: {said} {copies}")
+        if in_place:
+            check(f"copied from {array.ctypes.data:#x}" in said, f"{what}: read elsewhere: {said}")
+        check(result.image.__dlpack_device__() == (2, 0), f"{what}: its device")
+        check(np.array_equal(seen(result.image), array), f"{what}: its pixels")
+        check(np.array_equal(np.asarray(result.image), array), f"{what}: its pixels by numpy")
+        check(isinstance(impipe.run("", there, axes=axes, on_device=False), np.ndarray), f"{what}: on_device")
+
+
+def check_views():
+    array = aligned(np.arange(64 * 256, dtype=np.uint16).reshape(64, 256))
+    for view in [array[::2], array[:, ::-3], array[5:, 3:200], array.T, array[8:16], array[:1]]:
+        check(np.array_equal(seen(impipe.run("", Card(view))), view), f"strides {view.strides}")
+    check(np.array_equal(seen(impipe.run("fliplr | fliplr | fliplr", Card(array)))[:0], array[:0]), "fliplr")
+    log()
+    impipe.run("", Interface(array, 7))
+    check("stream 7 is waited for" in log(), "the stream of the interface")
+    check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
+
+
+def check_lives():
+    array = aligned(np.full((64, 128), 5, np.uint8))
+    mine = (ctypes.c_char * 1)()
+    DRIVER.cuCtxSetCurrent(ctypes.byref(mine))
+    result = impipe.run("", Card(array))
+    capsule = result.__dlpack__(stream=1)
+    log()
+    del result
+    check("context is waited for" not in log(), "the capsule keeps the memory")
+    del capsule
+    check("context is waited for" in log(), "it is not used again while another library reads it")
+    now = ctypes.c_void_p()
+    DRIVER.cuCtxGetCurrent(ctypes.byref(now))
+    check(now.value == ctypes.addressof(mine), "the thread's context is another")
+    check(impipe.run("", Card(array, 1)).__dlpack_device__() == (2, 1), "the second card")
+    refused(ValueError, "stream=0 says not which stream it is: 1 is CUDA's default stream",
+            lambda: impipe.run("", Card(array)).__dlpack__(stream=0))
+
+
+def check_errors():
+    array = aligned(np.zeros((64, 128), np.uint8))
+    refused(impipe.PipelineError, "images are on several devices: cuda:0, cuda:1",
+            lambda: impipe.run("imadd :b", Card(array), b=Card(array, 1)))
+    refused(impipe.PipelineError, "the image is on cuda:1, and device='cuda:0'",
+            lambda: impipe.run("", Card(array, 1), device="cuda:0"))
+    refused(impipe.ImageError, "an array of double on a device is not converted: make it bool, uint8, "
+            "uint16 or float32 there", lambda: impipe.run("", Card(array.astype(float))))
+    refused(TypeError, "an array of DLPack's type 5 with 128 bits is no image: bool, uint8, uint16 and "
+            "float32 are, on a device", lambda: impipe.run("", Card(array.astype(complex))))
+    pages = np.zeros((2, 8, 3, 8), np.uint8)
+    refused(impipe.ImageError, "(2, 8, 3, 8), axes='TYZX': one step has to lead from page to page of an "
+            "array on a device; make the axes of pages adjacent",
+            lambda: impipe.run("", Card(pages), axes="TYZX"))
+    rocm = Card(array)
+    rocm.__class__ = type("Rocm", (Card,), {"__dlpack_device__": lambda self: (10, 0)})
+    refused(impipe.ImageError, "an array on a device of DLPack's type 10: CUDA's and the host's memory can "
+            "be used", lambda: impipe.run("", rocm))
+
+
+warnings.simplefilter("ignore", impipe.Notice)
+for part in [check_places, check_views, check_lives, check_errors]:
+    part()
+print("\n".join(wrong) or "all is so")
