@@ -6,7 +6,7 @@
 
 Kernel text stands in kernel files (*.cl); what is as long as a mask or a list says is put together by the
 words of text/emit.hpp, each of which closes what it opens. So a string literal with a brace or a line
-end belongs in text/ alone. plan/ writes the plan's text and runtime/ files, which are no kernels.
+end belongs in text/ alone. plan/ writes the plan's text, runtime/ files and export/ tables of C, which are no kernels.
 Exit 1 when a line breaks this.
 """
 import os
@@ -15,7 +15,7 @@ import sys
 
 LITERAL = re.compile(r'R"|"((?:[^"\\]|\\.)*)"')
 WRITES = re.compile(r"[{}]|\\n")
-ROOMS_WITH_TEXT = ("text", "plan", "runtime")
+ROOMS_WITH_TEXT = ("text", "plan", "runtime", "export")
 
 
 def problems(lines):

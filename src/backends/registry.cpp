@@ -3,7 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
-#include "backends/jit/export.hpp"
+#include "backends/jit/export/export.hpp"
 #include "backends/jit/program/tuning.hpp"
 #include "backends/jit/runtime/binaries.hpp"
 #include "backends/jit/runtime/disk_cache.hpp"

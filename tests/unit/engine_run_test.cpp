@@ -207,9 +207,8 @@ TEST_F(Runs, APipelineThatFitsNoFileIsAUsageError) {
 TEST_F(Runs, MeasurementsAreReportedAndSaved) {
   write_pgm("in/a.pgm", 4, 3, 7);
   run("mean2 | std2", {.inputs = {"in"}});
-  EXPECT_EQ(recorder_.reports.at(0).rows.at(0).columns,
-            (std::vector<std::string>{"mean2", "std2"}));
-  EXPECT_EQ(recorder_.reports.at(0).rows.at(0).values, (std::vector<double>{7, 0}));
+  EXPECT_EQ(recorder_.reports.at(0).rows[0].columns, (std::vector<std::string>{"mean2", "std2"}));
+  EXPECT_EQ(recorder_.reports.at(0).rows[0].values, (std::vector<double>{7, 0}));
   run("imhist", {.inputs = {"in"}, .output = "{stem}.npy"});
   std::ifstream file("a.npy", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -280,7 +279,7 @@ TEST_F(Runs, EqualPixelsHaveEqualHashes) {
   write_pgm("in/b.pgm", 4, 3, 7);
   write_pgm("in/c.pgm", 3, 4, 7);
   run("imcomplement", {.inputs = {"in"}, .hash = true});
-  const auto hash = [&](size_t i) { return recorder_.reports.at(i).rows.at(0).hash; };
+  const auto hash = [&](size_t i) { return recorder_.reports.at(i).rows[0].hash; };
   EXPECT_EQ(hash(0).size(), 16u);
   EXPECT_EQ(hash(0), hash(1));
   EXPECT_NE(hash(0), hash(2));
@@ -301,7 +300,7 @@ TEST_F(Runs, MissingFrames) {
   EXPECT_EQ(run("mean2", {.inputs = frames, .missing_frame = MissingFrame::skip}).skipped, 1);
   recorder_.reports.clear();
   EXPECT_EQ(run("mean2", {.inputs = frames, .missing_frame = MissingFrame::black}).done, 3);
-  EXPECT_EQ(recorder_.reports[1].rows.at(0).values, (std::vector<double>{0}));
+  EXPECT_EQ(recorder_.reports[1].rows[0].values, (std::vector<double>{0}));
 }
 
 TEST_F(Runs, NothingFoundIsSaid) {

@@ -1,5 +1,5 @@
 // Lays the launches of a pipeline for one size out as tables of C.
-#include "backends/jit/export.hpp"
+#include "backends/jit/export/export.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace impipe::jit {
 namespace {
 
-// launcher_opencl and launcher_cuda, the text of launchers/*.c.
-#include "backends/jit/launchers.inc"
+// launcher_opencl, launcher_cuda and functions_*: the text of this folder's files for C.
+#include "backends/jit/export/launchers.inc"
 
 constexpr const char* include_opencl =
     "#ifndef CL_TARGET_OPENCL_VERSION\n#define CL_TARGET_OPENCL_VERSION 120\n#endif\n"
