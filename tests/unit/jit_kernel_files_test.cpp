@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "backends/jit/text/text.hpp"
 #include "backends/opencl/loader.hpp"
 #include "bench/variants.hpp"
+#include "core/text.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/program_of.hpp"
 #include "support/tiled_specs.hpp"
@@ -40,11 +44,78 @@ bool needs_registers(const KernelFile& file) {
   return file.name.ends_with("_sub_groups.cl") || file.name == "strip.cl";
 }
 
-// What an editor or a compiler gets that knows nothing of the writers.
+// What stands for a parameter where no writer gives a text. A name or a buffer stays as it is: of
+// the kernel's own parameters, or of a variable around the part.
+std::string sample_of(const jit::Parameter& parameter) {
+  if (parameter.sample) return std::string(*parameter.sample);
+  if (parameter.type == "bool") return "1";
+  if (parameter.type == "int") return "4";
+  if (parameter.type == "type") return "float";
+  if (parameter.type == "expr") return "0";
+  if (parameter.type == "list" || parameter.type == "stmt") return "";
+  return "$" + std::string(parameter.name);
+}
+
+// By name.
+using Samples = std::map<std::string, std::string, std::less<>>;
+
+// Those of the first part that declares a name; a part is one where another has its name.
+Samples samples_of(const KernelFile& file) {
+  Samples samples;
+  const std::vector<std::string> parts = jit::parts_of(file);
+  for (const std::string& name : parts) {
+    for (const jit::Parameter& p : jit::part(file, name).parameters) {
+      samples.emplace(p.name, sample_of(p));
+    }
+  }
+  for (const std::string& name : parts) samples.emplace(name, "");
+  return samples;
+}
+
+Samples with_own_samples(Samples samples, const jit::Part& part) {
+  for (const jit::Parameter& p : part.parameters) {
+    if (p.sample) samples[std::string(p.name)] = *p.sample;
+  }
+  return samples;
+}
+
+std::string with_samples(std::string_view text, const Samples& samples) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find('$'), text.size());
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) break;
+    const std::string_view name = text.substr(0, 1 + name_length(text.substr(1)));
+    const auto sample = samples.find(name.substr(1));
+    const bool stays = sample == samples.end() || sample->second == name;
+    out += stays ? std::string(name) : with_samples(sample->second, samples);
+    text.remove_prefix(name.size());
+  }
+  return out;
+}
+
+// The file, which knows nothing of its writers, as a compiler gets it.
 std::string alone(const KernelFile& file, Dialect dialect) {
-  return jit::prelude(dialect) + jit::sub_group_words(dialect) +
-         "#define PARAMS const int params\n#define ARGS 0\n#line 1 \"" + std::string(file.name) +
-         "\"\n" + std::string(file.text);
+  const Samples of_file = samples_of(file);
+  std::vector<Samples> parts = {of_file};
+  std::string text = jit::prelude(dialect) + jit::sub_group_words(dialect) +
+                     "#define PARAMS const int params\n#define ARGS 0\n#line 1 \"" +
+                     std::string(file.name) + "\"\n";
+  std::istringstream lines{std::string(file.text)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t mark = line.find("// -- part: ");
+    if (mark == 0) parts.resize(1);
+    if (mark != line.npos) {
+      std::string name = line.substr(mark + 12);
+      name.resize(name_length(name));
+      parts.push_back(with_own_samples(of_file, jit::part(file, name)));
+    } else if (line.ends_with("// -- end")) {
+      parts.pop_back();
+    }
+    text += with_samples(line, parts.back()) + "\n";
+  }
+  return text;
 }
 
 // OpenCL of any vendor; the compiler's log where it refuses a text.
@@ -184,7 +255,7 @@ TEST(KernelFiles, HaveNoPartThatNoProgramHas) {
     const std::vector<std::string> parts = jit::parts_of(file);
     EXPECT_EQ(parts.empty(), is_header(file) && !file.name.starts_with("sub_group_")) << file.name;
     for (const std::string& name : parts) {
-      std::string text = jit::part(file, name);
+      std::string text = jit::part(file, name).text;
       text.erase(0, text.find_first_not_of(" \n"));
       const std::string comment = text.substr(0, text.find('\n'));
       EXPECT_TRUE(comment.starts_with("// ")) << file.name << ": " << name << " has no comment";
@@ -194,6 +265,41 @@ TEST(KernelFiles, HaveNoPartThatNoProgramHas) {
     const std::string text = jit::header(file);
     const std::string line = text.substr(1, text.find('\n', 1));
     EXPECT_NE(programs.find(line), programs.npos) << file.name;
+  }
+}
+
+// The names of a part's text that stand for something.
+std::set<std::string, std::less<>> names_in(std::string_view text) {
+  std::set<std::string, std::less<>> names;
+  for (std::size_t at = 0; (at = text.find('$', at)) != text.npos; ++at) {
+    names.emplace(text.substr(at + 1, name_length(text.substr(at + 1))));
+  }
+  return names;
+}
+
+TEST(KernelFiles, DeclareWhatTheirPartsTake) {
+  for (const KernelFile& file : jit::all_kernel_files()) {
+    std::map<std::string_view, std::string_view> types;  // a name has one in a file
+    std::map<std::string_view, std::string> constants;
+    for (const std::string& name : jit::parts_of(file)) {
+      const jit::Part& part = jit::part(file, name);
+      const std::string where = std::string(file.name) + ": " + name + ": ";
+      const auto names = names_in(part.text);
+      for (const jit::Parameter& p : part.parameters) {
+        EXPECT_TRUE(names.contains(p.name)) << where << p.name << " is not used";
+        EXPECT_EQ(types.emplace(p.name, p.type).first->second, p.type) << where << p.name;
+        if (p.type == "const") {
+          EXPECT_EQ(constants.emplace(p.name, sample_of(p)).first->second, sample_of(p)) << where;
+        }
+        const bool asked =
+            part.text.find("#if $" + std::string(p.name) + "\n") != std::string::npos;
+        EXPECT_TRUE(!asked || p.type == "bool") << where << p.name;
+      }
+      for (const std::string& used : names) {
+        EXPECT_TRUE(part.parameter(used) != nullptr || jit::find_part(file, used) != nullptr)
+            << where << used << " is not declared";
+      }
+    }
   }
 }
 
@@ -207,38 +313,68 @@ TEST(Kernels, DoNotRestrictWhatTheyMeasure) {
 
 constexpr KernelFile file = {"a.cl",
                              "// What it is for.\n"
-                             "#define $items 64\n"
                              "FUNCTION int alone() { return 0; }\n"
                              "\n"
-                             "// -- part: function\n"
+                             "// -- part: function(name n = x,\n"
+                             "//    type t)\n"
                              "// Says so.\n"
-                             "#define f_$n(x) \\\n"
-                             "  f_1(x)\n"
-                             "FUNCTION int f_$n() { return 1; }\n"
+                             "FUNCTION $t f_$n() { return 1; }\n"
                              "\n"
-                             "// -- part: kernel\n"
+                             "// -- part: kernel(int least)\n"
                              "// Does so.\n"
-                             "KERNEL($items) void kernel(GLOBAL int* $to,\n"
-                             "                           const int x) {\n"
-                             "  if (x > 0) {\n"
-                             "    // -- part: inner\n"
+                             "KERNEL(64) void kernel(GLOBAL int* $to,\n"
+                             "                       const int x) {\n"
+                             "  if (x > $least) {\n"
+                             "    // -- part: inner(buffer to, expr value = f(1, 2))\n"
                              "    // Within.\n"
-                             "    $to[x] = 1;\n"
+                             "    $to[x] = $value;\n"
                              "    // -- end\n"
                              "  }\n"
                              "}\n"};
 
+// What the function throws as std::logic_error.
+template <typename Function>
+std::string error_of(Function function) {
+  try {
+    function();
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 TEST(KernelFiles, HaveParts) {
   EXPECT_EQ(jit::parts_of(file), (std::vector<std::string>{"function", "kernel", "inner"}));
-  EXPECT_EQ(jit::part(file, "function"), "\n// Says so.\nFUNCTION int f_$n() { return 1; }\n");
-  EXPECT_EQ(jit::part(file, "kernel"), "// Does so.\n  if (x > 0) {\n    $inner\n  }\n");
-  EXPECT_EQ(jit::part(file, "inner"), "    // Within.\n    $to[x] = 1;\n");
-  try {
-    jit::part(file, "kernels");
-    FAIL() << "no error";
-  } catch (const std::logic_error& error) {
-    EXPECT_STREQ(error.what(), "a.cl has no part 'kernels'");
-  }
+  EXPECT_EQ(jit::part(file, "function").text, "\n// Says so.\nFUNCTION $t f_$n() { return 1; }\n");
+  EXPECT_EQ(jit::part(file, "kernel").text, "// Does so.\n  if (x > $least) {\n    $inner\n  }\n");
+  EXPECT_EQ(jit::part(file, "inner").text, "    // Within.\n    $to[x] = $value;\n");
+  EXPECT_EQ(error_of([] { jit::part(file, "kernels"); }), "a.cl has no part 'kernels'");
+}
+
+TEST(KernelFiles, FillPartsWithWhatTheyDeclare) {
+  EXPECT_EQ(jit::filled(jit::part(file, "function"), {{"n", "1"}, {"t", "int"}}),
+            "\n// Says so.\nFUNCTION int f_1() { return 1; }\n");
+  // A part within it, with a text of its own or by the parameters of both.
+  const jit::Part& kernel = jit::part(file, "kernel");
+  EXPECT_EQ(jit::filled(kernel, {{"least", "0"}, {"inner", "x = 1;"}}),
+            "// Does so.\n  if (x > 0) {\n    x = 1;\n  }\n");
+  EXPECT_EQ(jit::filled(kernel, {{"least", "0"}, {"to", "a"}, {"value", "2"}}),
+            "// Does so.\n  if (x > 0) {\n    // Within.\n    a[x] = 2;\n  }\n");
+  EXPECT_EQ(error_of([&] {
+              jit::filled(kernel, {{"inner", ""}});
+            }),
+            "a.cl: part 'kernel' is not given 'least'");
+  EXPECT_EQ(error_of([&] {
+              jit::filled(kernel, {{"least", "0"}, {"most", "1"}, {"inner", ""}});
+            }),
+            "a.cl: part 'kernel' has no parameter 'most'");
+  EXPECT_EQ(error_of([&] {
+              jit::filled(kernel, {{"least", "x"}, {"inner", ""}});
+            }),
+            "a.cl: part 'kernel' is given 'x' for 'int least'");
+  constexpr KernelFile unknown = {"b.cl", "// -- part: p(number n)\n// Says so.\n$n\n"};
+  EXPECT_EQ(error_of([&] { jit::part(unknown, "p"); }),
+            "a kernel file has the parameter 'number n'");
 }
 
 TEST(Templates, KeepOrDropLinesByConditions) {

@@ -34,9 +34,9 @@ Program bandwidth_baseline(Baseline baseline, Dialect dialect, int copy_bytes) {
   const int word = copies ? copy_bytes : read_bytes;
   Program program;
   const std::string text =
-      part(kernels::bandwidth, "parameters") +
+      filled(part(kernels::bandwidth, "parameters")) +
       (copies ? filled(part(kernels::bandwidth, "copy"), {{"word", word_of(word)}})
-              : part(kernels::bandwidth, "read"));
+              : filled(part(kernels::bandwidth, "read")));
   program.source = prelude_of(dialect, text) + text;
   program.entries = {copies ? "copy_words" : "read_words"};
   program.launch = [copies, word](const LaunchValues& values) {

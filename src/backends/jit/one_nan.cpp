@@ -12,7 +12,8 @@ namespace impipe::jit {
 Program one_nan(Dialect dialect) {
   constexpr int items = 256, word = 16;
   Program program;
-  const std::string text = part(kernels::one_nan, "parameters") + part(kernels::one_nan, "one_nan");
+  const std::string text =
+      filled(part(kernels::one_nan, "parameters")) + filled(part(kernels::one_nan, "one_nan"));
   program.source = prelude_of(dialect, text) + text;
   program.entries = {"make_one_nan"};
   program.launch = [](const LaunchValues& values) {

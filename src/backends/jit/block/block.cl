@@ -1,232 +1,43 @@
 // Blocks of pixels: a work-item makes several pixels side by side and below each other, from
 // windows in registers, or from pixels that its group keeps in local memory.
-#define $pixel uchar      // of the image
-#define $width 900
-#define $height 600
-#define $stride 1024
-#define $px 8             // pixels of a block, or of a vector that points make
-#define $py 4
-#define $items 256        // work-items of a group
-#define $unroll
-#define $rule replicate   // of the border
-#define $row $image + (long)y * $stride
-#define $word uint        // of a tile in local memory
-#define $element uchar    // a pixel of it
-#define $type float
-#define $vector float4    // four of them
-#define $name tile_a
-#define $tables
-#define $left GROUP_X * 256 - 4
-#define $top GROUP_Y * 32 - 1
-#define $up 1
-#define $wide 264         // pixels of a tile with its halo
-#define $rows 34
-#define $count 2244
-#define $vectors 1122     // that points make
-#define $across 66        // of them in a row
-#define $times 9          // turns in which the group goes over them
-#define $make uchar made[8] = {(uchar)y0, (uchar)whole};
-#define $keep tile_a[vector * 2] = FIRST_BYTES(made);
-#define $keep_edge tile_a[vector * 2] = FIRST_BYTES(made) + (uint)(row - y0);
-#define $beside 68        // pixels of the halo's columns
-#define $reach 2
-#define $reach_left 1
-#define $outside row[$rule(x, $width)]
-#define $from x_load      // the first column of the image that the block reads
-#define $bytes 1          // of a pixel
-#define $loaded 3         // words
-#define $constant 1       // whether what lies outside the image is one
-#define $inside_rows y0 >= 0 && y0 + $py <= $height
-#define $of_floats 0
-#define $column replicate(x, $width)
-#define $moved_row $image + (long)(y0 + r) * $stride
-#define $per_word 4
-#define $own_byte x0       // of the block in its row
-#define $row_bytes $width
-#define $first_at at       // of the window's first pixel
-#define $edge_pixels $image
-#define $repeated places_repeated
-#define $moved_pixel (uint)line[place]
-#define $bits 8
-#define $words words_a
-#define $words_a_row 2
-#define $fill 0u          // what lies outside, as a word
-#define $tile_count 2448
-#define $tile_across 36
-#define $group_x 256
-#define $group_y 64
-#define $halo 4
-#define $apart 32         // between rows that share words
-#define $inside $image + (long)(top + row) * $stride
-#define $inside_apart $image + (long)(top + row + $apart) * $stride
-#define $edge word_a($image, left + 4 * vector, top + row)
-#define $edge_apart word_a($image, left + 4 * vector, top + row + $apart)
-#define $sums 32
-#define $nothing 0u
-#define $tall 6
-#define $line 16
-#define $half 4
-#define $step sums_$own[0] += line[row];
-#define $window_count 60
-#define $window_rows 6
-#define $window_wide 10
-#define $window_row $image + (long)(y0 - 1) * $stride
-#define $first 1          // the block's first pixel in a row of its window
-#define $margin 0         // pixels of that row that are not read
-#define $window_edge (float)(x0 + i + y0 + r)
-#define $reach_wide 10
-#define $load_row raw_$plane[r * 10] = row_of_raw_$plane[0];
-#define $load_columns w_$own[r * $px] = row[0];
-#define $column_count 48
-#define $row_sums rows_$own[r * $px] = w_$own[r];
-#define $border_rows 1    // whether the row pass of rows outside the image is a constant
-#define $below 5
-#define $outside_value 0.0f
-#define $code_outside (uchar)0
-#define $tile_vectors 1360
-#define $asked 0          // whether the kernel asks for the tile's memory
-#define $fill_inside
-#define $fill_edge
-#define $any_beside 1     // whether vectors are left at the right of the first 32
-#define $beside_turns 1
-#define $left_over 4
-#define $down 8
-#define $four float4 v; v.x = v.y = v.z = v.w = (float)(left + top);
-#define $from_row $image + (long)(top + row) * $stride
-#define $load_four from[0] = ($from_row)[0];
-#define $edge_x 0.0f
-#define $edge_y 0.0f
-#define $edge_z 0.0f
-#define $edge_w 0.0f
-#define $line_vectors 4
-#define $step_of_sums sums[0] += line[row];
-#define $goes_on 1        // whether a group makes one block after the other
-#define $first_row (block * 8 + ITEM / 32) * $py
-#define $group_rows 32
-#define $to_height 600    // of the result
-#define $loads_ahead 1
-#define $folded best      // what runs have given
-#define $one_zero one_zero // of floats
-#define $load_arrays uint ahead[2];
-#define $loads ahead[0] = ((GLOBAL const uint*)($image + (long)y0 * $stride + x_load))[0];
-#define $block ahead[1] = ahead[0] + (uint)whole;
-#define $first_tables
-#define $interior_left 4
-#define $interior_right 12
-#define $interior_up 1
-#define $interior_down 5
-#define $table table_a
-#define $codes 256
-#define $table_turns 1
-#define $entry (float)code
-#define $stored uchar     // of the result
-#define $array made
-#define $to_row $image + (long)y * $stride
-#define $first_to_row $image + (long)y0 * $stride
-#define $to_stride 1024
-#define $other_rows
-#define $make_row made[r] = (uchar)y;
-#define $store row[0] = made[0];
-#define $skips 1          // whether rows below the image are not made
-#define $quads 2
-#define $rows_apart 2
-#define $lines 4          // rows of packed windows
-#define $last 2           // of them, before the first row of results
-#define $above 1
-#define $some 1           // whether a window has fewer rows than others
-#define $make_packed_row packed_$own[row] = (uint)row;
-#define $packed_rows packed[line] = (uint)line;
-#define $pair made[r] = (uchar)packed[r];
-#define $rows_of_pair made[r + 1] = made[r];
-#define $all 32
-#define $ones && y0 >= 0
-#define $quick_row $image + (long)(y0 + r) * $stride
-#define $store_all row[0] = all[r];
-#define $words_of_row words
-#define $place_of_words (words + r * 2)
-#define $word_count 2
-#define $all_words 8
-#define $own_row $image + (long)y * $stride
-#define $own_row_ahead $image + (long)smaller(y0 + r, $height - 1) * $stride
-#define $load_words $place_of_words[0] = *(GLOBAL const uint*)from;
-#define $load_pixels $name[0] = from_$name[x0];
-#define $moved_word words[k]
-#define $in_word (k) % 4
-#define $last_word 1
-#define $words_array words
-#define $words_count 16
-#define $row_words 4
-#define $word_rows 4
-#define $top_row $image + (long)(y0 - 1) * $stride
-#define $word_y y0 + r - 1
-#define $edge_row $image + (long)$rule($word_y, $height) * $stride
-#define $first_byte 4
-#define $load_word_row words[r * 4] = *(GLOBAL const uint*)row;
-#define $load_own_words words[r * 4 + 1] = *(GLOBAL const uint*)row;
-#define $words_at_edge words[0] = (uint)(count + at);
-#define $begin 0
-#define $gathered 4
-#define $gather words[r * 4] = (uint)row[at_$begin[0]];
-#define $gather_left
-#define $gather_right
-#define $gather_all words[0] = 0u;
-#define $in_local 1
-#define $local_word row * 4
-#define $half_apart 8
-#define $packed_width 10
-#define $packed_bytes PACKED_BYTES
-#define $byte (e + 2)
-#define $first_word first_$own[$byte / 4]
-#define $second_word second_$own[$byte / 4]
-#define $run run2
-#define $run_count 59
-#define $run_columns 9
-#define $shorter shorter
-#define $better larger
-#define $three 1          // whether an instruction takes three values
-#define $apart_by 1
-#define $middle_by 1
-#define $folds best = larger(best, k);
-#define $window window
-#define $points points
-#define $place_in_tile row * 4
-#define $elements window[row] = (float)v.x;
-#define $make_pixels made_$own[0] = 1u;
-#define $half_px 4
-#define $quarter 2
-#define $coded codes
-#define $bytes_of FIRST_BYTES
-#define $shift
-#define $both_type float
-#define $both both
-#define $two_px 16
-#define $of_both (uchar)both[two * 8 + k]
-#define $packed_window words
-#define $mask_row 1
-#define $sum_of_pixel sums[r * 8 + i]
-#define $taps_of_row sum += line[i];
-#define $sum_rows 4
-#define $mask_rows sums[r] += line[row];
-#define $row_unroll
-#define $weight_vectors 16  // of a mask
-#define $weights_of_image ((GLOBAL const float*)$image)
-#define $mask_tall 3
-#define $sets
-#define $fours sums[r] += line[of_mask];
-#define $fours_a_row 2
-#define $four_of_row 1
-#define $folds_of_row best = larger_float(best, line[i]);
-#define $result result[k]
-#define $k_of_window 3
-#define $steps_of_ranks const float v1 = larger_float(window[0], window[1]);
-#define $ranks_of_windows result[0] = v1;
-#define $ranks key_$own[0] = r;
-#define $ranks_of_window $name[0] = (uchar)r;
-#define $of_window window[k]
-#define $make_both both[0] = (float)r;
+//   $pixel          of the image
+//   $px             pixels of a block, or of a vector that points make
+//   $items          work-items of a group
+//   $rule           of the border
+//   $word           of a tile in local memory
+//   $element        a pixel of it
+//   $vector         four of them
+//   $wide           pixels of a tile with its halo
+//   $vectors        that points make
+//   $across         of them in a row
+//   $times          turns in which the group goes over them
+//   $halo_pixels         pixels of the halo's columns
+//   $from           the first column of the image that the block reads
+//   $bytes          of a pixel
+//   $loaded         words
+//   $constant       whether what lies outside the image is one
+//   $own_byte       of the block in its row
+//   $first_at       of the window's first pixel
+//   $fill           what lies outside, as a word
+//   $apart          between rows that share words
+//   $first          the block's first pixel in a row of its window
+//   $margin         pixels of that row that are not read
+//   $border_rows    whether the row pass of rows outside the image is a constant
+//   $asked          whether the kernel asks for the tile's memory
+//   $any_beside     whether vectors are left at the right of the first 32
+//   $goes_on        whether a group makes one block after the other
+//   $to_height      of the result
+//   $folded         what runs have given
+//   $stored         of the result
+//   $skips          whether rows below the image are not made
+//   $lines          rows of packed windows
+//   $last           of them, before the first row of results
+//   $some           whether a window has fewer rows than others
+//   $three          whether an instruction takes three values
+//   $weight_vectors  of a mask
 
 FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
-  // -- part: word
+  // -- part: word(expr height, expr width, expr row, expr fill)
   // Four bytes of a row from x on; those outside the image are the border's.
   const uint inside = y < 0 || y >= $height ? 0u : bytes_inside(x, $width);
   const int from = smaller(larger(x, 0), ($width - 1) / 4 * 4);
@@ -235,7 +46,10 @@ FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
 }
 
 KERNEL(256) void points(GLOBAL const uchar* $image) {
-  // -- part: points
+  // -- part: points(type word, name name, int count, stmt tables, expr left, expr top, int wide,
+  //    expr width, int rows, expr height, stmt unroll, int times, int items, int vectors,
+  //    int across, int px, stmt make, stmt keep, name rule = replicate, stmt keep_edge,
+  //    type element, int halo_pixels, int reach, int reach_left, expr outside)
   // Vectors of the tile go over the group's work-items; in a group that lies inside the image with
   // all of its tile none of them is tested. Columns outside the image are then copied from inside,
   // by the border's rule, or get its value, and so do rows.
@@ -268,7 +82,7 @@ KERNEL(256) void points(GLOBAL const uchar* $image) {
     BARRIER;
     if (left < 0 || left + $wide > $width) {
       IN_LOCAL $element* const pixels = (IN_LOCAL $element*)$name;
-      for (int k = ITEM; k < $beside; k += $items) {
+      for (int k = ITEM; k < $halo_pixels; k += $items) {
         const int j = k % $reach, x = j < $reach_left ? j - $reach_left : $width + j - $reach_left;
         IN_LOCAL $element* const row = pixels + k / $reach * $wide - left;
         if (x >= left && x < left + $wide) row[x] = $outside;
@@ -282,7 +96,10 @@ KERNEL(256) void points(GLOBAL const uchar* $image) {
 KERNEL(256) void moved(GLOBAL const uchar* $image) {
   const int x_load = GROUP_X * 32 * $px + ITEM, y0 = GROUP_Y * $py;
   uint $words[$py * $words_a_row];
-  // -- part: moved
+  // -- part: moved(expr from, int bytes, expr stride, bool constant, int px, expr width,
+  //    int loaded, expr inside_rows, stmt unroll, int py, expr moved_row, bool of_floats,
+  //    int words_a_row, name words, expr column, type pixel = uchar, int per_word,
+  //    expr moved_pixel, int bits)
   // Rows of the image from any byte on. A block that reaches outside is read pixel by pixel, from
   // columns that are found once for all its rows.
   const int from = $from;
@@ -337,7 +154,9 @@ KERNEL(256) void moved(GLOBAL const uchar* $image) {
 }
 
 KERNEL(256) void packed_tile(GLOBAL const uchar* $image) {
-  // -- part: packed_tile
+  // -- part: packed_tile(name own, int tile_count, int group_x, int halo, int group_y, int up,
+  //    int wide, expr width, int rows, int apart, expr height, stmt unroll, int times, int items,
+  //    int tile_across, expr inside, expr inside_apart, expr edge, expr edge_apart)
   // The group's bytes with their halo, those of two rows in the 16-bit halves of words.
   LOCAL uint4 tile_$own[$tile_count];
   {
@@ -367,7 +186,8 @@ KERNEL(256) void packed_tile(GLOBAL const uchar* $image) {
   }
   BARRIER;
   // -- end
-  // -- part: walk_packed
+  // -- part: walk_packed(name own, int sums, stmt unroll, expr nothing, int tall, int line,
+  //    int half, int tile_across, stmt step)
   // Row after row of the packed tile into the extrema of all the block's pixels.
   uint sums_$own[$sums];
   $unroll
@@ -390,7 +210,10 @@ KERNEL(256) void packed_tile(GLOBAL const uchar* $image) {
 
 KERNEL(256) void windows(GLOBAL const uchar* $image, const int interior) {
   const int x0 = GROUP_X * 32 * $px + ITEM, y0 = GROUP_Y * $py;
-  // -- part: window
+  // -- part: window(type type, name own, int window_count, type pixel, name plane,
+  //    expr window_row = $image + (long)(y0 - 1) * $stride, int first, stmt unroll,
+  //    int window_rows, stmt load_row, expr stride, int reach_wide, int window_wide, int margin,
+  //    expr window_edge)
   // A window of the image in registers, by wide loads where all of it lies inside.
   $type w_$own[$window_count];
   if (interior) {
@@ -412,7 +235,8 @@ KERNEL(256) void windows(GLOBAL const uchar* $image, const int interior) {
     }
   }
   // -- end
-  // -- part: both_passes
+  // -- part: both_passes(name own, int column_count, stmt unroll, int window_rows, stmt row_sums,
+  //    bool border_rows, int up, int below, expr height, int px, expr outside_value)
   // The row pass of the window's rows; outside the image it is the border's value, not sums of it.
   float rows_$own[$column_count];
   $unroll
@@ -435,7 +259,8 @@ KERNEL(256) void windows(GLOBAL const uchar* $image, const int interior) {
 
 KERNEL(256) void columns(GLOBAL const float* $image, const int interior) {
   const int x0 = GROUP_X * 32 * $px + ITEM, y0 = GROUP_Y * $py;
-  // -- part: columns
+  // -- part: columns(name own, int column_count, stmt unroll, int window_rows, expr window_row,
+  //    stmt load_columns, int px, expr window_edge)
   // A window of the plane that the row pass has made.
   float w_$own[$column_count];
   if (interior) {
@@ -457,7 +282,8 @@ KERNEL(256) void columns(GLOBAL const float* $image, const int interior) {
 }
 
 KERNEL(256) void tile(GLOBAL const uchar* $image) {
-  // -- part: local_weights
+  // -- part: local_weights(name own, int weight_vectors, int items,
+  //    expr weights_of_image = ((GLOBAL const float*)$image))
   // The mask's weights, rows of whole vectors.
   LOCAL float4 weights_$own[$weight_vectors];
   for (int k = ITEM; k < $weight_vectors; k += $items) {
@@ -469,7 +295,8 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
     weights_$own[k] = w;
   }
   // -- end
-  // -- part: tile
+  // -- part: tile(bool asked, type vector = float4, name own, int tile_vectors, expr left,
+  //    expr top, int wide, expr width, int rows, expr height, stmt fill_inside, stmt fill_edge)
   // The group's pixels with their halo, in vectors of four.
 #if $asked
   DYNAMIC_LOCAL($vector, tile_$own, $tile_vectors);
@@ -487,7 +314,10 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   BARRIER;
   // -- end
   const int left = $left, top = $top;
-  // -- part: fill
+  // -- part: fill(bool any_beside, type vector, int beside_turns, stmt unroll, int items,
+  //    int left_over, int across, int halo_pixels,
+  //    stmt four = float4 v; v.x = v.y = v.z = v.w = (float)(left + top);, int times, int down,
+  //    int rows, name own)
   // Work-items go over the rows 32 vectors at a time. What is left at the right is loaded before
   // that and stored after it, so that everything is on its way at once.
 #if $any_beside
@@ -496,7 +326,7 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   for (int t = 0; t < $beside_turns; ++t) {
     const int i = ITEM + t * $items, row = i / $left_over, vector = 32 + i % $left_over,
               k = row * $across + vector;
-    if (i < $beside) {
+    if (i < $halo_pixels) {
       $four
       beside[t] = v;
     }
@@ -515,7 +345,7 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   for (int t = 0; t < $beside_turns; ++t) {
     const int i = ITEM + t * $items, row = i / $left_over, vector = 32 + i % $left_over,
               k = row * $across + vector;
-    if (i < $beside) {
+    if (i < $halo_pixels) {
       tile_$own[k] = beside[t];
     }
   }
@@ -523,7 +353,7 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   // -- end
   const int row = ITEM / 32, vector = ITEM % 32;
   {
-    // -- part: four_inside
+    // -- part: four_inside(type pixel, stmt load_four, type vector)
     // Four pixels of a tile that lies inside the image,
     $pixel from[4];
     $load_four
@@ -535,7 +365,7 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
     // -- end
   }
   {
-    // -- part: four_edge
+    // -- part: four_edge(type vector, expr edge_x, expr edge_y, expr edge_z, expr edge_w)
     // or of any.
     $vector v;
     v.x = $edge_x;
@@ -544,7 +374,8 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
     v.w = $edge_w;
     // -- end
   }
-  // -- part: walk
+  // -- part: walk(type type, name own, int sums, stmt unroll, expr nothing, stmt row_unroll,
+  //    int tall, int line, int line_vectors, type vector, int py, int across, stmt step_of_sums)
   // Row after row of the tile into the results of all the block's pixels.
   $type sums_$own[$sums];
   $unroll
@@ -569,7 +400,9 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
 }
 
 KERNEL(256) void blocks(GLOBAL const uchar* $image) {
-  // -- part: blocks
+  // -- part: blocks(stmt first_tables, int px, expr width, bool loads_ahead, stmt load_arrays,
+  //    bool goes_on, expr first_row, stmt loads, stmt tables, expr to_height, stmt block,
+  //    int group_rows)
   // A block for each work-item. Groups that make tables have several blocks each; the first pixels
   // are on their way while the tables are made.
   $first_tables
@@ -601,7 +434,8 @@ KERNEL(256) void blocks(GLOBAL const uchar* $image) {
 }
 
 KERNEL(256) void table(GLOBAL const uchar* $image) {
-  // -- part: table
+  // -- part: table(type type, name table, stmt unroll, int table_turns, int items, int codes,
+  //    expr entry)
   // What a point makes of each code.
   LOCAL $type $table[256];
   $unroll
@@ -612,7 +446,8 @@ KERNEL(256) void table(GLOBAL const uchar* $image) {
   BARRIER;
   // -- end
   const int x0 = GROUP_X * $px, y0 = GROUP_Y * $py;
-  // -- part: interior
+  // -- part: interior(int interior_left, int interior_right, expr width, int interior_up,
+  //    int interior_down, expr to_height)
   // Whether the block's windows lie inside the image, with all that wide loads reach.
   const int interior = x0 >= $interior_left && x0 + $interior_right <= $width &&
                        y0 >= $interior_up && y0 + $interior_down <= $to_height;
@@ -621,7 +456,8 @@ KERNEL(256) void table(GLOBAL const uchar* $image) {
 
 FUNCTION void rows_of_blocks(GLOBAL uchar* $image, const int x0, const int y0) {
   uchar made[32];
-  // -- part: rows
+  // -- part: rows(stmt unroll, int py, bool skips, expr to_height, stmt make_row,
+  //    type stored = uchar, expr to_row = $image + (long)y * $stride, stmt store, stmt other_rows)
   // Row after row of a block. Rows below the image are made too where that reads nothing: without a
   // branch the compiler orders all rows' work.
   $unroll
@@ -642,20 +478,20 @@ FUNCTION void rows_of_blocks(GLOBAL uchar* $image, const int x0, const int y0) {
   // -- end
   const int y = y0;
   GLOBAL uchar* const row = $to_row + x0;
-  // -- part: store_beside
+  // -- part: store_beside(type stored, expr to_row, stmt store)
   // The row of another plane that the block makes.
   {
     GLOBAL $stored* const row = $to_row + x0;
     $store
   }
   // -- end
-  // -- part: store_inside
+  // -- part: store_inside(expr to_height, stmt store)
   // No row is stored below the image.
   if (y < $to_height) {
     $store
   }
   // -- end
-  // -- part: pack_row
+  // -- part: pack_row(int quads, stmt unroll, name array = made)
   // Four bytes a word.
   uint packed[$quads];
   $unroll
@@ -666,7 +502,9 @@ FUNCTION void rows_of_blocks(GLOBAL uchar* $image, const int x0, const int y0) {
 FUNCTION void pairs_of_rows(GLOBAL uchar* $image, const int x0, const int y0) {
   uchar made[32];
   uint packed[32], packed_$own[32];
-  // -- part: pairs
+  // -- part: pairs(type stored, expr first_to_row = $image + (long)y0 * $stride, int rows_apart,
+  //    expr to_stride, stmt unroll, int lines, stmt packed_rows, int last, stmt pair,
+  //    stmt rows_of_pair)
   // Row after row of packed windows; rows r and r + py/2 of the block as soon as theirs are there.
   GLOBAL $stored* rows[2];
   rows[0] = $first_to_row + x0;
@@ -682,7 +520,7 @@ FUNCTION void pairs_of_rows(GLOBAL uchar* $image, const int x0, const int y0) {
   }
   // -- end
   const int line = x0;
-  // -- part: packed_row
+  // -- part: packed_row(int above, bool some, int count, stmt make_packed_row)
   // A row of a window.
   {
     const int row = line - $above;
@@ -696,7 +534,8 @@ FUNCTION void pairs_of_rows(GLOBAL uchar* $image, const int x0, const int y0) {
   }
   // -- end
   const int r = 0;
-  // -- part: rows_of_pair
+  // -- part: rows_of_pair(stmt unroll, int rows_apart, type stored, expr to_stride, bool skips,
+  //    expr to_height, stmt make_row, stmt store)
   // The two rows of a pair.
   $unroll
   for (int two = 0; two < 2; ++two) {
@@ -717,7 +556,9 @@ FUNCTION void pairs_of_rows(GLOBAL uchar* $image, const int x0, const int y0) {
 
 FUNCTION void quick_rows(GLOBAL uchar* $image, const int x0, const int y0) {
   uchar made[32];
-  // -- part: by_reciprocals
+  // -- part: by_reciprocals(int py, expr to_height, stmt ones, type stored, int all, stmt unroll,
+  //    stmt make_row, int px, name array, expr quick_row = $image + (long)(y0 + r) * $stride,
+  //    stmt store_all)
   // Quotients by reciprocals, if all of this block turn out to be exact.
   if (y0 + $py <= $to_height $ones) {
     $stored all[$all];
@@ -746,11 +587,11 @@ FUNCTION void quick_rows(GLOBAL uchar* $image, const int x0, const int y0) {
 FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int y, const int r) {
   const int y0 = y - r, x_load = x0;
   {
-    // -- part: words_ahead
+    // -- part: words_ahead(expr words_of_row = words, int all_words)
     // Words of the next block.
     uint $words_of_row[$all_words];
     // -- end
-    // -- part: load_words_ahead
+    // -- part: load_words_ahead(stmt unroll, int py, expr own_row_ahead, stmt load_words)
     // All rows of a block, as words.
     $unroll
     for (int r = 0; r < $py; ++r) {
@@ -759,7 +600,8 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
     }
     // -- end
   }
-  // -- part: load_words
+  // -- part: load_words(expr words_of_row, int word_count,
+  //    expr own_row = $image + (long)y * $stride, stmt load_words)
   // Bytes as words: an instruction takes a byte out of one.
   uint $words_of_row[$word_count];
   {
@@ -768,7 +610,8 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
   }
   // -- end
   {
-    // -- part: bytes_of_words
+    // -- part: bytes_of_words(name name, int px, stmt unroll,
+    //    expr place_of_words = (words + r * 2))
     // A byte a pixel.
     uchar $name[$px];
     $unroll
@@ -776,7 +619,7 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
     // -- end
   }
   {
-    // -- part: halves_of_words
+    // -- part: halves_of_words(name name, int px, stmt unroll, expr place_of_words)
     // Two 16-bit pixels a word.
     ushort $name[$px];
     $unroll
@@ -785,7 +628,7 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
     }
     // -- end
   }
-  // -- part: load_row_of_pixels
+  // -- part: load_row_of_pixels(type pixel, name name, int px, expr own_row, stmt load_pixels)
   // A row of the image.
   $pixel $name[$px];
   GLOBAL const $pixel* const from_$name = $own_row;
@@ -795,14 +638,14 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
 }
 
 FUNCTION void moved_rows(const int r) {
-  // -- part: words_moved
+  // -- part: words_moved(name words, int all_words)
   // Words from where the pixels come.
   uint $words[$all_words];
   // -- end
   uint words[16];
   for (int k = 0; k < $all_words; ++k) words[k] = $words[k] = (uint)k;
   {
-    // -- part: floats_moved
+    // -- part: floats_moved(type pixel, name name, int px, stmt unroll, expr moved_word)
     // The words are the pixels.
     $pixel $name[$px];
     $unroll
@@ -810,20 +653,22 @@ FUNCTION void moved_rows(const int r) {
     // -- end
   }
   {
-    // -- part: shorts_moved
+    // -- part: shorts_moved(type pixel, name name, int px, stmt unroll, expr moved_word,
+    //    expr in_word)
     // Two pixels a word.
     $pixel $name[$px];
     $unroll
     for (int k = 0; k < $px; ++k) $name[k] = (ushort)($moved_word >> ($in_word) * 16);
     // -- end
   }
-  // -- part: bytes_moved
+  // -- part: bytes_moved(type pixel, name name, int px, stmt unroll, expr moved_word, expr in_word)
   // Four pixels a word.
   $pixel $name[$px];
   $unroll
   for (int k = 0; k < $px; ++k) $name[k] = (uchar)BYTE_OF($moved_word, $in_word);
   // -- end
-  // -- part: words_turned
+  // -- part: words_turned(name name, int words_a_row, stmt unroll, expr words_of_row,
+  //    int last_word)
   // The words of a row that is read backwards.
   uint turned_$name[$words_a_row];
   $unroll
@@ -834,7 +679,9 @@ FUNCTION void moved_rows(const int r) {
 
 FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y0,
                            const int interior, const int whole) {
-  // -- part: words_window
+  // -- part: words_window(name words_array = words, int words_count,
+  //    expr top_row = $image + (long)(y0 - 1) * $stride, expr own_byte, stmt unroll, int word_rows,
+  //    stmt load_word_row, expr stride, expr row_bytes, int first_byte, stmt words_at_edge)
   // Rows of bytes around the block as words.
   uint $words_array[$words_count];
   if (interior) {
@@ -851,7 +698,9 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
   // -- end
   const int count = $width, at = x0 - $first_byte;
   {
-    // -- part: words_filled
+    // -- part: words_filled(int row_words, stmt unroll, int word_rows,
+    //    expr edge_row = $image + (long)$rule($word_y, $height) * $stride, expr word_y,
+    //    expr height, name words_array, expr fill)
     // What lies outside has a value. Rows outside are read from inside all the same: every load is
     // independent of the others.
     int from[$row_words];
@@ -875,7 +724,8 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
     // -- end
   }
   {
-    // -- part: words_repeated
+    // -- part: words_repeated(int row_words, stmt unroll, name repeated = places_repeated,
+    //    int word_rows, expr edge_row, name words_array)
     // Outside are the pixels at the edge.
     int from[$row_words];
     uint places[$row_words];
@@ -894,7 +744,8 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
     }
     // -- end
   }
-  // -- part: words_by_rule
+  // -- part: words_by_rule(stmt unroll, int word_rows, expr edge_row, expr own_byte,
+  //    stmt load_own_words, stmt gather_left, stmt gather_right, stmt gather_all)
   // Outside are pixels by the border's rule; the block's own are loaded as words if they can be.
   if (whole) {
     $unroll
@@ -908,7 +759,8 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
     $gather_all
   }
   // -- end
-  // -- part: words_gathered
+  // -- part: words_gathered(int begin, int gathered, stmt unroll, name rule, expr first_at,
+  //    expr width, int word_rows, type pixel, expr edge_pixels, stmt gather)
   // Words of single pixels, by the border's rule.
   int at_$begin[$gathered];
   $unroll
@@ -924,7 +776,10 @@ FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y
 FUNCTION void packed_windows(const int row) {
   uint words[64], packed_$own[64], shorter[64];
   for (int i = 0; i < 64; ++i) words[i] = shorter[i] = (uint)i;
-  // -- part: packed_window_row
+  // -- part: packed_window_row(bool in_local, name own, int row_words, stmt unroll,
+  //    name words_array, expr local_word, int half_apart, int packed_width,
+  //    name packed_bytes = PACKED_BYTES, expr first_word, expr second_word, expr byte,
+  //    int per_word)
   // Codes of two rows in the halves of words.
 #if $in_local
   uint first_$own[$row_words], second_$own[$row_words];
@@ -938,11 +793,12 @@ FUNCTION void packed_windows(const int row) {
   for (int e = 0; e < $packed_width; ++e)
     packed_$own[row * $packed_width + e] = $packed_bytes($first_word, $second_word, $byte % $per_word);
   // -- end
-  // -- part: packed_run
+  // -- part: packed_run(name run = run2, int window_count)
   // Runs of elements side by side.
   uint $run[$window_count];
   // -- end
-  // -- part: packed_run_row
+  // -- part: packed_run_row(stmt unroll, int run_columns, bool three, name run, int packed_width,
+  //    name better = larger, name shorter = shorter, int apart_by, int middle_by)
   // Extremes of several elements side by side, of those of fewer.
   $unroll
   for (int e = 0; e < $run_columns; ++e)
@@ -961,13 +817,15 @@ FUNCTION void packed_windows(const int row) {
 FUNCTION uchar rows_of_windows(const int r) {
   float shorter[60], window[60];
   const int k_first = r;
-  // -- part: run
+  // -- part: run(type type, name run, int window_count, stmt unroll, int run_count, name better,
+  //    name shorter, int apart_by)
   // Extremes of several elements side by side, of those of fewer.
   $type $run[$window_count];
   $unroll
   for (int k = 0; k < $run_count; ++k) $run[k] = $better($shorter[k], $shorter[k + $apart_by]);
   // -- end
-  // -- part: row_of_runs
+  // -- part: row_of_runs(type pixel, name name, int px, stmt unroll, type type, expr nothing,
+  //    stmt folds, expr folded)
   // The best of the mask's runs.
   $pixel $name[$px];
   $unroll
@@ -983,7 +841,8 @@ FUNCTION uchar rows_of_windows(const int r) {
 
 FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights_$own) {
   float line[32], sums[32], shorter[32];
-  // -- part: run_of_line
+  // -- part: run_of_line(type type, name run, int line, stmt unroll, int run_count, bool three,
+  //    name better, name shorter, int apart_by, int middle_by)
   // Extremes of several elements side by side, of those of fewer.
   $type $run[$line];
   $unroll
@@ -994,7 +853,7 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
     $run[i] = $better($shorter[i + 0], $shorter[i + $apart_by]);
 #endif
   // -- end
-  // -- part: step_of_mask
+  // -- part: step_of_mask(stmt unroll, int sum_rows, stmt mask_rows)
   // A row of the tile is another row of the mask for each row of the block.
   $unroll
   for (int r = 0; r < $sum_rows; ++r) {
@@ -1002,7 +861,8 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
   }
   // -- end
   const int r = 0, of_mask = row;
-  // -- part: weigh_row
+  // -- part: weigh_row(int mask_row, stmt unroll, int px, expr sum_of_pixel = sums[r * 8 + i],
+  //    stmt taps_of_row)
   // A row of the mask.
   if (row - r == $mask_row) {
     $unroll
@@ -1013,7 +873,7 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
     }
   }
   // -- end
-  // -- part: roll_rows
+  // -- part: roll_rows(stmt unroll, int sum_rows, int mask_tall, stmt sets, stmt fours)
   // A row of the tile is another row of the mask for each row of the block.
   $unroll
   for (int r = 0; r < $sum_rows; ++r) {
@@ -1024,7 +884,8 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
     }
   }
   // -- end
-  // -- part: weigh_four
+  // -- part: weigh_four(name own, int fours_a_row, int four_of_row, stmt unroll, int px,
+  //    expr sum_of_pixel, stmt taps_of_row)
   // Four columns of the mask.
   {
     const float4 w = weights_$own[of_mask * $fours_a_row + $four_of_row];
@@ -1036,7 +897,8 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
     }
   }
   // -- end
-  // -- part: fold_row
+  // -- part: fold_row(int mask_row, stmt unroll, int px, type type, expr sum_of_pixel,
+  //    stmt folds_of_row)
   // Runs of a row of the mask.
   if (row - r == $mask_row) {
     $unroll
@@ -1054,7 +916,7 @@ FUNCTION uchar rows_of_sums(const int r) {
   float sums_$own[32];
   uint both[16], made_$own[16];
   {
-    // -- part: packed_of_sums
+    // -- part: packed_of_sums(name own, int px, stmt unroll)
     // A row of packed pixels, as the walk has found it.
     uint made_$own[$px];
     $unroll
@@ -1062,14 +924,14 @@ FUNCTION uchar rows_of_sums(const int r) {
     // -- end
   }
   {
-    // -- part: packed_pixels
+    // -- part: packed_pixels(name own, int px, stmt make_pixels)
     // A row of packed pixels.
     uint made_$own[$px];
     $make_pixels
     // -- end
   }
   const int two = r;
-  // -- part: words_of_packed
+  // -- part: words_of_packed(name own, int half_px, stmt unroll, int quarter)
   // Both rows as words.
   uint word_$own[$half_px];
   $unroll
@@ -1077,7 +939,7 @@ FUNCTION uchar rows_of_sums(const int r) {
     rows_of_packed(made_$own + 4 * q, &word_$own[q], &word_$own[$quarter + q]);
   // -- end
   {
-    // -- part: words_of_packed_halves
+    // -- part: words_of_packed_halves(name own, int px, stmt unroll, int half_px)
     // Both rows as words of two pixels.
     uint word_$own[$px];
     $unroll
@@ -1087,7 +949,7 @@ FUNCTION uchar rows_of_sums(const int r) {
     }
     // -- end
   }
-  // -- part: row_of_packed
+  // -- part: row_of_packed(type pixel, name name, int px, stmt unroll, name own)
   // Unpacks row `two` (0 or 1) of a pair whose pixels share 32-bit words.
   $pixel $name[$px];
   $unroll
@@ -1099,7 +961,7 @@ FUNCTION uchar rows_of_sums(const int r) {
 FUNCTION uchar rows_of_codes(const int two, const int r) {
   uint words[64];
   {
-    // -- part: both_rows
+    // -- part: both_rows(type both_type, name both, int two_px, stmt make_both)
     // The sums of both rows, then the rest of the body for each of them.
     $both_type $both[$two_px];
     $make_both
@@ -1107,14 +969,15 @@ FUNCTION uchar rows_of_codes(const int two, const int r) {
   }
   {
     float both[16];
-    // -- part: row_of_both
+    // -- part: row_of_both(type pixel, name name, int px, stmt unroll, expr of_both)
     // One of the two rows, from floats.
     $pixel $name[$px];
     $unroll
     for (int k = 0; k < $px; ++k) $name[k] = $of_both;
     // -- end
   }
-  // -- part: means
+  // -- part: means(name own, int packed_width, int two_px, stmt unroll, name packed_window = words,
+  //    int px, int first)
   // The means of both rows: sums of columns, then of three of those.
   uint columns_$own[$packed_width], codes_$own[$two_px];
   $unroll
@@ -1133,13 +996,14 @@ FUNCTION uchar rows_of_codes(const int two, const int r) {
   // -- end
   uint codes[16];
   for (int k = 0; k < 16; ++k) codes[k] = codes_$own[k];
-  // -- part: words_of_codes
+  // -- part: words_of_codes(name coded = codes, int half_px, stmt unroll,
+  //    name bytes_of = FIRST_BYTES)
   // Both rows as words, of a byte of each code.
   uint word_$coded[$half_px];
   $unroll
   for (int q = 0; q < $half_px; ++q) word_$coded[q] = $bytes_of($coded + 4 * q);
   // -- end
-  // -- part: row_of_codes
+  // -- part: row_of_codes(name name, int px, stmt unroll, name coded, stmt shift)
   // One of the two rows.
   uchar $name[$px];
   $unroll
@@ -1149,7 +1013,9 @@ FUNCTION uchar rows_of_codes(const int two, const int r) {
 }
 
 FUNCTION float windows_of_points(IN_LOCAL const float4* points) {
-  // -- part: window_of_points
+  // -- part: window_of_points(type type, name window = window, int window_count, stmt unroll,
+  //    int window_rows, int quads, type vector, name points = points, expr place_in_tile,
+  //    stmt elements)
   // A window of what points have made in local memory.
   $type $window[$window_count];
   $unroll
@@ -1163,7 +1029,7 @@ FUNCTION float windows_of_points(IN_LOCAL const float4* points) {
   // -- end
   const int row = 0, y0 = 1;
   uchar made[8];
-  // -- part: row_outside
+  // -- part: row_outside(stmt unroll, int px, name array, expr code_outside)
   // Rows outside have a value.
   if (row != y0) {
     $unroll
@@ -1175,21 +1041,21 @@ FUNCTION float windows_of_points(IN_LOCAL const float4* points) {
 
 FUNCTION int ranks(const int r) {
   float window[60], sorted[30], result[16];
-  // -- part: keys
+  // -- part: keys(name own, int window_count, stmt unroll, name window)
   // Floats as whole numbers in their order.
   int keys_$own[$window_count];
   $unroll
   for (int k = 0; k < $window_count; ++k) keys_$own[k] = signed_key_of_single($window[k]);
   // -- end
   {
-    // -- part: ranked_row
+    // -- part: ranked_row(type pixel, name name, int px, stmt ranks_of_window)
     // A rank of each window.
     $pixel $name[$px];
     $ranks_of_window
     // -- end
   }
   {
-    // -- part: row_of_keys
+    // -- part: row_of_keys(type pixel, name name, int px, name own, stmt ranks, stmt unroll)
     // Ranks of keys, as floats.
     $pixel $name[$px];
     int key_$own[$px];
@@ -1198,7 +1064,7 @@ FUNCTION int ranks(const int r) {
     for (int k = 0; k < $px; ++k) $name[k] = one_zero(single_of_signed_key(key_$own[k]));
     // -- end
   }
-  // -- part: shared_ranks
+  // -- part: shared_ranks(stmt steps_of_ranks, stmt ranks_of_windows)
   // Ranks of windows side by side; what they share is ordered once.
   {
     $steps_of_ranks
@@ -1206,7 +1072,7 @@ FUNCTION int ranks(const int r) {
   }
   // -- end
   {
-    // -- part: rank_of_window
+    // -- part: rank_of_window(int k_of_window, expr result = result[k], expr of_window)
     // Of one of them.
     {
       const int k = $k_of_window;

@@ -18,19 +18,19 @@ MadeRow row_of_words(const Block& block, const Operand& operand, const std::stri
   const std::string load =
       word_access(true, "from", place, 0, bytes, bytes, to.tuning().load_bytes);
   const auto text = [&](const char* name_of_part) {
-    return filled(part(kernels::block, name_of_part),
-                  {{"words_of_row", words},
-                   {"place_of_words", place},
-                   {"word_count", count},
-                   {"all_words", number(block.size.py * bytes / 4)},
-                   {"unroll", to.unroll()},
-                   {"py", number(block.size.py)},
-                   {"px", number(px)},
-                   {"own_row", to.plane(operand).row("y")},
-                   {"own_row_ahead",
-                    to.plane(operand).row("smaller(y0 + r, " + to.height(operand) + " - 1)")},
-                   {"load_words", load},
-                   {"name", name}});
+    return Substitutions({{"words_of_row", words},
+                          {"place_of_words", place},
+                          {"word_count", count},
+                          {"all_words", number(block.size.py * bytes / 4)},
+                          {"unroll", to.unroll()},
+                          {"py", number(block.size.py)},
+                          {"px", number(px)},
+                          {"own_row", to.plane(operand).row("y")},
+                          {"own_row_ahead", to.plane(operand).row("smaller(y0 + r, " +
+                                                                  to.height(operand) + " - 1)")},
+                          {"load_words", load},
+                          {"name", name}})
+        .filled(part(kernels::block, name_of_part));
   };
   MadeRow row{{name}, {}};
   if (ahead) {

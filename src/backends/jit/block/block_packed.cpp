@@ -31,17 +31,17 @@ std::string run_of_packed(const Block& block, PackedRuns& runs, int length, cons
   }
   std::string array = "run" + number(length) + "_" + own;
   const auto text = [&](const char* name_of_part) {
-    return filled(part(kernels::block, name_of_part),
-                  {{"run", array},
-                   {"window_count", number(w.rows * w.width)},
-                   {"unroll", block.to.unroll()},
-                   {"run_columns", number(w.width - (length - 1))},
-                   {"packed_width", number(w.width)},
-                   {"shorter", runs.arrays[shorter]},
-                   {"better", better},
-                   {"three", 2 * shorter < length ? "1" : "0"},
-                   {"apart_by", number(length - shorter)},
-                   {"middle_by", number(shorter)}});
+    return Substitutions({{"run", array},
+                          {"window_count", number(w.rows * w.width)},
+                          {"unroll", block.to.unroll()},
+                          {"run_columns", number(w.width - (length - 1))},
+                          {"packed_width", number(w.width)},
+                          {"shorter", runs.arrays[shorter]},
+                          {"better", better},
+                          {"three", 2 * shorter < length ? "1" : "0"},
+                          {"apart_by", number(length - shorter)},
+                          {"middle_by", number(shorter)}})
+        .filled(part(kernels::block, name_of_part));
   };
   runs.windows += text("packed_run");
   runs.rows += text("packed_run_row");
@@ -123,13 +123,14 @@ MadeRow row_of_packed(const Block& block, int n, const std::string& name) {
   const std::string own = Builder::name({false, n});
   const int px = block.size.px;
   const auto text = [&](const char* name_of_part) {
-    return filled(part(kernels::block, name_of_part), {{"own", own},
-                                                       {"half_px", number(px / 2)},
-                                                       {"quarter", number(px / 4)},
-                                                       {"unroll", block.to.unroll()},
-                                                       {"pixel", type_of(block.to.node(n).cls)},
-                                                       {"name", name},
-                                                       {"px", number(px)}});
+    return Substitutions({{"own", own},
+                          {"half_px", number(px / 2)},
+                          {"quarter", number(px / 4)},
+                          {"unroll", block.to.unroll()},
+                          {"pixel", type_of(block.to.node(n).cls)},
+                          {"name", name},
+                          {"px", number(px)}})
+        .filled(part(kernels::block, name_of_part));
   };
   const bool halves = bytes_of(block.to.node(n).cls) == 2;
   const int words = halves ? px / 2 : px / 4;

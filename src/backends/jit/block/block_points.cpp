@@ -107,7 +107,7 @@ std::string points_in_tile(const Block& block, const PointTile& tile, const Oper
                  {"keep", keep(false)},
                  {"keep_edge", keep(true)},
                  {"rule", rule},
-                 {"beside", number(tile.rows * reach)},
+                 {"halo_pixels", number(tile.rows * reach)},
                  {"reach", number(std::max(1, reach))},
                  {"reach_left", number(tile.reach.left)},
                  {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});

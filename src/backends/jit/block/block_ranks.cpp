@@ -61,13 +61,13 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   // NaN is the last: of floats by an instruction of NVIDIA's, elsewhere by keys.
   const bool by_keys = single && to.dialect() == Dialect::opencl;
   const auto row = [&](const char* name_of_part, const std::string& ranks) {
-    return filled(part(kernels::block, name_of_part),
-                  {{"pixel", type_of(node.cls)},
-                   {"name", name},
-                   {"px", number(block.size.px)},
-                   {"own", own},
-                   {"unroll", to.unroll()},
-                   {by_keys ? "ranks" : "ranks_of_window", ranks}});
+    return Substitutions({{"pixel", type_of(node.cls)},
+                          {"name", name},
+                          {"px", number(block.size.px)},
+                          {"own", own},
+                          {"unroll", to.unroll()},
+                          {by_keys ? "ranks" : "ranks_of_window", ranks}})
+        .filled(part(kernels::block, name_of_part));
   };
   if (!by_keys) {
     text.rows =

@@ -33,13 +33,14 @@ MadeRow row_of_codes(const Block& block, const std::string& name, const std::str
   const int px = block.size.px;
   const bool second = std::string(which) == "SECOND_BYTES";
   const auto text = [&](const char* name_of_part) {
-    return filled(part(kernels::block, name_of_part), {{"coded", codes},
-                                                       {"half_px", number(px / 2)},
-                                                       {"unroll", block.to.unroll()},
-                                                       {"bytes_of", which},
-                                                       {"name", name},
-                                                       {"px", number(px)},
-                                                       {"shift", second ? " >> 8" : ""}});
+    return Substitutions({{"coded", codes},
+                          {"half_px", number(px / 2)},
+                          {"unroll", block.to.unroll()},
+                          {"bytes_of", which},
+                          {"name", name},
+                          {"px", number(px)},
+                          {"shift", second ? " >> 8" : ""}})
+        .filled(part(kernels::block, name_of_part));
   };
   return {{name, "(word_" + codes + " + two * " + number(px / 4) + ")"},
           {.pairs = text("words_of_codes"), .rows = text("row_of_codes")}};

@@ -148,18 +148,19 @@ std::string rows_text(const Block& block, const BlockText& text, const StoredRow
                       {"to_row", other.plane.row("y")},
                       {"store", store_of(block, text, other).text}});
   }
-  const std::string rows = filled(part(kernels::block, block.size.packed ? "rows_of_pair" : "rows"),
-                                  {{"unroll", block.to.unroll()},
-                                   {"py", number(block.size.py)},
-                                   {"rows_apart", number(block.rows_apart())},
-                                   {"stored", type_of(stored.cls)},
-                                   {"to_row", stored.plane.row("y")},
-                                   {"to_stride", stored.plane.stride},
-                                   {"to_height", stored.height},
-                                   {"skips", store.skips ? "1" : "0"},
-                                   {"make_row", text.rows},
-                                   {"store", store.text},
-                                   {"other_rows", beside}});
+  const std::string rows =
+      Substitutions({{"unroll", block.to.unroll()},
+                     {"py", number(block.size.py)},
+                     {"rows_apart", number(block.rows_apart())},
+                     {"stored", type_of(stored.cls)},
+                     {"to_row", stored.plane.row("y")},
+                     {"to_stride", stored.plane.stride},
+                     {"to_height", stored.height},
+                     {"skips", store.skips ? "1" : "0"},
+                     {"make_row", text.rows},
+                     {"store", store.text},
+                     {"other_rows", beside}})
+          .filled(part(kernels::block, block.size.packed ? "rows_of_pair" : "rows"));
   return block.size.packed ? pairs_text(block, text, stored, rows) : rows;
 }
 

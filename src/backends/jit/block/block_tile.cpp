@@ -59,7 +59,7 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                    {"items", number(items)},
                    {"left_over", number(left_over)},
                    {"across", number(tile.across)},
-                   {"beside", number(beside)},
+                   {"halo_pixels", number(beside)},
                    {"four", four},
                    {"own", own},
                    {"times", number((rows + down - 1) / down)},
@@ -119,13 +119,13 @@ std::string step_of_rows(const Block& block, int rows, const std::vector<std::st
   std::string folds;
   for (std::size_t y = 0; y < texts.size(); ++y) {
     if (texts[y].empty()) continue;
-    folds += filled(part(kernels::block, weighs ? "weigh_row" : "fold_row"),
-                    {{"mask_row", number(static_cast<int>(y))},
-                     {"unroll", block.to.unroll()},
-                     {"px", number(px)},
-                     {"type", type},
-                     {"sum_of_pixel", sums + "[r * " + number(px) + " + i]"},
-                     {weighs ? "taps_of_row" : "folds_of_row", texts[y]}});
+    folds += Substitutions({{"mask_row", number(static_cast<int>(y))},
+                            {"unroll", block.to.unroll()},
+                            {"px", number(px)},
+                            {"type", type},
+                            {"sum_of_pixel", sums + "[r * " + number(px) + " + i]"},
+                            {weighs ? "taps_of_row" : "folds_of_row", texts[y]}})
+                 .filled(part(kernels::block, weighs ? "weigh_row" : "fold_row"));
   }
   return filled(part(kernels::block, "step_of_mask"),
                 {{"unroll", block.to.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});

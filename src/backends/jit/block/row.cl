@@ -1,14 +1,8 @@
 // A row of pixels, made of what a work-item has in registers: row r of its block.
-#define $pixel uchar
-#define $count 8
-#define $words 2
-#define $unroll
-#define $x const int x = i;  // where an expression asks for the column
-#define $of_value (uchar)(k + r)
-#define $value (float)(k + r)
-#define $taps sum = fma(0.5f, (float)(i + r), sum);
+//   $x  where an expression asks for the column
+
 FUNCTION uchar row_of_floats(const int r) {
-  // -- part: floats
+  // -- part: floats(type pixel, name name, int count, stmt unroll, expr of_value)
   // Floats as pixels.
   $pixel $name[$count];
   $unroll
@@ -17,7 +11,7 @@ FUNCTION uchar row_of_floats(const int r) {
   return $name[r];
 }
 FUNCTION uchar row_of_bytes(const int r) {
-  // -- part: bytes
+  // -- part: bytes(type pixel, name name, int count, int words, stmt unroll, expr value)
   // Floats as bytes: an instruction rounds where the code stays in its second byte.
   $pixel $name[$count];
   uint codes_$name[$count], words_$name[$words];
@@ -31,7 +25,7 @@ FUNCTION uchar row_of_bytes(const int r) {
   return $name[r] + (uchar)words_$name[0];
 }
 FUNCTION float row_of_sums(const int r) {
-  // -- part: sums
+  // -- part: sums(name name, int count, stmt unroll, stmt taps)
   // Weighted sums of the window, taps in row-major order.
   float sums_$name[$count];
   $unroll
@@ -45,7 +39,7 @@ FUNCTION float row_of_sums(const int r) {
   return sums_$name[r];
 }
 FUNCTION uchar row_of_pixels(const int r) {
-  // -- part: pixels
+  // -- part: pixels(type pixel, name name, int count, stmt unroll, stmt x, expr of_value)
   // A pixel after the other.
   $pixel $name[$count];
   $unroll

@@ -16,14 +16,14 @@ std::string Window::place(int dx, int dy, int up) const {
 Row row_of_floats(const Builder& to, const std::string& name, PixelClass cls, int count,
                   const std::string& value) {
   const bool bytes = cls == PixelClass::uint8 && count % 4 == 0;
-  return {filled(part(kernels::row, bytes ? "bytes" : "floats"),
-                 {{"pixel", type_of(cls)},
-                  {"name", name},
-                  {"count", number(count)},
-                  {"words", number(count / 4)},
-                  {"unroll", to.unroll()},
-                  {"value", value},
-                  {"of_value", converted(cls, "float", value)}}),
+  return {Substitutions({{"pixel", type_of(cls)},
+                         {"name", name},
+                         {"count", number(count)},
+                         {"words", number(count / 4)},
+                         {"unroll", to.unroll()},
+                         {"value", value},
+                         {"of_value", converted(cls, "float", value)}})
+              .filled(part(kernels::row, bytes ? "bytes" : "floats")),
           bytes ? "words_" + name : ""};
 }
 

@@ -8,10 +8,10 @@
 //
 // Streams are as files have them, so any bit may be wrong: nothing is read beyond a stream's words
 // or written beyond its room, and each turn of a loop takes a bit, makes a byte or ends.
-#define $items 128    // of a group
-#define $piece 512    // bits
-#define $lead 256     // bits
-#define $copies 2048  // that a step may list; of one piece there are fewer
+//   $items   of a group
+//   $piece   bits
+//   $lead    bits
+//   $copies  that a step may list; of one piece there are fewer
 
 // Alone: what this file needs of the program's parameters.
 struct Parameters {
@@ -88,7 +88,7 @@ FUNCTION uint byte_at(const struct Source* source, const uint at) {
   return word_of_source(source, at >> 5) >> (at & 31u) & 255u;
 }
 
-// -- part: tables
+// -- part: tables(int items = 128, int copies)
 // The codes of a block. An entry says of a code how many bits it has, how many more follow, what it
 // is, and from the 16th bit on the literal, or the least length or distance.
 #define LITERAL_BITS 10
@@ -213,7 +213,7 @@ FUNCTION void make_code(IN_LOCAL struct Inflater* s, const int which,
   BARRIER;
 }
 
-// -- part: heads
+// -- part: heads(int items)
 // The head of a block.
 //
 // The code of the lengths of codes, from lengths of three bits each in the order of the file. By
@@ -336,7 +336,7 @@ FUNCTION void read_head(IN_LOCAL struct Inflater* s, const struct Source* source
   BARRIER;
 }
 
-// -- part: walk
+// -- part: walk(int copies)
 // A walk through codes: where it is, what it has made so far, and why it stopped.
 #define GOES_ON 0
 #define AT_END 1  // of the block
@@ -419,7 +419,7 @@ FUNCTION void walk_codes(IN_LOCAL struct Inflater* s, const struct Source* sourc
   walk->copies = copies;
   walk->stop = at > source->end ? AT_FAULT : stop;
 }
-// -- part: copies
+// -- part: copies(int copies, int items)
 // The copies of a step. One of up to 32 bytes is made by a work-item, which reads four bytes at
 // once, as each answer takes hundreds of cycles; longer ones by the sub-group.
 FUNCTION void copy_short(GLOBAL uchar* to, const uint count, const uint distance) {
@@ -498,7 +498,7 @@ FUNCTION void make_copies(IN_LOCAL struct Inflater* s, GLOBAL uchar* out, const 
   }
 }
 
-// -- part: steps
+// -- part: steps(int lead, int piece, int items, int copies)
 // Pieces, until each begins where the one before it ends. Returns where one's own begins: at first
 // where a walk comes to that begins $lead bits before the piece, but not before `first`.
 FUNCTION uint agree(IN_LOCAL struct Inflater* s, const struct Source* source, const uint first,
@@ -563,7 +563,7 @@ FUNCTION uint inflate_step(IN_LOCAL struct Inflater* s, const struct Source* sou
   return !fits ? 2u + FAULT_LENGTH : is_wrong ? 2u + FAULT_CODES : is_done ? 1u : 0u;
 }
 
-// -- part: adler
+// -- part: adler(int items)
 // The Adler-32 of bytes, by all of a group. from: begins on 4 bytes.
 #define ADLER_MODULUS 65521u
 FUNCTION uint adler_of(IN_LOCAL uint* shared, GLOBAL const uchar* from, const uint count) {
@@ -590,7 +590,7 @@ FUNCTION uint adler_of(IN_LOCAL uint* shared, GLOBAL const uchar* from, const ui
   return (uint)(high << 16 | low);
 }
 
-// -- part: chunk
+// -- part: chunk(int items, int piece)
 // A chunk by a group.
 FUNCTION int is_zlib_header(const struct Source* source, const uint at) {
   const uint first = byte_at(source, at), second = byte_at(source, at + 8u);
@@ -891,7 +891,7 @@ KERNEL(256) void order_blocks(GLOBAL const uint* streams, GLOBAL const uint* can
   }
 }
 
-// -- part: blocks
+// -- part: blocks(int items, int piece)
 // Each block by a group: how long it is; and once it is known where its bytes begin, their origins.
 //
 // Bits of a piece, so that a block of the length takes few steps.
@@ -1039,7 +1039,7 @@ KERNEL(256) void values_of(GLOBAL const uint* data, GLOBAL const uint* state,
   }
 }
 
-// -- part: sums
+// -- part: sums(int items)
 // The Adler-32 of parts of a stream, a group each; then that of the whole.
 #define ADLER_PART 65536u
 KERNEL($items) void add_parts(GLOBAL const uint* data, GLOBAL const uint* state,
@@ -1078,7 +1078,7 @@ KERNEL(64) void compare_sums(GLOBAL const uint* data, GLOBAL const uint* state,
   }
 }
 
-// -- part: inflate
+// -- part: inflate(int items)
 // A chunk a group, but for streams whose blocks were found. status: of a picture, 0 or why it is
 // left to the host's decoder.
 KERNEL($items) void inflate_chunks(GLOBAL const uint* data, GLOBAL uchar* unpacked,

@@ -10,11 +10,9 @@
 //
 // A place is that of a bit in its segment (the data between two restarts), of a block in its unit
 // (the blocks of all components that go together) and of a coefficient in its block.
-#define $piece 1024
-#define $items 128  // of a group that decodes
-#define $ahead 32   // pieces before a group's own that it goes through as well
-#define $all 160    // both
-#define $joiners 256
+//   $items  of a group that decodes
+//   $ahead  pieces before a group's own that it goes through as well
+//   $all    both
 
 // -- part: parameters
 // `data` has for each picture its JPEG_HEAD words, then for each group its picture, then what those
@@ -124,7 +122,7 @@ FUNCTION int number_behind(const uint word, const int length, const int size) {
   return bits < (1 << size >> 1) ? bits - (1 << size) + 1 : bits;
 }
 
-// -- part: pieces
+// -- part: pieces(int piece)
 // Where a piece lies, and what is known of one.
 struct Piece {
   GLOBAL const uint* words;  // of its segment
@@ -287,7 +285,7 @@ FUNCTION ulong end_of(const struct Piece* piece, const struct Codes* codes,
   return PLACE(at, block, coefficient);
 }
 
-// -- part: synchronise
+// -- part: synchronise(int all, int items, int ahead)
 // The pieces of a group, until they agree. Those before them have fallen into step by then, so that
 // the first of its own hardly ever begins wrongly.
 KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLOBAL ulong* ends,
@@ -331,7 +329,7 @@ KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLO
   known_of[4 * at + 3] = known.third;
 }
 
-// -- part: join
+// -- part: join(int joiners, int items)
 // The groups of a picture, until they agree: each goes on from the end of the one before it as far
 // as something changes.
 KERNEL($joiners) void join_groups(GLOBAL const uint* data, GLOBAL ulong* begins,
@@ -417,7 +415,7 @@ FUNCTION struct Sums sums_of_piece(GLOBAL const int* known_of, const long at,
   return sums;
 }
 
-// -- part: add_pieces
+// -- part: add_pieces(int items)
 // The sums of each group.
 KERNEL($items) void add_pieces(GLOBAL const uint* data, GLOBAL const int* known_of,
                                GLOBAL struct Sums* group_sums, PARAMETERS) {
@@ -433,7 +431,7 @@ KERNEL($items) void add_pieces(GLOBAL const uint* data, GLOBAL const int* known_
   if (ITEM == $items - 1) group_sums[GROUP_X] = sums;
 }
 
-// -- part: add_groups
+// -- part: add_groups(int joiners)
 // The sums before each group, in place of its own.
 KERNEL($joiners) void add_groups(GLOBAL const uint* data, GLOBAL struct Sums* group_sums,
                                  PARAMETERS) {
@@ -455,7 +453,7 @@ KERNEL($joiners) void add_groups(GLOBAL const uint* data, GLOBAL struct Sums* gr
   }
 }
 
-// -- part: coefficients
+// -- part: coefficients(int items)
 // The coefficients of each piece, block after block, each in the order of the file. They were zeros.
 KERNEL($items) void write_coefficients(GLOBAL const uint* data, GLOBAL const ulong* begins,
                                        GLOBAL const int* known_of,

@@ -256,16 +256,16 @@ LaunchPlan launch_of(const LaunchValues& values) {
 
 Program jpeg_decoder(Dialect dialect) {
   Program program;
+  const Substitutions words{{{"piece", [] { return std::to_string(piece_bits); }},
+                             {"items", [] { return std::to_string(decoders); }},
+                             {"ahead", [] { return std::to_string(ahead); }},
+                             {"all", [] { return std::to_string(decoders + ahead); }},
+                             {"joiners", [] { return std::to_string(joiners); }}}};
   std::string text;
   for (const std::string& name : parts_of(kernels::jpeg_decode)) {
-    text += part(kernels::jpeg_decode, name);
+    text += words.filled(part(kernels::jpeg_decode, name));
   }
-  const std::string own = filled(text, {{"piece", std::to_string(piece_bits)},
-                                        {"items", std::to_string(decoders)},
-                                        {"ahead", std::to_string(ahead)},
-                                        {"all", std::to_string(decoders + ahead)},
-                                        {"joiners", std::to_string(joiners)}});
-  program.source = prelude_of(dialect, own) + own;
+  program.source = prelude_of(dialect, text) + text;
   program.entries = {"synchronise",        "join_groups", "add_pieces", "add_groups",
                      "write_coefficients", "samples_of",  "pixels_of"};
   program.launch = launch_of;

@@ -1,7 +1,6 @@
 // JPEGs of images of one form, as libjpeg-turbo encodes them: pixels to coefficients, how many bits
 // each block takes, and the bits. The host puts zeros behind bytes of ones. GROUP_Y is the picture.
-#define $items 128    // of a group of blocks
-#define $joiners 256
+//   $items  of a group of blocks
 
 // -- part: parameters
 // `data` has for each picture where its tables begin. A table: for DC and AC of luminance, DC and AC
@@ -219,7 +218,7 @@ KERNEL(256) void make_coefficients(GLOBAL const uint* all_data, GLOBAL const uch
   }
 }
 
-// -- part: blocks
+// -- part: blocks(int items)
 // The codes of a block: how many bits they are, and the bits.
 struct Written {
   GLOBAL uint* words;
@@ -318,7 +317,7 @@ FUNCTION void load_blocks(IN_LOCAL uint* to, GLOBAL const short* coefficients, c
     difference = coefficients[64l * which] - (before < 0 ? 0 : DC_OF(before));               \
   }
 
-// -- part: measure
+// -- part: measure(int items)
 // How many bits each block takes, and all of a group.
 KERNEL($items) void measure_blocks(GLOBAL const uint* all_data,
                                    GLOBAL const short* all_coefficients,
@@ -367,7 +366,7 @@ FUNCTION uint bits_upto(IN_LOCAL uint* sums, uint own, const int items) {
   return own;
 }
 
-// -- part: add_groups
+// -- part: add_groups(int joiners)
 // The bits before each group in place of its own, and behind them those of all.
 KERNEL($joiners) void add_groups(GLOBAL uint* all_bits, PARAMETERS) {
   LOCAL uint sums[$joiners];
@@ -384,7 +383,7 @@ KERNEL($joiners) void add_groups(GLOBAL uint* all_bits, PARAMETERS) {
   if (ITEM == 0) group_bits[all_parameters.groups] = before;
 }
 
-// -- part: write
+// -- part: write(int items)
 // The bits of each block. They were zeros; the last byte is filled up with ones.
 KERNEL($items) void write_blocks(GLOBAL const uint* all_data,
                                  GLOBAL const short* all_coefficients,

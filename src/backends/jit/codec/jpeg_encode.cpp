@@ -160,13 +160,13 @@ LaunchPlan launch_of(const LaunchValues& values) {
 
 Program jpeg_encoder(Dialect dialect) {
   Program program;
+  const Substitutions words{{{"items", [] { return std::to_string(writers); }},
+                             {"joiners", [] { return std::to_string(joiners); }}}};
   std::string text;
   for (const std::string& name : parts_of(kernels::jpeg_encode)) {
-    text += part(kernels::jpeg_encode, name);
+    text += words.filled(part(kernels::jpeg_encode, name));
   }
-  const std::string own =
-      filled(text, {{"items", std::to_string(writers)}, {"joiners", std::to_string(joiners)}});
-  program.source = prelude_of(dialect, own) + own;
+  program.source = prelude_of(dialect, text) + text;
   program.entries = {"make_coefficients", "measure_blocks", "add_groups",
                      "write_blocks",      "take_words",     "clear_words"};
   program.launch = launch_of;

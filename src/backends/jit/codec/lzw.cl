@@ -3,7 +3,7 @@
 // of clearing and end repeats an earlier code and the first byte of the one after that: one
 // work-item goes through the codes and says of each where its bytes begin and what the first one
 // is, then all write bytes, each code from its last one back.
-#define $items 128  // of a group
+//   $items  of a group
 
 // Alone: what inflate.cl and unpack.cl say.
 struct Parameters {
@@ -21,7 +21,7 @@ struct Parameters {
 #define FAULT_CODES 3u
 #define FAULT_LENGTH 4u
 
-// -- part: lzw
+// -- part: lzw(int items)
 // Codes since the table was cleared: a table is full after 3,838 of them.
 #define LZW_CODES 3840
 #define LZW_CLEAR 256u

@@ -7,28 +7,16 @@
 // part. Each part but a chunk's last ends with an empty stored block, on a byte, so that parts are
 // joined as bytes. A part that does not shrink is left to be stored. Whatever order work-items run
 // in, the same bits come out. GROUP_X and first_part are the part, of all chunks of all pictures.
-#define $pixel uchar       // in memory; uint for floats
-#define $channels 3
-#define $alpha -1          // which of the channels has planes of its own; -1: none
-#define $associated 0      // colours are stored multiplied by alpha
-#define $bits 8            // of a stored sample
-#define $logical 0
-#define $half 0
-#define $inverted 0
-#define $big_endian 0
-#define $order 0           // 0: pixel by pixel, 1: row by row of each channel, 2: a channel a chunk
-#define $differences 0     // TIFF's predictor 2
-#define $float_differences 0
-#define $png 1             // a filter byte before each row
-#define $exr 0
-#define $zlib 1
-#define $lzw 0
-#define $carries 0         // samples of other channels lie among those of a row
-#define $filters 5         // of PNG that are tried
-#define $items 256
-#define $coders 64
-#define $copies 1
-#define $near 3  // the distance of a pixel, 0: none
+//   $pixel        in memory; uint for floats
+//   $alpha        which of the channels has planes of its own; -1: none
+//   $associated   colours are stored multiplied by alpha
+//   $bits         of a stored sample
+//   $order        0: pixel by pixel, 1: row by row of each channel, 2: a channel a chunk
+//   $differences  TIFF's predictor 2
+//   $png          a filter byte before each row
+//   $carries      samples of other channels lie among those of a row
+//   $filters      of PNG that are tried
+//   $near         the distance of a pixel, 0: none
 
 // -- part: parameters
 // Of a launch. A chunk is cut into `parts` parts of `part_bytes` bytes, the last of them shorter.
@@ -54,7 +42,7 @@ struct Parameters {
 #define PART_STORED 0x80000000u
 #define ADLER 65521u
 
-// -- part: geometry
+// -- part: geometry(int order, int channels, int bits, bool png)
 // What a chunk covers. A row has all samples of the chunk that lie in one row of the picture.
 struct Chunk {
   int x, y, width, height;
@@ -102,7 +90,8 @@ FUNCTION uint sums_before(IN_LOCAL uint* memory, const uint own, uint* all, cons
   return before;
 }
 
-// -- part: samples
+// -- part: samples(int alpha, type pixel, int order, int channels, bool associated, bool logical,
+//    int bits, bool half, bool inverted)
 // A sample as it is stored, of a pixel of the planes. Beyond the picture its last pixels are
 // repeated.
 struct Source {
@@ -171,7 +160,8 @@ FUNCTION uint bits_at(const struct Source* from, const int row, const int at) {
   return byte;
 }
 
-// -- part: words
+// -- part: words(int bits, bool float_differences, int order, int channels, bool differences,
+//    bool big_endian, int alpha, bool carries)
 // What is stored from byte `within` of a row on: a sample of one, two or four bytes.
 #define SAMPLE_BYTES ($bits < 8 ? 1 : $bits / 8)
 #define BYTES_AT_ONCE ($float_differences ? 1 : SAMPLE_BYTES)
@@ -219,7 +209,7 @@ FUNCTION struct Source source_of(const struct Parameters* p, GLOBAL const uchar*
   return from;
 }
 
-// -- part: order
+// -- part: order(bool half)
 // The samples of a chunk in the file's order, a word a work-item. unfit: for each picture.
 KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uchar* alphas,
                                GLOBAL const uint* channel_of, GLOBAL uint* all_ordered,
@@ -243,7 +233,7 @@ KERNEL(256) void order_samples(GLOBAL const uchar* images, GLOBAL const uchar* a
   }
 }
 
-// -- part: order_rows
+// -- part: order_rows(int channels, bool half)
 // The samples of a row of a chunk, GROUP_X, in their places among those of other channels, which are
 // there. Behind channel_of lie the bytes of others before each sample of a pixel.
 KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uchar* alphas,
@@ -267,7 +257,7 @@ KERNEL(128) void order_rows(GLOBAL const uchar* images, GLOBAL const uchar* alph
   if ($half && from.unfit != 0u) OR_GLOBAL(unfit + GROUP_Z, 1u);
 }
 
-// -- part: png
+// -- part: png(int channels, int bits)
 // PNG's filters: what is left of a byte by those to its left, above it and above that.
 FUNCTION uint left_by_paeth(const uint byte, const uint left, const uint above, const uint corner) {
   const int a = (int)above - (int)corner, b = (int)left - (int)corner, c = a + b;
@@ -289,7 +279,7 @@ FUNCTION void all_filtered_at(GLOBAL const uchar* row, const int at, const int r
   found[4] = left_by_paeth(byte, left, above, corner);
 }
 
-// -- part: filter_rows
+// -- part: filter_rows(int filters)
 // The filter of a row, GROUP_X, is the one with the least sum of differences, and its number stands
 // before what it leaves.
 KERNEL(128) void filter_rows(GLOBAL const uchar* all_ordered, GLOBAL uchar* all_filtered,
@@ -349,7 +339,7 @@ KERNEL(256) void split_bytes(GLOBAL const uchar* all_ordered, GLOBAL uint* all_f
   }
 }
 
-// -- part: measure
+// -- part: measure(bool zlib, bool lzw, bool exr)
 // The bytes of each chunk, GROUP_X, of each picture, GROUP_Y, where its parts begin in it, and its
 // Adler-32. chunk_sizes: bytes, where it begins in its picture (to be found), Adler-32, and 1 where
 // its bytes are left unfiltered because nothing would be saved, as OpenEXR wants it.
@@ -458,7 +448,7 @@ FUNCTION void copy_bits(GLOBAL uchar* to, const uint begin, const uint bits,
   }
 }
 
-// -- part: join_parts
+// -- part: join_parts(bool lzw, bool zlib)
 // Each part, GROUP_X, where it belongs in its picture, with what zlib has around a chunk.
 KERNEL(256) void join_parts(GLOBAL const uint* all_ordered, GLOBAL const uint* all_filtered,
                             GLOBAL const uint* slots, GLOBAL const uint4* all_parts,
@@ -669,7 +659,7 @@ KERNEL(32) void write_codes(GLOBAL const uint* all_filtered, GLOBAL uint4* all_p
   }
 }
 
-// -- part: count
+// -- part: count(int items = 256)
 // How often bytes occur, and what Adler-32 sums: bytes, and bytes by how many follow, themselves
 // too. 64 words of a part of 64 KB keep the second sum below 2^32.
 FUNCTION void count_word(IN_LOCAL uint* counts, const uint word, const int left, uint* first,
@@ -724,7 +714,7 @@ KERNEL($items) void count_bytes(GLOBAL const uint* all_filtered, GLOBAL uint* bl
   }
 }
 
-// -- part: copies
+// -- part: copies(int items, int near)
 // What a group finds copies with: where four bytes, or six, were last seen, hashed, as positions
 // and 1; what bytes take by how often they occur, in sixteenths of bits.
 #define TABLE_BITS 12
@@ -883,7 +873,7 @@ FUNCTION void begin_finder(IN_LOCAL struct Finder* s, GLOBAL const uint* block, 
   }
 }
 
-// -- part: find_copies
+// -- part: find_copies(int items)
 // The tokens of each part. First launched for samples of 8 KB, to find out where copies save a
 // 32nd; then only those parts have tokens.
 KERNEL($items) void find_copies(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
@@ -936,7 +926,7 @@ KERNEL($items) void find_copies(GLOBAL const uint* all_filtered, GLOBAL uint* bl
   if (ITEM == 0 && !is_sample) all_parts[THIS_PART].w = count;
 }
 
-// -- part: codes
+// -- part: codes(int coders = 64)
 // What a group makes codes with: of literals, of distances, and of the runs in which the lengths of
 // both are sent.
 #define CODES_DISTANCES 288
@@ -1116,7 +1106,7 @@ FUNCTION uint write_head(IN_LOCAL const struct Coder* s, const int is_last, GLOB
   return head.bits;
 }
 
-// -- part: make_blocks
+// -- part: make_blocks(int coders)
 // The codes of a part, the head of its block, and what it takes.
 KERNEL($coders) void make_blocks(GLOBAL const uint* all_filtered, GLOBAL uint* blocks,
                                  GLOBAL uint4* all_parts, PARAMETERS) {
@@ -1172,7 +1162,7 @@ KERNEL($coders) void make_blocks(GLOBAL const uint* all_filtered, GLOBAL uint* b
   }
 }
 
-// -- part: strings
+// -- part: strings(int items, bool copies)
 // Four strings of bits of each work-item, of at most 60 bits each, one behind the other.
 struct Writer {
   uint codes[BLOCK_BITS];
@@ -1268,7 +1258,7 @@ FUNCTION void strings_of(IN_LOCAL const uint* codes, GLOBAL const uint* from, co
   }
 }
 
-// -- part: write_parts
+// -- part: write_parts(int items, bool copies)
 // The bits of each part into its slot; of one that is stored, nothing.
 KERNEL($items) void write_parts(GLOBAL const uint* all_filtered, GLOBAL const uint* blocks,
                                 GLOBAL const uint4* all_parts, GLOBAL const ushort* all_tokens,

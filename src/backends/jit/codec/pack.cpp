@@ -2,6 +2,7 @@
 #include "backends/jit/codec/pack.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -69,35 +70,39 @@ bool is_filtered_apart(const PackedForm& form) {
 
 bool has_alpha(const PackedForm& form) { return form.alpha != PackedForm::Alpha::none; }
 
-// What the text has as numbers.
-std::string text_of(const PackedForm& form, DeflateEffort effort, const std::string& text) {
-  const auto yes = [](bool is_so) { return std::string(is_so ? "1" : "0"); };
-  const int near = form.order == Order::by_pixel ? form.channels * form.bits / 8 : form.bits / 8;
+// The parameters of the parts.
+Substitutions words_of(const PackedForm& form, DeflateEffort effort) {
+  using Text = std::function<std::string()>;
+  const auto text = [](std::string value) -> Text { return [value] { return value; }; };
+  const auto count = [text](int value) { return text(std::to_string(value)); };
+  const auto yes = [text](bool is_so) { return text(is_so ? "1" : "0"); };
   const bool single = form.cls == PixelClass::single, words = form.cls == PixelClass::uint16;
-  return filled(text, {{"pixel", single  ? "uint"
-                                 : words ? "ushort"
-                                         : "uchar"},
-                       {"channels", std::to_string(form.channels)},
-                       {"alpha", std::to_string(has_alpha(form) ? form.colours() : -1)},
-                       {"associated", yes(form.alpha == PackedForm::Alpha::associated)},
-                       {"bits", std::to_string(form.bits)},
-                       {"logical", yes(form.cls == PixelClass::logical)},
-                       {"half", yes(form.sample == Sample::half)},
-                       {"inverted", yes(form.inverted)},
-                       {"big_endian", yes(form.big_endian)},
-                       {"order", std::to_string(static_cast<int>(form.order))},
-                       {"differences", yes(form.filter == Filter::differences)},
-                       {"float_differences", yes(form.filter == Filter::float_differences)},
-                       {"png", yes(form.filter == Filter::png)},
-                       {"exr", yes(form.filter == Filter::exr)},
-                       {"zlib", yes(form.packing == Packing::zlib)},
-                       {"lzw", yes(form.packing == Packing::lzw)},
-                       {"carries", yes(form.carried > 0)},
-                       {"filters", form.bits == 1 ? "1" : "5"},  // PNG's advice
-                       {"items", std::to_string(writers)},
-                       {"coders", std::to_string(coders)},
-                       {"copies", yes(effort == DeflateEffort::copies)},
-                       {"near", std::to_string(near)}});
+  return Substitutions({
+      {"pixel", text(single  ? "uint"
+                     : words ? "ushort"
+                             : "uchar")},
+      {"channels", count(form.channels)},
+      {"alpha", count(has_alpha(form) ? form.colours() : -1)},
+      {"associated", yes(form.alpha == PackedForm::Alpha::associated)},
+      {"bits", count(form.bits)},
+      {"logical", yes(form.cls == PixelClass::logical)},
+      {"half", yes(form.sample == Sample::half)},
+      {"inverted", yes(form.inverted)},
+      {"big_endian", yes(form.big_endian)},
+      {"order", count(static_cast<int>(form.order))},
+      {"differences", yes(form.filter == Filter::differences)},
+      {"float_differences", yes(form.filter == Filter::float_differences)},
+      {"png", yes(form.filter == Filter::png)},
+      {"exr", yes(form.filter == Filter::exr)},
+      {"zlib", yes(form.packing == Packing::zlib)},
+      {"lzw", yes(form.packing == Packing::lzw)},
+      {"carries", yes(form.carried > 0)},
+      {"filters", text(form.bits == 1 ? "1" : "5")},  // PNG's advice
+      {"items", count(writers)},
+      {"coders", count(coders)},
+      {"copies", yes(effort == DeflateEffort::copies)},
+      {"near", count((form.order == Order::by_pixel ? form.channels : 1) * form.bits / 8)},
+  });
 }
 
 Parameters parameters_of(const PackedForm& form, const LaunchValues& values) {
@@ -279,27 +284,29 @@ LaunchPlan launch_of(const LaunchValues& values, DeflateEffort effort) {
 
 Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
   if (!packs(form)) throw std::logic_error("no device packs pictures of this form");
+  const Substitutions words = words_of(form, effort);
   std::string text;
+  const auto add = [&](std::string_view name) { text += words.filled(part(kernels::pack, name)); };
   const bool carries = form.carried > 0;
   for (const char* name :
        {"parameters", "geometry", "samples", "words", carries ? "order_rows" : "order", "measure",
         "place", "join", "join_bits", "join_parts", "take"}) {
-    text += part(kernels::pack, name);
+    add(name);
   }
   Program program;
   program.entries = {carries ? "order_rows" : "order_samples", "measure_chunks", "place_chunks",
                      "join_parts", "take_pictures"};
   if (form.packing == Packing::none) {
-    text += part(kernels::pack, "as_they_are");
+    add("as_they_are");
     program.entries.emplace_back("leave_parts");
   } else if (form.packing == Packing::lzw) {
-    for (const char* name : {"blocks", "lzw", "write_codes"}) text += part(kernels::pack, name);
+    for (const char* name : {"blocks", "lzw", "write_codes"}) add(name);
     program.entries.emplace_back("write_codes");
   } else {
     const bool copies = effort == DeflateEffort::copies;
     for (const std::string name : {"blocks", "count", "copies", "find_copies", "codes", "runs",
                                    "make_blocks", "strings", "write_parts"}) {
-      if (copies || !name.ends_with("copies")) text += part(kernels::pack, name);
+      if (copies || !name.ends_with("copies")) add(name);
     }
     for (const char* name : {"count_bytes", "make_blocks", "write_parts"}) {
       program.entries.emplace_back(name);
@@ -307,14 +314,14 @@ Program packer(Dialect dialect, const PackedForm& form, DeflateEffort effort) {
     if (copies) program.entries.emplace_back("find_copies");
   }
   if (form.filter == Filter::png) {
-    text += part(kernels::pack, "png") + part(kernels::pack, "filter_rows");
+    add("png");
+    add("filter_rows");
     program.entries.emplace_back("filter_rows");
   } else if (form.filter == Filter::exr) {
-    text += part(kernels::pack, "exr");
+    add("exr");
     program.entries.emplace_back("split_bytes");
   }
-  const std::string own = text_of(form, effort, text);
-  program.source = prelude_of(dialect, own) + own;
+  program.source = prelude_of(dialect, text) + text;
   program.launch = [effort](const LaunchValues& values) { return launch_of(values, effort); };
   return program;
 }

@@ -1,7 +1,7 @@
 // Chunks of run lengths, TIFF's PackBits and OpenEXR's, a group each. One work-item reads the
 // lengths, of which there are few to a byte of the picture, and all make the bytes.
-#define $items 128  // of a group
-#define $runs 1024  // of a step
+//   $items  of a group
+//   $runs   of a step
 
 // Alone: what inflate.cl and unpack.cl say.
 struct Parameters {
@@ -19,7 +19,7 @@ struct Parameters {
 #define FAULT_LEFT 1u
 #define FAULT_LENGTH 4u
 
-// -- part: runs
+// -- part: runs(int runs, int items)
 // Runs of a step: where each begins and the byte it is read from, how long it is, and whether it
 // repeats that byte. What is left of the chunk afterwards, and whether something is wrong.
 #define EXR_RUNS 4

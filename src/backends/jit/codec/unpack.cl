@@ -1,8 +1,8 @@
 // The chunks of lossless pictures, once they are inflated: predictions are taken back where the
 // bytes lie, then samples become pixels.
-#define $items 128    // of a group
-#define $pixel_step 3  // PNG: bytes from a pixel to the next
-#define $step_words 3  // PNG: words of a step, which are some whole pixels
+//   $items       of a group
+//   $pixel_step  PNG: bytes from a pixel to the next
+//   $step_words  PNG: words of a step, which are some whole pixels
 
 // Alone: what inflate.cl says of a chunk.
 #define CHUNK_FLAGS 2
@@ -149,7 +149,7 @@ KERNEL(32) void sum_rows(GLOBAL uchar* unpacked, PARAMETERS) {
   }
 }
 
-// -- part: sum_bytes
+// -- part: sum_bytes(int items)
 // OpenEXR's predictor: each byte of a chunk is the sum of those before it, less 128 each but for
 // the first. A chunk a group.
 KERNEL($items) void sum_bytes(GLOBAL const uint* data, GLOBAL uchar* unpacked, PARAMETERS) {
@@ -216,7 +216,7 @@ FUNCTION int next_band(GLOBAL uint* progress, IN_LOCAL uint* shared) {
   return (int)*shared;
 }
 
-// -- part: unfilter_by
+// -- part: unfilter_by(int step_words, int pixel_step)
 // The kernel of pixels that have so many bytes.
 #undef TILE_WORDS
 #define TILE_WORDS (TILE_STEPS * $step_words)

@@ -296,32 +296,32 @@ LaunchPlan launch_of(const LaunchValues& values) {
 
 Program unpacker(Dialect dialect) {
   Program program;
-  std::string text = part(kernels::unpack, "parameters");
+  const Substitutions words{{{"items", [] { return std::to_string(inflaters); }},
+                             {"piece", [] { return std::to_string(piece_bits); }},
+                             {"lead", [] { return std::to_string(lead_bits); }},
+                             {"copies", [] { return std::to_string(copies_a_step); }},
+                             {"runs", [] { return std::to_string(runs_a_step); }}}};
+  std::string text = words.filled(part(kernels::unpack, "parameters"));
   for (const std::string& name : parts_of(kernels::inflate)) {
-    text += part(kernels::inflate, name);
+    text += words.filled(part(kernels::inflate, name));
   }
-  text += part(kernels::runs, "runs") + part(kernels::lzw, "lzw");
+  text += words.filled(part(kernels::runs, "runs")) + words.filled(part(kernels::lzw, "lzw"));
   for (const char* name : {"forms", "sum_rows", "sum_bytes", "pixels", "find_inexact", "straighten",
                            "keep", "unfilter"}) {
-    text += part(kernels::unpack, name);
+    text += words.filled(part(kernels::unpack, name));
   }
-  std::string own = filled(text, {{"items", std::to_string(inflaters)},
-                                  {"piece", std::to_string(piece_bits)},
-                                  {"lead", std::to_string(lead_bits)},
-                                  {"copies", std::to_string(copies_a_step)},
-                                  {"runs", std::to_string(runs_a_step)}});
   program.entries = {"inflate_chunks", "expand_runs", "expand_lzw",  "pixels_of",   "straighten",
                      "sum_rows",       "sum_bytes",   "keep_chunks", "find_inexact"};
   for (const int step : png_steps) {
     const std::string name = std::to_string(step);
-    own +=
+    text +=
         filled(part(kernels::unpack, "unfilter_by"),
                {{"pixel_step", name}, {"step_words", std::to_string(step > 4 ? step / 2 : step)}});
     program.entries.push_back("unfilter_" + name);
   }
   const std::vector<std::string> more = stream_entries();
   program.entries.insert(program.entries.end(), more.begin(), more.end());
-  program.source = prelude_of(dialect, own) + own;
+  program.source = prelude_of(dialect, text) + text;
   program.launch = launch_of;
   return program;
 }

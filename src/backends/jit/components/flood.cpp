@@ -33,8 +33,8 @@ class FloodWriter : LabelWriterBase {
 
   void write() {
     const bool waits = to_.tuning().waiting_groups > 1;
-    to_.body_once("flood_around", part(kernels::flood, "around"));
-    to_.body_once("flood_functions", part(kernels::flood, waits ? "functions" : "heap"));
+    to_.body_once("flood_around", filled(part(kernels::flood, "around")));
+    to_.body_once("flood_functions", filled(part(kernels::flood, waits ? "functions" : "heap")));
     const auto rows = [heights = image_](const LaunchContext& at) {
       const Size size = at.size_of(heights);
       return LaunchShape{{(size.width + counted - 1) / counted, size.height, 1}, {counted, 1, 1}};
@@ -100,7 +100,6 @@ class FloodWriter : LabelWriterBase {
   const Substitutions words_ = with_common({
       {"items", text(std::to_string(counted))},
       {"corners", text(label_.connectivity == 8 ? "1" : "0")},
-      {"patience", text("1000")},
       {"rounds", [this] { return rounds(); }},
       {"label", [this] { return to_.value(node_.images[1], "x", "y"); }},
       {"height_key",
@@ -109,8 +108,6 @@ class FloodWriter : LabelWriterBase {
          const bool single = to_.cls(image_) == PixelClass::single;
          return single ? "flood_key(" + height + ")" : "(uint)" + height;
        }},
-      {"meet", text(part(kernels::flood, "meet"))},
-      {"scan", text(part(kernels::flood, "scan"))},
       {"places", pixels("_places", "uint", 4, max_pixels)},
       {"order", pixels("_order", "uint", 4, max_pixels)},
       {"finders", pixels("_finders", "uint", 4, max_pixels)},

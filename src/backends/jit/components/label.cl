@@ -5,19 +5,17 @@
 // Two runs of a word never begin in the same pair of rows, so a pair is a node of the forest, which
 // stands for the run that begins in it. Nodes are numbered down the columns: the least node of a
 // component is the one with its first pixel in column-major order.
-#define $items 128  // of a group
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $rows 22  // of words
-#define $halves (uint)($rows * 16)
-#define $corners 1  // whether pixels that touch by a corner are neighbours
-// What is known of a component: whether it has a pixel with a flag (which a peak has that is none),
-// or how many pixels it has.
-#define $has_flags 1
-#define $has_areas 1
-#define $has_peaks 0
-// Alone the forest has but the level in local memory.
+//   $items      of a group
+//   $rows       of words
+//   $corners    whether pixels that touch by a corner are neighbours
+//   $has_flags  whether it is known which component has a pixel with a flag; a peak that is none has one
+//   $has_areas  whether the components' numbers of pixels are known
+//   $bit        of pixel (x, y)
+//   $kinds      of touches
+//   $wide       items of that group
+//   $keep       of the component with that root
+//   $set        four bytes of the result
+
 FUNCTION void join_global(GLOBAL uint* forest, const uint a, const uint b) {}
 
 // -- part: runs
@@ -57,14 +55,8 @@ FUNCTION uint touch_under(const uint left, const uint right) {
 #define LINK_GLOBAL(link) LOAD_GLOBAL(link)
 #define HALVE_GLOBAL(link, over) STORE_GLOBAL(link, over)
 
-// -- part: forest
+// -- part: forest(name level = local, name space = IN_LOCAL, name where = LOCAL)
 // One level of the forest: in local memory or in global.
-#define $space IN_LOCAL
-#define find_$level find_local
-#define join_$level join_local
-#define LINK_$where LINK_LOCAL
-#define HALVE_$where HALVE_LOCAL
-#define MIN_$where MIN_LOCAL
 FUNCTION uint find_$level($space uint* parent, uint i) {
   uint up = LINK_$where(&parent[i]);
   while (up != i) {
@@ -88,9 +80,8 @@ FUNCTION void join_$level($space uint* parent, uint a, uint b) {
   }
 }
 
-// -- part: words
+// -- part: words(int items, expr width, stmt unroll, expr height, expr bit, buffer words)
 // A word of pixels a work-item.
-#define $bit ((x ^ y) & 1)  // of pixel (x, y)
 KERNEL($items) void words(GLOBAL uint* $words) {
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
@@ -104,7 +95,8 @@ KERNEL($items) void words(GLOBAL uint* $words) {
   $words[(long)GROUP_Y * $width + x] = word;
 }
 
-// -- part: bytes
+// -- part: bytes(int items, expr width, stmt unroll, expr height, buffer bytes,
+//    expr stride = $stride, buffer words)
 // Four words a work-item, from the bytes (0 or 1) of a logical image.
 KERNEL($items) void bytes(GLOBAL const uchar* $bytes, const long $stride, GLOBAL uint* $words) {
   const int x = (GROUP_X * $items + ITEM) * 4;
@@ -131,7 +123,9 @@ KERNEL($items) void bytes(GLOBAL const uchar* $bytes, const long $stride, GLOBAL
   }
 }
 
-// -- part: tile
+// -- part: tile(bool has_peaks = 0, expr peak, int items, bool has_flags, bool has_areas,
+//    expr width, buffer words, bool corners, stmt unroll, stmt lost_flags, buffer flags,
+//    expr halves, buffer forest, buffer areas, buffer roots)
 // The components of a tile, and what is known of them. forest gets the root of each node of a run.
 KERNEL($items) void tile(GLOBAL uint* $words, GLOBAL uint* $forest, GLOBAL uint* $roots,
                          GLOBAL uint* $flags, GLOBAL uint* $areas) {
@@ -296,10 +290,10 @@ KERNEL($items) void tile(GLOBAL uint* $words, GLOBAL uint* $forest, GLOBAL uint*
 #endif
 }
 
-// -- part: border
+// -- part: border(int items, expr width, expr rows, expr halves, buffer words, bool corners,
+//    buffer forest, int kinds)
 // Runs that touch across the borders of tiles: first under every second row of words, then at every
 // 64th column. Many of a group are of the same two components of tiles: one of them joins those.
-#define $kinds 3  // of touches
 KERNEL($items) void border(GLOBAL uint* $words, GLOBAL uint* $forest) {
   LOCAL uint chosen[2 * $items], firsts[$items], seconds[$items];
   const int across = ($width + $items - 1) / $items;
@@ -391,7 +385,8 @@ KERNEL($items) void border(GLOBAL uint* $words, GLOBAL uint* $forest) {
   }
 }
 
-// -- part: resolve
+// -- part: resolve(int items, expr width, buffer roots, expr halves, buffer forest, bool has_flags,
+//    buffer flags, buffer words, bool has_areas, buffer areas)
 // The roots of tiles lead straight to those of the image, and hand over what is known. A link that
 // has been led on meanwhile leads there as well.
 KERNEL($items) void resolve(GLOBAL uint* $words, GLOBAL uint* $roots, GLOBAL uint* $forest,
@@ -424,7 +419,7 @@ KERNEL($items) void resolve(GLOBAL uint* $words, GLOBAL uint* $roots, GLOBAL uin
   if (roots != before) $roots[at] = roots;
 }
 
-// -- part: count
+// -- part: count(int items, expr rows, expr width, buffer roots, buffer over, buffer columns)
 // How many roots stand over each word in its column, and how many a column has.
 KERNEL($items) void count(GLOBAL uint* $roots, GLOBAL uint* $over, GLOBAL uint* $columns) {
   LOCAL uint parts[$items];
@@ -448,9 +443,8 @@ KERNEL($items) void count(GLOBAL uint* $roots, GLOBAL uint* $over, GLOBAL uint* 
   if (part == 7) $columns[x] = over;
 }
 
-// -- part: sum
+// -- part: sum(int wide, expr width, buffer columns)
 // By one group: from the roots in each column to those in the columns before it.
-#define $wide 256  // items of that group
 KERNEL($wide) void sum(GLOBAL uint* $columns) {
   LOCAL uint parts[$wide];
   const int each = ($width + $wide - 1) / $wide;
@@ -473,9 +467,9 @@ KERNEL($wide) void sum(GLOBAL uint* $columns) {
   }
 }
 
-// -- part: numbers
+// -- part: numbers(int items, expr width, buffer words, buffer forest, expr halves, buffer columns,
+//    buffer over, buffer roots, expr height, expr out = $pixels[y * $width + x])
 // The number of each run of a tile, then the rows.
-#define $out $pixels[y * $width + x]
 KERNEL($items) void numbers(GLOBAL uint* $words, GLOBAL uint* $roots, GLOBAL uint* $forest,
                             GLOBAL const uint* $over, GLOBAL const uint* $columns,
                             GLOBAL float* $pixels) {
@@ -519,9 +513,9 @@ KERNEL($items) void numbers(GLOBAL uint* $words, GLOBAL uint* $roots, GLOBAL uin
   }
 }
 
-// -- part: first_areas
+// -- part: first_areas(int items, expr width, buffer words, expr height, expr halves,
+//    buffer forest, expr out = $result[(long)y * $width + x], buffer areas)
 // A component's pixels at its first; 0 elsewhere.
-#define $out $result[(long)y * $width + x]
 KERNEL($items) void first_areas(GLOBAL uint* $words, GLOBAL uint* $forest,
                                 GLOBAL const uint* $areas, GLOBAL float* $result) {
   const int x = GROUP_X * $items + ITEM;
@@ -536,10 +530,9 @@ KERNEL($items) void first_areas(GLOBAL uint* $words, GLOBAL uint* $forest,
   }
 }
 
-// -- part: kept
+// -- part: kept(int items, expr width, buffer words, expr halves, buffer forest, expr keep,
+//    bool has_peaks, buffer single, stmt unroll, expr height, buffer bytes, expr stride, expr set)
 // Which components stay. A work-item finds out for a word; a group writes rows, four bytes at once.
-#define $keep (at & 1) != 0  // of the component with that root
-#define $set (eights >> k & 0x01010101u)  // four bytes of the result
 KERNEL($items) void kept(GLOBAL uint* $words, GLOBAL uint* $forest, GLOBAL const uint* $single,
                          GLOBAL uchar* $bytes, const long $stride) {
   LOCAL uint words[$items];

@@ -161,7 +161,8 @@ class LabelWriter : LabelWriterBase {
   void write_tiles() {
     to_.kernel(name_ + "_tiles", items,
                text("tile", {{"peak", peaks() ? peak() : ""},
-                             {"lost_flags", part(kernels::peaks, "lost_flags")}}),
+                             {"lost_flags",
+                              peaks() ? words_.filled(part(kernels::peaks, "lost_flags")) : ""}}),
                each_tile());
   }
 
@@ -222,8 +223,8 @@ class LabelWriter : LabelWriterBase {
 }  // namespace
 
 std::string label_functions() {
-  const std::string forest = part(kernels::label, "forest");
-  return part(kernels::label, "runs") +
+  const Part& forest = part(kernels::label, "forest");
+  return filled(part(kernels::label, "runs")) +
          filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
          filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
 }

@@ -1,30 +1,22 @@
 // Objects of an image of labels: sums over their pixels, outer outlines, and hulls. A record of
 // words for each label; sums are whole numbers, so that no order counts. jit/components/objects.cpp
 // says how the kernels follow one another.
-#define $items 128  // of a group
-#define $width 1000
-#define $height 700
-#define $count 9             // objects
-#define $id uint             // a label that has a record
-#define $slots 64            // objects that a group sums in local memory
-#define $whole 0             // whether labels are of a class of whole numbers
-#define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
-#define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
-#define $code (uint)(x ^ y)
-#define $fits (uint)1000     // rows of objects that there is memory for
-#define $grid_rows 22        // rows of pixels that are on the grid
-#define $size 20             // numbers of a result
-#define $gaps 1              // whether objects may have more rows than pixels
-#define $tallest 64          // rows of an object that few items make the hull of
-#define $lanes 32            // items that make it
-#define $is_tall 1
-#define $unroll
-#define $object object_at
-#define $label_at label_at
-#define $numbered numbered
-#define $number float      // of a label
-#define $run older.id = 0u;
 // Alone: where label.cl has them.
+//   $items      of a group
+//   $count      objects
+//   $id         a label that has a record
+//   $slots      objects that a group sums in local memory
+//   $whole      whether labels are of a class of whole numbers
+//   $has_codes  whether sums of an image of integers are taken, too
+//   $label      of pixel (x, y)
+//   $fits       rows of objects that there is memory for
+//   $grid_rows  rows of pixels that are on the grid
+//   $size       numbers of a result
+//   $gaps       whether objects may have more rows than pixels
+//   $tallest    rows of an object that few items make the hull of
+//   $lanes      items that make it
+//   $number     of a label
+
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
 FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 
@@ -91,7 +83,7 @@ FUNCTION long floor_over(const long a, const long b) {
 }
 FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b); }
 
-// -- part: label_at
+// -- part: label_at(type number, name label_at, expr width, expr height, expr label)
 // The label of a pixel, 0 beside the image: read in any case, so that several are on their way.
 FUNCTION $number $label_at(PARAMS, int x, int y) {
   const bool inside = (uint)x < (uint)$width && (uint)y < (uint)$height;
@@ -101,7 +93,7 @@ FUNCTION $number $label_at(PARAMS, int x, int y) {
   return inside ? label : ($number)0;
 }
 
-// -- part: numbered
+// -- part: numbered(name numbered, type number, bool whole, expr count)
 // A label's object. One that no record has is the background's.
 FUNCTION uint $numbered(PARAMS, const $number label) {
 #if $whole
@@ -112,13 +104,14 @@ FUNCTION uint $numbered(PARAMS, const $number label) {
 #endif
 }
 
-// -- part: object
+// -- part: object(name object, name numbered, name label_at)
 // The object of a pixel, 0 beside the image.
 FUNCTION uint $object(PARAMS, const int x, const int y) {
   return $numbered(ARGS, $label_at(ARGS, x, y));
 }
 
-// -- part: sums
+// -- part: sums(int slots, bool has_codes, int items, type id, expr height, type number,
+//    name label_at, name numbered, buffer records, name object, expr width, expr code)
 // Sums over pixels and windows of 2x2 pixels. A group has 128 columns of 32 rows, an item a column;
 // objects that it meets have places in local memory, others are summed in global memory. There the
 // words that are largest have all bits changed: local memory has the least of numbers.
@@ -182,7 +175,7 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
       const uint owner = here != 0u ? here : one ? most : 0u;
       if (owner != 0u && owner != now.id) {
         if (older.id != 0u) {
-          // -- part: run
+          // -- part: run(expr width, expr height, bool has_codes, buffer records)
           // Adds what the column has of an object.
           const uint dx = (uint)ITEM, pixels_x = older.pixels * dx;
           if (ids[older.id % SLOTS] == older.id) {
@@ -292,7 +285,7 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
     }
     for (int turn = 0; turn < 2; ++turn) {
       if (older.id != 0u) {
-        $run
+        older.id = 0u;
       }
       older = now;
     }
@@ -332,7 +325,8 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
 #undef ID
 }
 
-// -- part: rows
+// -- part: rows(int items, expr count, buffer records, expr height, expr gaps, expr fits,
+//    int tallest, buffer tall, buffer ends)
 // Gives each object memory for the ends of its rows, in no order, as zeros, and lists tall ones. The
 // group writes the zeros of all its objects together: one of them may have most rows of the image.
 KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $tall) {
@@ -361,7 +355,8 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint*
   }
 }
 
-// -- part: ends
+// -- part: ends(int items, type id, name object, buffer records, expr height, buffer ends,
+//    expr width, buffer firsts)
 // The ends of each object's rows, and a list of pixels that may be the first of a piece whose outline
 // no pixel of the grid is on.
 KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $firsts) {
@@ -415,7 +410,7 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint*
 #undef ID
 }
 
-// -- part: pieces
+// -- part: pieces(name object, buffer records, int items, buffer firsts, expr width, expr height)
 // Outlines from those pixels, which have no earlier one if they are a piece's first.
 KERNEL($items) void pieces(GLOBAL uint* $records, GLOBAL const uint* $firsts) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
@@ -464,7 +459,7 @@ KERNEL($items) void pieces(GLOBAL uint* $records, GLOBAL const uint* $firsts) {
 #undef ID
 }
 
-// -- part: nodes
+// -- part: nodes(name object, int items, buffer forest, buffer least, buffer records, buffer list)
 // Nodes for the sides of the grid's pixels where outlines pass, each alone, and a list of them: few
 // pixels of the grid have any, and those that go on from them are to be side by side.
 KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint* $list,
@@ -474,7 +469,7 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint
   if (ITEM == 0) of_group[0] = 0u;
   BARRIER;
   const uint place = (uint)(GROUP_X * $items + ITEM);
-  // -- part: pixel_of_place
+  // -- part: pixel_of_place(expr grid_rows, expr width, expr height)
   // The pixel of a place of the grid (every 32nd row, then every 32nd column), and its object.
   const uint of_rows = (uint)$grid_rows * (uint)$width;
   const bool in_row = place < of_rows;
@@ -505,11 +500,9 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint
 #undef ID
 }
 
-// -- part: walks
+// -- part: walks(name object, expr width, expr grid_rows, expr height, buffer records, int items,
+//    buffer list, buffer forest, buffer keys, buffer counts)
 // From each node to the next one of its outline, to which it is joined.
-#define $pixel_of_place const uint id = place; const int from_x = 0, from_y = 0;
-#define $step --x;
-#define $counted even = odd = corners = (uint)(kind + last);
 KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts,
                           GLOBAL const uint* $list, GLOBAL const uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
@@ -519,19 +512,19 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
   const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
   for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
     const uint node = $list[at], place = node / 4u;
-    $pixel_of_place
+    const uint id = place; const int from_x = 0, from_y = 0;
     int x = from_x, y = from_y, side = (int)(node % 4u), kind = -1, last = -1;
     uint even = 0u, odd = 0u, corners = 0u, least = 0xffffffffu;
     do {
       const uint key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
       least = key < least ? key : least;
-      $step
-      $counted
+      --x;
+      even = odd = corners = (uint)(kind + last);
     } while (x % 32 != 0 && y % 32 != 0);
     join_global($forest, node, 4u * PLACE_OF(x, y) + (uint)side);
     // The corner after its last step belongs to it, too.
     for (kind = -1; last >= 0 && kind < 0;) {
-      $step
+      --x;
       corners += kind >= 0 && kind != last ? 1u : 0u;
     }
     $keys[node] = least;
@@ -543,7 +536,8 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
 #undef ID
 }
 
-// -- part: outlines
+// -- part: outlines(buffer records, int items, buffer list, buffer least, buffer forest,
+//    buffer keys)
 // The least key of each outline, at its root: that of a piece's first pixel, passed on its left, is
 // that of an outer one.
 KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys, GLOBAL uint* $least,
@@ -555,7 +549,8 @@ KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys, GLO
   }
 }
 
-// -- part: lengths
+// -- part: lengths(name object, buffer records, int items, buffer list, buffer least,
+//    buffer forest, buffer counts)
 // What the outer outlines count.
 KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
                             GLOBAL const uint* $least, GLOBAL const uint* $list,
@@ -567,7 +562,7 @@ KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
     if ($least[find_global($forest, node)] % 4u != 0u) continue;
     const uint even = $counts[3u * node], odd = $counts[3u * node + 1u];
     const uint corners = $counts[3u * node + 2u];
-    $pixel_of_place
+    const uint id = place; const int from_x = 0, from_y = 0;
     GLOBAL uint* const record = &$records[id * OF_WORDS];
     if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
     if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
@@ -630,7 +625,6 @@ FUNCTION uint hull_of_points(GLOBAL const uint* ends, GLOBAL uint* stack, const 
   }
   return count;
 }
-#define $further_point kb += ka += a += b; count += k + (uint)kb;
 // The same of the points of four hulls, each of which begins `length` behind the one before: the
 // first one's stack has them then. Every `apart`-th of `counts` says how many a hull has.
 FUNCTION uint hull_of_hulls(GLOBAL const uint* ends, GLOBAL uint* stack,
@@ -642,7 +636,7 @@ FUNCTION uint hull_of_hulls(GLOBAL const uint* ends, GLOBAL uint* stack,
     const uint begin = (uint)hull * length, end = begin + counts[hull * apart];
     for (uint at = begin; at < end; ++at) {
       const uint k = stack[at];
-      $further_point
+      kb += ka += a += b; count += k + (uint)kb;
     }
   }
   return count;
@@ -658,7 +652,8 @@ FUNCTION long hull_column(GLOBAL const uint* ends, GLOBAL const uint* stack, con
   return ceil_over(from * length + (at - before) * (to - from), 2 * length);
 }
 
-// -- part: numbers
+// -- part: numbers(int items, expr count, buffer records, buffer out, int size, expr fits,
+//    expr width, expr height, bool has_codes)
 // All words of a record as numbers, without the pixels inside its hull: by an item an object.
 KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL double* $out) {
   const uint id = (uint)(GROUP_X * $items + ITEM);
@@ -695,7 +690,9 @@ KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL double* $out) {
 #endif
 }
 
-// -- part: hulls
+// -- part: hulls(int items, int lanes, bool is_tall, buffer records, buffer tall, expr count,
+//    expr height, int tallest, buffer ends, buffer stack, expr width, stmt unroll, buffer out,
+//    int size)
 // The pixels inside the hull of each object, by several items, half of them for each side:
 // they make the hulls of a share of the points each, then every fourth the hull of four of them, until
 // there is one. Tall objects are those of the list, others all that are not tall.

@@ -31,11 +31,11 @@ class ObjectsWriter {
 
   void run() {
     to_.body_once("label_functions", label_functions());
-    to_.body_once("object_functions", part(kernels::objects, "functions"));
+    to_.body_once("object_functions", filled(part(kernels::objects, "functions")));
     for (const char* function : {"label_at", "numbered", "object"}) {
       to_.function(name_ + "_" + function, words_.filled(part(kernels::objects, function)));
     }
-    to_.body_once("object_hull", part(kernels::objects, "hull"));
+    to_.body_once("object_hull", filled(part(kernels::objects, "hull")));
     to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
       const Size size = at.size_of(labels);
@@ -157,11 +157,6 @@ class ObjectsWriter {
       {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
-      {"step", [] { return part(kernels::objects, "step"); }},
-      {"counted", [] { return part(kernels::objects, "counted"); }},
-      {"further_point", [] { return part(kernels::objects, "further_point"); }},
-      {"run", [] { return part(kernels::objects, "run"); }},
-      {"pixel_of_place", [] { return part(kernels::objects, "pixel_of_place"); }},
       {"count",
        [this] {
          return number_of("_count", [n = self_.index](const auto& at) { return count_of(at, n); });

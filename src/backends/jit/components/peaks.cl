@@ -1,16 +1,11 @@
 // The peaks of an image, for regional extrema; what is looked for among their components is in
 // label.cl, and so are the words of pixels.
-#define $items 128  // of a group
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $rows 22  // of words
-#define $corners 1  // whether pixels that touch by a corner are neighbours
-#define $eight true
-#define $type int
-#define $peak (ITEM & 255)  // the value of pixel (x, y)
-#define $further larger     // of two values the one that is further up (or down, for minima)
-#define $reaches >=
+//   $items    of a group
+//   $rows     of words
+//   $corners  whether pixels that touch by a corner are neighbours
+//   $peak     the value of pixel (x, y)
+//   $further  of two values the one that is further up (or down, for minima)
+
 FUNCTION int lowest_bit(const uint bits) { return 31 - LEADING_ZEROS(bits & (0u - bits)); }
 
 // Alone: where label.cl has it.
@@ -18,7 +13,8 @@ KERNEL($items) void flags_of_peaks(GLOBAL const uint* $words, GLOBAL uint* flags
                                    const int x, const int at_row) {
 #define PEAK(x, y) $peak
   {
-    // -- part: lost_flags
+    // -- part: lost_flags(stmt unroll, expr width, buffer words, expr rows, expr eight, type type,
+    //    expr height)
     // Peaks with an equal neighbour that is none, and so has no bit: only neighbours without bits
     // are looked at.
     uint given_flags = 0u;
@@ -60,7 +56,8 @@ KERNEL($items) void flags_of_peaks(GLOBAL const uint* $words, GLOBAL uint* flags
 #undef PEAK
 }
 
-// -- part: peaks
+// -- part: peaks(expr peak, int items, expr width, expr height, type type, name further = larger,
+//    bool corners, stmt unroll, expr reaches = >=, buffer words, buffer single)
 // Pixels that no neighbour exceeds: peaks with an equal neighbour in one plane, those without in
 // the other. Outside the image the edge is repeated, so that its peaks count as having one.
 KERNEL($items) void peaks(GLOBAL uint* $words, GLOBAL uint* $single) {

@@ -1,24 +1,37 @@
 // Values that spread: gray reconstruction and gray holes, by the heaviest spanning tree, and
 // canny's hysteresis. components/reconstruction.cpp says how the tree grows.
-#define $items 128  // of a group
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $corners 1  // whether pixels that touch by a corner are neighbours
-#define $skip (dx == 0 && dy == 0)  // no neighbour
-#define $leader GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0  // the work-item that speaks for all
-// Beside the number of a pixel: of a component that is done, and of a pixel that no other component
-// touches.
-#define $done 0x80000000u
-#define $inner 0x40000000u
+//   $items      of a group
+//   $corners    whether pixels that touch by a corner are neighbours
+//   $skip       no neighbour
+//   $leader     whether this is the first work-item of the first group
+//   $codes      row y of them
+//   $to_row     and of the result
+//   $rows       of a tile
+//   $done       flag of a pixel's number: its component is done
+//   $inner      flag of a pixel's number: no other component touches it
+//   $head       index in the state of the number of queue slots that were taken
+//   $tail       index of the number of slots that were given
+//   $open       index of the number of tiles that wait or are under way
+//   $scanned    lines side by side
+//   $pixels     of a line
+//   $turns      over all kinds of lines, at most
+//   $kinds      of lines: columns, rows, diagonals
+//   $lines      lines of one kind; $count: pixels of a quarter of one
+//   $place      index of the k-th of them; $mask_place: that of its mask
+//   $step       from one pixel of a line to the next
+//   $first      index in front of a line; $last: index behind it
+//   $wraps      whether lines end at a side and go on at the other
+//   $waits      state of a tile that is in the queue
+//   $under_way  state of a tile that was taken from it
+//   $max_depth  propagation depth of the worklist; longer paths are left to the tree
+//   $begins     no tile has been gone through
+
 // What spreads, in whole numbers: what a pixel may have at most, and what the source gives it.
 // CODE: 1, 2, 4 and 8 for the direction of a weak pixel, 16 more for that of a strong one, else 0.
 #define MASK(x, y) ((uint)((x) ^ (y)) & 255u)
 #define SEED(x, y) ((uint)(x) & 255u)
 #define RAISED(x, y) ((uint)(y) & 255u)  // what a pixel was raised to
 #define CODE(x, y) (((x) ^ (y)) % 25)
-#define $codes (GLOBAL const uchar*)$marks + (long)y * 1024  // row y of them
-#define $to_row (GLOBAL uchar*)$result + (long)y * 1024     // and of the result
 
 // -- part: functions
 // Numbers of edges, mixed so that edges of one weight come in no order along the image, and back.
@@ -53,15 +66,10 @@ FUNCTION float float_of_key(const uint key) {
   return BITS_FLOAT(key ^ ((key >> 31) != 0u ? 0x80000000u : 0xffffffffu));
 }
 
-// -- part: begin
+// -- part: begin(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state,
+//    bool raises, const head = 3, const tail = 4, const open = 5, expr tiles, buffer queue,
+//    buffer woken, buffer depths, int rows, expr width, expr height, buffer raised)
 // What the source gives the pixels. Where tiles are raised, all of them wait for it, in their order.
-#define $code ushort
-#define $rows 64  // of a tile
-#define $tiles 176
-#define $raises 1
-#define $head 3   // of the state: places of the queue that were taken and given,
-#define $tail 4
-#define $open 5   // and tiles that wait or are under way
 KERNEL(256) void begin(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $queue,
                        GLOBAL uint* $woken, GLOBAL uint* $depths) {
   if ($leader) {
@@ -86,17 +94,11 @@ KERNEL(256) void begin(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
   }
 }
 
-// -- part: scan
+// -- part: scan(type code, const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state,
+//    expr width, expr height, buffer raised)
 // What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to:
 // down and up its columns, right and left along its rows. The result stays the same, and more
 // pixels are done at once. In local memory a row has its neighbours outside the tile at both ends.
-#define $scanned 64  // lines side by side
-#define $pixels 60   // of a line
-#define $start 67 + ITEM + 1
-#define $start_mask ITEM
-#define $stride 67
-#define $stride_mask 65
-#define $beside 1
 KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
   LOCAL $code values[62 * 67], masks[60 * 65];
   if ($leader) $state[0] = $state[1] = $state[2] = 1u;
@@ -111,7 +113,8 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
     masks[row * 65 + ITEM] = row < rows ? MASK(x, top + row) : 0u;
   }
   BARRIER;
-  // -- part: line
+  // -- part: line(int scanned, expr start, expr start_mask, int stride, int pixels, bool corners,
+  //    int next_line, int stride_mask)
   // A work-item goes along one of the lines of the tile, from the pixel at `here` on: each gets
   // from the one before it and, from the lines beside it, from those that touch it by a corner.
   {
@@ -121,8 +124,8 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
     for (int k = 0; k < $pixels; ++k) {
       if (works) {
 #if $corners
-        const uint one = values[here - ($stride) - $beside];
-        const uint other = values[here - ($stride) + $beside];
+        const uint one = values[here - ($stride) - $next_line];
+        const uint other = values[here - ($stride) + $next_line];
         last = one > last ? one : last;
         last = other > last ? other : last;
 #endif
@@ -145,33 +148,18 @@ KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
   }
 }
 
-// -- part: raise
+// -- part: raise(type code, int rows, int pitch, int mask_pitch, int turns, int kinds, expr width,
+//    buffer queue, buffer state, const head = 3, expr tiles, const no_tile = 0xffffffffu,
+//    const open = 5, buffer depths, buffer woken, const under_way = 2u, expr max_depth,
+//    stmt unroll, expr height, buffer raised, bool corners, const waits = 1u, const tail = 4)
 // Groups take tiles of 64 columns from a queue, one after the other, until none waits and none is
 // under way. A group raises what the source gives the pixels of its tile as far as the tile and
 // what stands around it tell, and puts those tiles beside it that this may raise further, and are
 // not there, at the queue's end. A tile that is woken while it is under way is put there by its
 // group. In local memory a tile has its neighbours around it. Beyond the image nothing is raised.
-#define $pitch 66
-#define $mask_pitch 66
-#define $turns 4  // over all kinds of lines, at most
-#define $kinds 4  // of lines
 // Of lines of one kind: how many, pixels of a quarter, where the k-th of them and its mask lie, from
 // one to the next, what lies before the first and behind the last; and whether lines end at a side
 // and go on at the other, which the k-th pixel does then when coming on, or back.
-#define $lines 64
-#define $count 16
-#define $place (quarter * 16 + k + 1) * $pitch + line + 1
-#define $mask_place (quarter * 16 + k) * $mask_pitch + line
-#define $step $pitch
-#define $first line + 1
-#define $last ($rows + 1) * $pitch + line + 1
-#define $wraps 0
-#define $wraps_on false
-#define $wraps_back false
-#define $no_tile 0xffffffffu
-#define $waits 1u      // of a tile: in the queue,
-#define $under_way 2u  // or taken from it
-#define $max_depth 96u  // propagation depth of the worklist; longer paths are left to the tree
 KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $queue,
                        GLOBAL uint* $woken, GLOBAL uint* $depths) {
   LOCAL $code values[($rows + 2) * $pitch], masks[$rows * $mask_pitch];
@@ -233,7 +221,9 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
     const uint old = raises && has_edge ? values[edge] : 0u;
     int any = 0, pass = 0, quiet = 0;  // kinds of lines that are as they should be
     for (int turn = 0; turn < $turns && raises && quiet < $kinds; ++turn) {
-      // -- part: quarters
+      // -- part: quarters(int kinds, int count, int lines, stmt unroll, expr place,
+      //    expr mask_place, bool wraps, expr wraps_on, expr step, expr wraps_back, expr first,
+      //    expr last)
       // Along lines of one kind, a quarter of one each work-item, unless nothing has moved since they
       // were last gone along. Whatever comes into a quarter, what leaves it lies between a least and a
       // most value, and is what came in if that is between them.
@@ -352,7 +342,8 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
   }
 }
 
-// -- part: first
+// -- part: first(buffer state, int items, expr width, expr height, buffer raised, stmt unroll,
+//    expr skip, buffer seeds, buffer weights, buffer edges, buffer forest, buffer components)
 // Each pixel is a component, and chooses the heaviest of its edges to neighbours.
 KERNEL($items) void first(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $seeds,
                           GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
@@ -389,7 +380,9 @@ KERNEL($items) void first(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uin
   }
 }
 
-// -- part: weigh
+// -- part: weigh(buffer state, const done = 0x80000000u, int items, expr width, expr height,
+//    buffer components, const inner = 0x40000000u, stmt unroll, expr skip, buffer seeds,
+//    buffer weights)
 // The largest weight of the edges that leave a component. Pixels without any become inner once they
 // follow: until then their seeds, which no longer serve a pixel that does not speak for others, say
 // so. A work-item joins what it has of one component before it tells the others.
@@ -438,7 +431,9 @@ KERNEL($items) void weigh(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL 
   if (of != $done && found > LOAD_GLOBAL(&$weights[of])) MAX_GLOBAL(&$weights[of], found);
 }
 
-// -- part: choose
+// -- part: choose(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state,
+//    const done = 0x80000000u, int items, expr width, expr height, buffer components,
+//    const inner = 0x40000000u, buffer weights, buffer seeds, stmt unroll, expr skip, buffer edges)
 // Which of those edges: the one with the largest number.
 KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
                            GLOBAL uint* $weights, GLOBAL uint* $edges) {
@@ -483,7 +478,9 @@ KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if (of != $done && found > LOAD_GLOBAL(&$edges[of])) MAX_GLOBAL(&$edges[of], found);
 }
 
-// -- part: link
+// -- part: link(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state, int items,
+//    expr width, expr height, buffer components, buffer seeds, buffer weights, buffer forest,
+//    const done = 0x80000000u, buffer edges)
 // Components are linked to those at the other end, or are done if the source's edge weighs no less.
 // Where two chose the same edge, the first stays.
 KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
@@ -512,10 +509,10 @@ KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL u
   }
 }
 
-// -- part: link_tiles
+// -- part: link_tiles(buffer state, int items, expr width, expr height, const done = 0x80000000u,
+//    buffer seeds, buffer weights, buffer edges, buffer forest, const doublings = 3)
 // The links of the first round, in tiles of 64x64. Those inside a tile are led some times to
 // where the next one leads, which takes time in local memory that it would take in global memory.
-#define $doublings 3
 KERNEL($items) void link_tiles(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint* $weights,
                                GLOBAL uint* $edges, GLOBAL uint* $forest) {
   LOCAL ushort links[2 * 64 * 64];
@@ -558,7 +555,9 @@ KERNEL($items) void link_tiles(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL 
   }
 }
 
-// -- part: follow
+// -- part: follow(buffer state, const done = 0x80000000u, int items, expr width, expr height,
+//    stmt unroll, buffer components, const inner = 0x40000000u, buffer seeds, buffer forest,
+//    buffer weights, buffer edges)
 // Pixels learn their new component. Those of four rows look for it side by side, unless it is known
 // from the row before them; on the way every link is led to where the next one leads. Words that
 // many ask for are slow to write: nobody writes what is there already, or more often than must be.
@@ -640,10 +639,9 @@ KERNEL($items) void follow(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if (remain) $state[1] = 1u;
 }
 
-// -- part: spread
+// -- part: spread(buffer state, int items, expr width, expr height, buffer raised, buffer weights,
+//    buffer forest, const done = 0x80000000u, expr out = $result[pixel], expr value)
 // The lightest edge on the way to the source, or what the tiles were raised to if that is all.
-#define $out $result[pixel]
-#define $value (uchar)value
 KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $weights,
                            GLOBAL uint* $forest, GLOBAL uchar* $result) {
   const bool grew = $state[2] != 0u;
@@ -683,11 +681,11 @@ FUNCTION uint with_bits_of(const uint before, const uint codes, const uint bits)
   return before >> 4 | ((found & 0x80808080u) * 0x00204081u & 0xf0000000u);
 }
 
-// -- part: reach_tile
+// -- part: reach_tile(expr height, expr width, bool begins, buffer marks, buffer entering,
+//    expr codes = (GLOBAL const uchar*)$marks + (long)y * 1024, stmt unroll)
 // Hysteresis: an edge leads on to its two neighbours along its direction, and those that are edges
 // to theirs. Here in a tile of 64x64 until nothing changes: a row a work-item, a column a bit. What
 // leads out of the tile enters another one, which goes on from it in the next launch.
-#define $begins 1  // no tile has been gone through
 KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   LOCAL ulong to_below[2 * 65], to_above[2 * 65], sides[2];
   LOCAL uint changed[3];
@@ -782,7 +780,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   BARRIER;
 }
 
-// -- part: reach
+// -- part: reach(expr width, expr height, int items, buffer entering, buffer marks, buffer next)
 // What is left after the tiles: from each pixel that was entered a work-item goes on along its
 // direction as long as that stays the same, and from the pixels in which it changes. Whoever sets a
 // pixel's mark goes on from it; what is still to be gone on from is a list through the pixels.
@@ -831,7 +829,8 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
   }
 }
 
-// -- part: reached
+// -- part: reached(int items, expr width, expr height, buffer marks, stmt unroll,
+//    expr to_row = (GLOBAL uchar*)$result + (long)y * 1024)
 // The pixels that are marked, 16 a work-item; what is stored behind a row is padding.
 KERNEL($items) void reached(GLOBAL const uint* $marks, GLOBAL uchar* $result) {
   const uint at = (uint)(GROUP_X * $items + ITEM), across = (uint)($width + 15) / 16u;

@@ -39,7 +39,7 @@ class ReconstructionWriter : LabelWriterBase {
       write_reach();
       return;
     }
-    to_.body_once("spread_functions", part(kernels::reconstruction, "functions"));
+    to_.body_once("spread_functions", filled(part(kernels::reconstruction, "functions")));
     write_raised();
     add("_first", "first");
     add_tiles("_tiles", text_of("link_tiles"), items, {64, 64});
@@ -66,7 +66,7 @@ class ReconstructionWriter : LabelWriterBase {
   // Few edges lead through more tiles than these rounds go through; the last kernel goes after
   // those, pixel by pixel.
   void write_reach() {
-    to_.body_once("reach_functions", part(kernels::reconstruction, "reach_functions"));
+    to_.body_once("reach_functions", filled(part(kernels::reconstruction, "reach_functions")));
     add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
     add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
     to_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
@@ -180,7 +180,7 @@ class ReconstructionWriter : LabelWriterBase {
   // The four ways of a tile's work-items over its lines.
   std::string scan_ways() const {
     const std::string row = "(ITEM + 1) * 67";
-    const std::string line = part(kernels::reconstruction, "line");
+    const Part& line = part(kernels::reconstruction, "line");
     const auto way = [&line, this](const std::string& start, const char* start_mask,
                                    const char* stride, const char* stride_mask, bool along_rows) {
       return words_.filled(line, {{"start", start},
@@ -189,7 +189,7 @@ class ReconstructionWriter : LabelWriterBase {
                                   {"stride_mask", stride_mask},
                                   {"scanned", along_rows ? "60" : "64"},
                                   {"pixels", along_rows ? "64" : "60"},
-                                  {"beside", along_rows ? "67" : "1"}});
+                                  {"next_line", along_rows ? "67" : "1"}});
     };
     return way("67 + ITEM + 1", "ITEM", "67", "65", false) +
            way("60 * 67 + ITEM + 1", "59 * 65 + ITEM", "-67", "-65", false) +
@@ -215,7 +215,7 @@ class ReconstructionWriter : LabelWriterBase {
   // The kinds of lines: columns, rows and, where corners touch, both kinds of diagonals. These go
   // on at the other side.
   std::string all_lines() const {
-    const std::string lines = part(kernels::reconstruction, "quarters");
+    const Part& lines = part(kernels::reconstruction, "quarters");
     const std::string count = std::to_string(tile_rows() / 4), rows = std::to_string(tile_rows());
     const std::string y = "(quarter * " + count + " + k)";
     const auto down = [&](const std::string& x, const std::string& step, const std::string& first,
@@ -314,14 +314,6 @@ class ReconstructionWriter : LabelWriterBase {
       {"queue", [this] { return words_of_tiles("_queue"); }},
       {"woken", [this] { return words_of_tiles("_woken"); }},
       {"depths", [this] { return words_of_tiles("_depths"); }},
-      // Of the state: places of the queue that were taken and given; tiles that wait or are under
-      // way.
-      {"head", [] { return "3"; }},
-      {"tail", [] { return "4"; }},
-      {"open", [] { return "5"; }},
-      {"no_tile", [] { return "0xffffffffu"; }},
-      {"waits", [] { return "1u"; }},
-      {"under_way", [] { return "2u"; }},
       {"raised",
        [this] {
          return to_.scratch(name_ + "_raised", code(),
@@ -329,16 +321,10 @@ class ReconstructionWriter : LabelWriterBase {
                               return bytes * at.size_of(image).pixels();
                             });
        }},
-      {"doublings", [] { return "3"; }},
       {"skip",
        [this] {
          return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
        }},
-      // The work-item that speaks for all.
-      {"leader", [] { return "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0"; }},
-      // Beside the number of a pixel.
-      {"done", [] { return "0x80000000u"; }},
-      {"inner", [] { return "0x40000000u"; }},
       {"state",
        [this] {
          return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 24; });

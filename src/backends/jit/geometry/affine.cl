@@ -1,71 +1,45 @@
 // An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken
 // from lie in few rows of the image however it is turned. What a tile reads is copied to local
 // memory where it fits: rows of the image's in turn cost the cache more than the sums take.
-#define $items 128   // of a group
-#define $across 32   // pixels of a tile
-#define $down 32
-#define $width 1000  // of the result
-#define $height 700
-#define $in_width 900
-#define $in_height 600
-#define $pixel uchar
-#define $stride 2700
-#define $row_x row_x_of  // what the row of a pixel gives of its place, and the place
-#define $row_y row_y_of
-#define $at_x at_x_of
-#define $at_y at_y_of
-#define $slope 0.1
-#define $at -3.0
-#define $from 10.5       // the output place that maps of any view count from
-#define $origin 11.5     // and that of the input
-#define $a 1.0  // of x along a row of the result, and along a column; of y
-#define $b 0.1
-#define $d -0.1
-#define $e 1.0
-#define $half
-#define $low 0.0     // the least place that has all its pixels
-#define $reach 1.0   // how far from the image's end those with all pixels end
-#define $nearest 0
-#define $four uint      // of four pixels
-#define $copy_columns 52  // of the image, in local memory
-#define $copy_rows 48
-#define $each
-#define $once
-#define $value (uchar)sum
-#define $slow (uchar)0  // pixel (x, y), wherever it lies
-#define $out $result  // the result's first pixel
-#define $out_stride $width
-#define $in_row $image + (long)py * $stride
-#define $out_row $result + (long)y * $width
+//   $items         of a group
+//   $across        pixels of a tile
+//   $width         of the result
+//   $row_x         what the row of a pixel gives of its place, and the place
+//   $from          the output place that maps of any view count from
+//   $origin        and that of the input
+//   $a             of x along a row of the result, and along a column; of y
+//   $low           the least place that has all its pixels
+//   $reach         how far from the image's end those with all pixels end
+//   $four          of four pixels
+//   $copy_columns  of the image, in local memory
+//   $slow          pixel (x, y), wherever it lies
+//   $out           the result's first pixel
 
-// -- part: fused_row
+// -- part: fused_row(name row_x, expr slope, expr at)
 // A coordinate of the places of a row of pixels, without what the column gives.
 FUNCTION double $row_x(PARAMS, const double row) { return fma($slope, row, $at); }
-// -- part: fused_place
+// -- part: fused_place(name at_x, expr slope)
 // The coordinate of a pixel's place: two fma together.
 FUNCTION double $at_x(PARAMS, const double column, const double along) {
   return fma($slope, column, along);
 }
 // -- end
-#undef $row_x
-#undef $at_x
-#define $row_x row_y_of
-#define $at_x at_y_of
-// -- part: viewed_row
+// -- part: viewed_row(name row_x = row_y_of, expr slope, expr from)
 // The same of a map from one view to another, each operation rounded by itself.
 FUNCTION double $row_x(PARAMS, const double row) { return $slope * (row - $from); }
-// -- part: viewed_place
+// -- part: viewed_place(name at_x = at_y_of, expr slope, expr from, expr at, expr origin)
 // The coordinate of a pixel's place, each operation rounded by itself.
 FUNCTION double $at_x(PARAMS, const double column, const double along) {
   return $slope * (column - $from) + along + $at + $origin;
 }
 // -- end
-#undef $row_x
-#undef $at_x
-#define $row_x row_x_of
-#define $at_x at_x_of
 
-// -- part: tiles
+// -- part: tiles(int across, int down, expr in_width, expr reach, expr in_height, bool nearest,
+//    type four, int copy_rows, int copy_columns, name at_x, expr a, name row_x, expr b,
+//    name at_y = at_y_of, expr d, name row_y = row_y_of, expr e, expr width, expr height,
+//    type pixel, buffer image, expr stride, int items, stmt each, expr out, expr out_stride,
+//    expr value, stmt once, expr out_row, stmt half, expr low,
+//    expr in_row = $image + (long)py * $stride, expr slow)
 // A work-item makes four pixels of two rows each, side by side with seven others'.
 KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const int sub_group = ITEM / 32, sub_item = ITEM % 32;

@@ -35,13 +35,13 @@ void write_place(Builder& to, int n, const std::string& name, const Coordinate& 
       is_plain_affine(std::get<Resample>(to.node(n).primitive)) ? "fused" : "viewed";
   const auto write = [&](const std::string& what, const std::string& slope, const char* from) {
     const std::string called = name + (what == "row" ? "_row_" : "_at_") + c.axis;
-    to.function(called,
-                filled(part(kernels::affine, kind + "_" + what), {{"row_x", called},
-                                                                  {"at_x", called},
-                                                                  {"slope", own + slope},
-                                                                  {"at", own + c.at},
-                                                                  {"from", own + from},
-                                                                  {"origin", own + c.origin}}));
+    to.function(called, Substitutions({{"row_x", called},
+                                       {"at_x", called},
+                                       {"slope", own + slope},
+                                       {"at", own + c.at},
+                                       {"from", own + from},
+                                       {"origin", own + c.origin}})
+                            .filled(part(kernels::affine, kind + "_" + what)));
   };
   write("row", c.down, "v0");
   write("place", c.along, "u0");

@@ -1,29 +1,12 @@
 // The pixel of any map, taken from the place (at_x, at_y) of the image.
-#define $width 900
-#define $height 600
-#define $fill (uchar)0   // outside the image
-#define $has_value at_x >= 0.0
-#define $value (uchar)sum
-#define $u0 10.5         // the output place that the map counts from
-#define $v0 11.5
-#define $x0 10.5         // and that of the input
-#define $y0 11.5
-#define $a 0.8
-#define $b -0.6
-#define $c 0.0
-#define $d 0.6
-#define $e 0.8
-#define $f 0.0
-#define $g 0.001
-#define $h 0.002
-#define $i 1.0
-#define $pixel (float)(px + column + py + row)
-#define $by_rule 1       // whether a rule says which pixels are read outside the image
-#define $column_at px - 1 + k
-#define $row_at py - 1 + k
-#define $projective 1
+//   $fill     outside the image
+//   $u0       the output place that the map counts from
+//   $x0       and that of the input
+//   $by_rule  whether a rule says which pixels are read outside the image
+
 FUNCTION uchar mapped(const int x, const int y) {
-  // -- part: place
+  // -- part: place(expr u0, expr v0, expr a, expr b, expr c, expr d, expr e, expr f,
+  //    bool projective, expr g, expr h, expr i, expr x0, expr y0)
   // The place in the image that the map gives an output pixel.
   const double from_u = (double)x - $u0, from_v = (double)y - $v0;
   const double over_x = $a * from_u + $b * from_v + $c;
@@ -35,11 +18,11 @@ FUNCTION uchar mapped(const int x, const int y) {
   const double at_x = over_x + $x0, at_y = over_y + $y0;
 #endif
   // -- end
-  // -- part: outside
+  // -- part: outside(expr has_value, expr fill)
   // False of places that are NaN, too.
   if (!($has_value)) return $fill;
   // -- end
-  // -- part: bicubic
+  // -- part: bicubic(bool by_rule, expr column_at, expr row_at, expr pixel, expr value)
   // Sixteen pixels, rows first.
   const double left = floor(at_x), top = floor(at_y);
   const int px = (int)left, py = (int)top;

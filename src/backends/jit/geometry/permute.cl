@@ -1,17 +1,15 @@
 // Transpositions through tiles in local memory: rows of both images are read and written as rows.
-#define $width 700   // of the result
-#define $height 1000
-#define $in_width 1000
-#define $in_height 700
-#define $to_x x      // or counted from the other end
-#define $to_y y
+//   $width   of the result
+//   $across  vectors of a row of a tile
+//   $side    pixels of a tile
+//   $rows    of vectors that a group reads at once
+//   $turn    the four columns, into the tile
 
 // Alone: what turns vectors.
-#define $across 32   // vectors of a row of a tile
 FUNCTION void turn_bytes(const uint a, const uint b, const uint c, const uint d, IN_LOCAL uint* const tile,
                           const int place) {
   uint turned;
-  // -- part: turned_bytes
+  // -- part: turned_bytes(int across)
   // Four rows of four bytes as four columns.
   const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);
   const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);
@@ -29,7 +27,7 @@ FUNCTION void turn_bytes(const uint a, const uint b, const uint c, const uint d,
 FUNCTION void turn_shorts(const uint2 a, const uint2 b, const uint2 c, const uint2 d, IN_LOCAL uint2* const tile,
                           const int place) {
   uint2 turned;
-  // -- part: turned_shorts
+  // -- part: turned_shorts(int across)
   // The same of 16 bits.
   turned.x = LOW_HALVES(a.x, b.x);
   turned.y = LOW_HALVES(c.x, d.x);
@@ -49,7 +47,7 @@ FUNCTION void turn_shorts(const uint2 a, const uint2 b, const uint2 c, const uin
 FUNCTION void turn_floats(const float4 a, const float4 b, const float4 c, const float4 d, IN_LOCAL float4* const tile,
                           const int place) {
   float4 turned;
-  // -- part: turned_floats
+  // -- part: turned_floats(int across)
   // The same of floats.
   turned.x = a.x;
   turned.y = b.x;
@@ -74,21 +72,13 @@ FUNCTION void turn_floats(const float4 a, const float4 b, const float4 c, const 
   // -- end
 }
 
-// -- part: vector_tiles
+// -- part: vector_tiles(type vector, int side, int across, expr in_width, stmt unroll, int rows,
+//    expr in_height, expr row_a, expr row_b, expr row_c, expr row_d, stmt turn, expr width,
+//    expr height, expr to_y, expr out_row)
 // A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later
 // stores a row. What lies beyond the image is read at its edge, and its place is not stored. Vector
 // i of a row of the tile lies at i ^ row / 4, so that those side by side and those above one
 // another are in different banks.
-#define $vector uint
-#define $side 128    // pixels of a tile
-#define $rows 8      // of vectors that a group reads at once
-#define $unroll
-#define $row_a $image + (long)from_y * $in_width
-#define $row_b $image + (long)(from_y + 1) * $in_width
-#define $row_c $image + (long)(from_y + 2) * $in_width
-#define $row_d $image + (long)(from_y + 3) * $in_width
-#define $out_row $result + (long)to_y * $width
-#define $turn tile[place] = a ^ b ^ c ^ d;  // the four columns, into the tile
 KERNEL(256) void vector_tiles(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
   LOCAL $vector tile[$side * $across];
   const int column = ITEM % $across, first = ITEM / $across;

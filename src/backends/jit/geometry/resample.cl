@@ -1,15 +1,9 @@
 // The pixel of an affine map, taken from the place (at_x, at_y) of the image.
-#define $width 900
-#define $height 600
-#define $fill (uchar)0  // outside the image
-#define $nearest (uchar)(px + py)
-#define $a 1.0f  // the pixels round a place
-#define $b 2.0f
-#define $d 3.0f
-#define $e 4.0f
-#define $value (uchar)sum
+//   $fill  outside the image
+//   $a     the pixels round a place
+
 FUNCTION uchar nearest_pixel(const double at_x, const double at_y) {
-  // -- part: nearest
+  // -- part: nearest(expr width, expr height, expr fill, expr nearest)
   // The pixel that the place lies in.
   const double px = at_x + 0.5, py = at_y + 0.5;
   if (!(px >= 0.0 && px < (double)$width && py >= 0.0 && py < (double)$height)) return $fill;
@@ -17,7 +11,8 @@ FUNCTION uchar nearest_pixel(const double at_x, const double at_y) {
   // -- end
 }
 FUNCTION uchar bilinear_pixel(const double at_x, const double at_y) {
-  // -- part: bilinear
+  // -- part: bilinear(expr width, expr height, expr fill, expr a, expr b, expr d, expr e,
+  //    expr value)
   // Between the four pixels round the place. The test is for places that are NaN, too.
   if (!(at_x > -1.0 && at_x < (double)$width && at_y > -1.0 && at_y < (double)$height))
     return $fill;

@@ -1,37 +1,27 @@
 // A resize. By tiles: a group sums the columns under a tile of the result into local memory, then
 // those sums along the rows, 4x4 values a work-item. By pixels, where no tile fits: the sums down
 // the columns are stored. And the nearest pixels, which are only moved.
-#define $items 128   // of a group
-#define $width 1000  // of the image
-#define $height 700
-#define $to_width 500
-#define $to_height 350
-#define $pixel uchar
-#define $stride 1000
-#define $taps 5      // of an output
-#define $taps_x 5
-#define $taps_y 5
-#define $quads_x 125  // fours of outputs side by side, or one above another
-#define $quads_y 88
-#define $copies 0    // whether each output is one of the inputs
-#define $copied k
-#define $begin (2 * k - 1)
-#define $weight 0.2
-#define $each
-#define $once
-#define $loop
-#define $loop_of_loads
-#define $in_row $image + (long)from_y * $width
-#define $out_row $result + (long)y * $to_width
+//   $items        of a group
+//   $width        of the image
+//   $taps         of an output
+//   $quads_x      fours of outputs side by side, or one above another
+//   $copies       whether each output is one of the inputs
+//   $inputs       of the direction
+//   $place        of an input
+//   $before       items of the other direction
+//   $span         inputs that a four reaches
+//   $max_columns  of sums
+//   $across       quads of a tile
+//   $mask         how columns lie: column i at (i & $mask) * $step + (i >> $bits)
+//   $offsets      of the first inputs of a four
+//   $rows         that each moves
+//   $count        elements of a row
 
 // Alone: a pixel from its taps.
-#define $inputs 1000  // of the direction
-#define $out out_x
-#define $place x     // of an input
-#define $input (float)x
 FUNCTION float sum_of_taps(const int out_x, GLOBAL const int* $first,
                            GLOBAL const float* $weights) {
-  // -- part: sum_over
+  // -- part: sum_over(expr taps, buffer first, name out = out_x, name place = x, expr inputs,
+  //    buffer weights, expr input)
   // The sum over the taps of an output.
   const int taps = $taps, begin = $first[$out];
   float sum = 0.0f;
@@ -43,11 +33,9 @@ FUNCTION float sum_of_taps(const int out_x, GLOBAL const int* $first,
   return sum;
 }
 
-// -- part: quads
+// -- part: quads(int items, expr before, expr quads, expr span, expr copies, expr copied,
+//    expr begin, buffer first, buffer weights, expr taps, expr weight)
 // First inputs and weights, [input][quad][4], of the quads of one direction.
-#define $before 0    // items of the other direction
-#define $quads $quads_x
-#define $span 11     // inputs that a four reaches
 KERNEL($items) void quads(GLOBAL int* $first, GLOBAL float* $weights) {
   {
     const int i = GROUP_X * $items + ITEM - $before;
@@ -67,19 +55,12 @@ KERNEL($items) void quads(GLOBAL int* $first, GLOBAL float* $weights) {
   }
 }
 
-// -- part: tile
+// -- part: tile(int max_columns, expr across, int row_quads, expr quads_x, expr width, expr height,
+//    buffer first_x, expr taps_x, int items, expr quads_y, buffer first_y, expr taps_y,
+//    stmt offsets, stmt each, type pixel, buffer plane, buffer weights_y, expr stride,
+//    stmt loop_of_loads, stmt load, stmt add_y, stmt once, expr mask, expr step, expr bits,
+//    buffer weights_x, stmt loop, stmt add_x, expr to_height, expr out_row, stmt store)
 // The tiles of the result.
-#define $max_columns 328  // of sums
-#define $across 64   // quads of a tile
-#define $row_quads 4
-#define $mask 3      // how columns lie: column i at (i & $mask) * $step + (i >> $bits)
-#define $step 81
-#define $bits 2
-#define $offsets     // of the first inputs of a four
-#define $load for (int k = 0; k < 4; ++k) v[k] = (float)line[k];
-#define $add_y sum[u & 15] = fma(weight.x, v[0], sum[u & 15]);
-#define $add_x sum[u & 15] = fma(weight.x, v[0], sum[u & 15]);
-#define $store for (int k = 0; k < 4; ++k) row[4 * quad + k] = (uchar)sum[4 * r + k];
 KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x,
                          GLOBAL const int* $first_y, GLOBAL const float* $weights_x,
                          GLOBAL const float* $weights_y, GLOBAL $pixel* $result) {
@@ -178,9 +159,8 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
   }
 }
 
-// -- part: sums
+// -- part: sums(int items, expr outputs, expr taps, expr weight, buffer sums)
 // The sum of each output's weights, an output a work-item.
-#define $outputs $to_width
 KERNEL($items) void sums(GLOBAL double* $sums) {
   const int k = GROUP_X * $items + ITEM;
   if (k < $outputs) {
@@ -190,9 +170,9 @@ KERNEL($items) void sums(GLOBAL double* $sums) {
   }
 }
 
-// -- part: taps
+// -- part: taps(int items, expr taps, expr to, expr copies, buffer first, expr copied,
+//    buffer weights, expr begin, expr weight)
 // First inputs and weights of one direction, a weight a work-item.
-#define $to $to_width
 KERNEL($items) void taps(GLOBAL int* $first, GLOBAL float* $weights) {
   const int i = GROUP_X * $items + ITEM;
   const int k = i / $taps, t = i - k * $taps;
@@ -206,12 +186,9 @@ KERNEL($items) void taps(GLOBAL int* $first, GLOBAL float* $weights) {
   }
 }
 
-// -- part: places
+// -- part: places(int items, expr to_x, buffer first_x, expr copied_x, expr to_y, buffer first_y,
+//    expr copied_y)
 // The nearest column of each column, and row of each row.
-#define $to_x $to_width
-#define $to_y $to_height
-#define $copied_x 2 * k
-#define $copied_y 2 * k
 KERNEL($items) void places(GLOBAL int* $first_x, GLOBAL int* $first_y) {
   const int i = GROUP_X * $items + ITEM;
   if (i < $to_x) {
@@ -223,15 +200,9 @@ KERNEL($items) void places(GLOBAL int* $first_x, GLOBAL int* $first_y) {
   }
 }
 
-// -- part: nearest
+// -- part: nearest(expr across, int count, int down, int rows, expr to_x, expr to_y, stmt each,
+//    buffer first_x, buffer first_y, type pixel, expr in_row, expr out_row, stmt store)
 // Moves blocks of some elements of some rows.
-#undef $across
-#define $across 32   // work-items
-#define $down 4
-#define $rows 4      // that each moves
-#define $count 8     // elements of a row
-#undef $store
-#define $store for (int i = 0; i < $count; ++i) row[e0 + i] = v[i];
 KERNEL($items) void nearest(GLOBAL const int* $first_x, GLOBAL const int* $first_y,
                             GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const int e0 = (GROUP_X * $across + ITEM % $across) * $count;

@@ -1,44 +1,33 @@
 // A resize by a whole number, up or down: $phases outputs stand to $step inputs, and so have the
 // same weights everywhere. A group sums the columns under a tile of the result into local memory,
 // then those sums along the rows; all places are known when the kernel is compiled.
-#define $items 128   // of a group
-#define $width 1000  // of the image
-#define $height 700
-#define $to_height 350
-#define $quads_x 125  // runs of outputs side by side
-#define $pixel uchar
-#define $stride 1000
-#define $phases 1
-#define $step 2
-#define $before 3    // taps before the pixel at or above a place
-#define $taps 8
-#define $rows 8      // of a tile
-#define $across 57   // runs of a tile
-#define $run 4       // outputs of a run
-#define $lanes 64    // places for the runs of a row
-#define $fours 128   // of columns of sums that local memory holds
-#define $margin 4    // columns of sums left of what stands under a tile
-#define $columns 8   // from a run to the next
-#define $wide 4      // columns of a load
-#define $vector float4
-#define $of_two 1
-#define $of_four 1
-#define $reads 4     // loads of a run
-#define $lead 1      // the place of output 0, rounded down
-#define $span 22     // rows that a tile reads
-#define $apart apart
-#define $load for (int k = 0; k < 4; ++k) v[k] = (float)line[k];
-#define $each
-#define $out_row $result + (long)y * 500
-#define $store for (int k = 0; k < $run; ++k) row[$run * quad + k] = (uchar)sum[k];
+//   $items    of a group
+//   $width    of the image
+//   $quads_x  runs of outputs side by side
+//   $before   taps before the pixel at or above a place
+//   $rows     of a tile
+//   $across   runs of a tile
+//   $run      outputs of a run
+//   $lanes    places for the runs of a row
+//   $fours    of columns of sums that local memory holds
+//   $margin   columns of sums left of what stands under a tile
+//   $columns  from a run to the next
+//   $wide     columns of a load
+//   $reads    loads of a run
+//   $lead     the place of output 0, rounded down
+//   $span     rows that a tile reads
 
-// -- part: apart
+// -- part: apart(name apart, int step, int phases, int lead)
 // How many inputs lie between the first of output 0 and that of output i.
 FUNCTION int $apart(const int i) {
   return (2 * $step * i + $phases + $step) / (2 * $phases) - $lead;
 }
 
-// -- part: whole
+// -- part: whole(int rows, int fours, int span, expr across, expr quads_x, expr width, int columns,
+//    int margin, int reads, int wide, int phases, int step, int lead, int before, expr height,
+//    expr stride, stmt each, type pixel, buffer plane, stmt load, name apart, int taps,
+//    expr weights = $weights, int items, int lanes, expr to_height, type vector = float4,
+//    bool of_two, bool of_four, int run, expr out_row, stmt store)
 // The tiles of the result. weights: [phase][tap].
 KERNEL($items) void whole(GLOBAL const $pixel* $plane, GLOBAL const float* $weights,
                           GLOBAL $pixel* $result) {

@@ -48,7 +48,7 @@ std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
       {"left", constant(number(f.left))},
       {"right", constant(number(f.right))},
       {"around", constant(number(around))},
-      {"beside", constant(number(std::max(f.left, f.right)))},
+      {"halo", constant(number(std::max(f.left, f.right)))},
       {"wide", constant(number(wide))},
       {"last", constant(number(f.left - 1))},
       {"next", constant(number(f.left + 1))},

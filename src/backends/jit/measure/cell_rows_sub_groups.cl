@@ -1,40 +1,29 @@
 // The rows of a cell, made of another plane's rows around them and measured on the way. A work-item
 // has four pixels of each row; what lies to their left and right comes from its sub-group, whose
 // first and last work-item read the pixels beside it from memory.
-#define $items 256      // of a group
-#define $width 1000
-#define $height 700
-#define $image_stride 1024
-#define $stores 1       // whether they are stored
-#define $stride 1024    // of what is made
-#define $pixel float    // of the image
-#define $up 1           // rows above and below, and columns to the left and right, that are read
-#define $below 1
-#define $left 1
-#define $right 1
-#define $around 2       // rows above and below
-#define $beside 1       // columns on the side on which more of them are read
-#define $wide 6         // pixels of a row with those beside them
-#define $last 0         // places in them: of the last to the left,
-#define $next 2         // of the pixel after the first,
-#define $end 5          // of the first to the right
-#define $after 4
-#define $step 4         // rows that are under way while others are made
-#define $constant 0     // whether what lies outside the image is one
-#define $outside 0.0f
-#define $load_pixels load_16_float(from, next + 4 * r);
-#define $window_count 18
-#define $made float made[4] = {window[r]};
-#define $accumulate totals += p[0];
-#define $first_row 0    // of those under way that is loaded
-#define $load_next
+//   $stores     whether they are stored
+//   $stride     of what is made
+//   $pixel      of the image
+//   $up         rows above and below, and columns to the left and right, that are read
+//   $around     rows above and below
+//   $halo     columns on the side on which more of them are read
+//   $wide       pixels of a row with its halo
+//   $last       places in them: of the last to the left,
+//   $next       of the pixel after the first,
+//   $end        of the first to the right
+//   $step       rows that are under way while others are made
+//   $constant   whether what lies outside the image is one
+//   $first_row  of those under way that is loaded
 
 FUNCTION void $name_row(PARAMS, const $pixel* pixels, const $pixel* outer, const int x0, const int y,
                         const int at_side, float* wide);
-KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result) {
-  const int x0 = (GROUP_X * $items + ITEM) * 4, inside = x0 < $width, down = GROUP_Y;
+KERNEL(256) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result) {
+  const int x0 = (GROUP_X * 256 + ITEM) * 4, inside = x0 < $width, down = GROUP_Y;
   float totals = 0.0f;
-  // -- part: cell
+  // -- part: cell(expr width, expr height, type pixel, buffer image, int around, int step,
+  //    int halo, int wide, int up, name name_row, stmt load_next, int window_count,
+  //    stmt made = float made[4] = {window[r]};, bool stores, buffer result, expr stride,
+  //    stmt accumulate)
   // The rows of a cell. Some of the image are loaded while the ones before them are used.
   {
     const int sub_item = ITEM % 32, first_x = x0 - 4 * sub_item, top = down * 32;
@@ -44,10 +33,11 @@ KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result)
     // What the outer work-items of the sub-group read beside its pixels.
     const int outer_x = sub_item == 0 ? x0 - 1 : x0 + 4, outward = sub_item == 0 ? -1 : 1;
     const int is_outer = sub_item == 0 || sub_item == 31;
-    $pixel next[4 * ($around + $step)], outer[$beside * ($around + $step)];
+    $pixel next[4 * ($around + $step)], outer[$halo * ($around + $step)];
     float rows[($around + $step) * $wide];
     int from_row = top - $up;
-    // -- part: load
+    // -- part: load(int first_row, int around, int step, expr image_stride, type pixel,
+    //    stmt load_pixels, int halo, buffer image)
     // Rows of the image, from row `from_row` on.
 #pragma unroll
     for (int r = $first_row; r < $around + $step; ++r) {
@@ -55,15 +45,15 @@ KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result)
       GLOBAL const $pixel* const from = column + place;
       $load_pixels
 #pragma unroll
-      for (int k = 0; k < $beside; ++k) {
+      for (int k = 0; k < $halo; ++k) {
         const int x = larger(0, smaller(outer_x + outward * k, last_x));
-        if (is_outer) outer[$beside * r + k] = $image[place + x];
+        if (is_outer) outer[$halo * r + k] = $image[place + x];
       }
     }
     // -- end
 #pragma unroll
     for (int r = 0; r < $around; ++r) {
-      $name_row(ARGS, next + 4 * r, outer + $beside * r, x0, from_row + r, at_side,
+      $name_row(ARGS, next + 4 * r, outer + $halo * r, x0, from_row + r, at_side,
                 rows + $wide * r);
     }
 #pragma unroll 1
@@ -71,7 +61,7 @@ KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result)
       const int y0 = top + part;
 #pragma unroll
       for (int r = $around; r < $around + $step; ++r) {
-        $name_row(ARGS, next + 4 * r, outer + $beside * r, x0, from_row + r, at_side,
+        $name_row(ARGS, next + 4 * r, outer + $halo * r, x0, from_row + r, at_side,
                   rows + $wide * r);
       }
       from_row += $step;
@@ -99,7 +89,8 @@ KERNEL($items) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result)
   if (totals < 0.0f) $result[0] = totals;
 }
 
-// -- part: row
+// -- part: row(name name_row, type pixel, int left, bool constant, expr width, expr outside,
+//    int right, int last, int end, int after, int next, expr height, int wide)
 // A row with what stands beside it. at_side: whether the sub-group is at one of the image's.
 FUNCTION void $name_row(PARAMS, const $pixel* pixels, const $pixel* outer, const int x0, const int y,
                         const int at_side, float* wide) {

@@ -1,18 +1,11 @@
 // A grid-stride loop over the pixels of an image: groups take bands of rows in turn.
-#define $items 256   // of a group
-#define $width 1000
-#define $height 700
-#define $across 64   // work-items side by side in a row
-#define $pixel uchar
-#define $vector uint4
-#define $wide 16     // pixels of a vector
-#define $load load_words_once
-#define $row $image + (long)y * $width
-#define $value (uchar)(x ^ y)
-#define $chunk $sums[ITEM] += v.x;  // what is done with a vector v, and with a pixel p
-#define $each $sums[ITEM] += p;
+//   $items   of a group
+//   $across  work-items side by side in a row
+//   $wide    pixels of a vector
+//   $chunk   what is done with a vector v, and with a pixel p
 
-// -- part: wide_rows
+// -- part: wide_rows(expr across, int items, expr height, type pixel, expr row, int wide,
+//    expr width, type vector = uint4, expr load = load_words_once, stmt chunk, stmt each)
 // By vectors: four loads are under way before the first is used.
 KERNEL($items) void wide_rows(GLOBAL const $pixel* $image, GLOBAL uint* $sums) {
   const int across = $across;
@@ -53,7 +46,8 @@ KERNEL($items) void wide_rows(GLOBAL const $pixel* $image, GLOBAL uint* $sums) {
   }
 }
 
-// -- part: narrow_rows
+// -- part: narrow_rows(expr across, int items, expr height, expr width, type pixel, expr value,
+//    stmt each)
 // By pixels.
 KERNEL($items) void narrow_rows(GLOBAL uint* $sums) {
   const int across = $across;

@@ -41,19 +41,19 @@ std::string grid_stride_rows(Builder& to, const GridStride& stream, const std::s
                      return static_cast<double>(across_of(at.size_of(image).width, items, wide));
                    });
   const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
-  return filled(part(kernels::grid_stride, is_wide ? "wide_rows" : "narrow_rows"),
-                {{"across", across},
-                 {"items", std::to_string(items)},
-                 {"width", to.width(image)},
-                 {"height", to.height(image)},
-                 {"pixel", type_of(to.cls(image))},
-                 {"vector", single ? "float4" : "uint4"},
-                 {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
-                 {"row", is_wide ? to.plane(image).row("y") : ""},
-                 {"value", is_wide ? "" : to.value(image, "x", "y")},
-                 {"wide", std::to_string(wide)},
-                 {"chunk", chunk},
-                 {"each", pixel}});
+  return Substitutions({{"across", across},
+                        {"items", std::to_string(items)},
+                        {"width", to.width(image)},
+                        {"height", to.height(image)},
+                        {"pixel", type_of(to.cls(image))},
+                        {"vector", single ? "float4" : "uint4"},
+                        {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
+                        {"row", is_wide ? to.plane(image).row("y") : ""},
+                        {"value", is_wide ? "" : to.value(image, "x", "y")},
+                        {"wide", std::to_string(wide)},
+                        {"chunk", chunk},
+                        {"each", pixel}})
+      .filled(part(kernels::grid_stride, is_wide ? "wide_rows" : "narrow_rows"));
 }
 
 }  // namespace impipe::jit

@@ -1,24 +1,25 @@
 // Histograms: counts of codes (integer classes) or bins in the local memory of each group, or in
 // global memory where there are too many; then bins as doubles.
-#define $items 512     // of a group
-#define $width 1000
-#define $height 700
-#define $counters 256  // of codes, or of bins
-#define $copies 8      // of each counter
-#define $bins 64
-#define $groups 512    // of a launch
-#define $span 256      // counters that are added up at once
-#define $slice 4       // copies that a work-item adds up
-#define $unroll
-#define $one_launch 1  // whether the last group ends it
-#define $bin (i / 4)   // of counter i
-#define $scalars       // what is computed from the bins alone
+//   $items       of a group
+//   $counters    one a pixel value or one a bin
+//   $copies      of each counter
+//   $groups      of a launch
+//   $span        counters that are added up at once
+//   $slice       copies that a work-item adds up
+//   $one_launch  whether the last group ends it
+//   $bin         of counter i
+//   $scalars     what is computed from the bins alone
+//   $vectors     of 16 codes
+//   $locals      its local memory but for the counters
+//   $runs        whether equal places one after the other are added at once
+//   $kept        whether the next launch finds zeros
 
 // Alone: behind what counts.
 KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBAL double* $out) {
   LOCAL uint bins[$bins];
   LOCAL int is_last;
-  // -- part: last_group
+  // -- part: last_group(buffer ticket, expr bins = 64, int items, int counters, buffer totals,
+  //    expr bin, buffer out, stmt scalars)
   // The counts of all groups, which lie behind the ticket, by the last group. It leaves zeros.
   if (is_last_group($ticket, GROUPS_X, &is_last)) {
     {
@@ -41,11 +42,8 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBA
 }
 
 // Alone: what a kernel that counts begins with.
-#define $table_words table_words
-#define $table_here table_here
-#define $vectors 4096  // of 16 codes
 KERNEL($items) void with_table(GLOBAL const uchar* $table, GLOBAL uchar* $out) {
-  // -- part: bins_of_codes
+  // -- part: bins_of_codes(name table_words, int vectors, int items, buffer table, name table_here)
   // The bins of all codes, in local memory.
   DYNAMIC_LOCAL(uint4, $table_words, $vectors);
   for (int i = ITEM; i < $vectors; i += $items) {
@@ -57,11 +55,10 @@ KERNEL($items) void with_table(GLOBAL const uchar* $table, GLOBAL uchar* $out) {
   $out[ITEM] = $table_here[ITEM];
 }
 
-// -- part: in_local
+// -- part: in_local(stmt locals, int counters, int copies, bool one_launch, expr bins, int items,
+//    stmt rows, int span, int slice, buffer parts, buffer totals)
 // Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are
 // equal don't wait for one another.
-#define $locals        // what it has in local memory beside the counters
-#define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], own_byte);
 KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
   $locals
   LOCAL uint counts[$counters * $copies];
@@ -102,10 +99,10 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
   }
 }
 
-// -- part: local_end
+// -- part: local_end(int counters, bool apart, expr bins, int items, int span, expr groups,
+//    stmt unroll, buffer parts, buffer codes, expr bin, buffer out)
 // One group: the groups' counts together, each counter by several work-items, then bins, unless
 // there are too many for that.
-#define $apart 0
 KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out,
                               GLOBAL uint* $codes) {
   LOCAL uint counts[$counters];
@@ -149,10 +146,8 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out,
   }
 }
 
-// -- part: in_global
+// -- part: in_global(bool runs, expr height, expr width, int items, expr place, buffer counts)
 // Counts in global memory, which adds to one place at a time.
-#define $place ((x ^ y) & 255)
-#define $runs 1  // whether equal places one after the other are added at once
 KERNEL($items) void in_global(GLOBAL uint* $counts) {
   {
 #if $runs
@@ -181,7 +176,8 @@ KERNEL($items) void in_global(GLOBAL uint* $counts) {
   }
 }
 
-// -- part: tagged
+// -- part: tagged(int slice, int items, expr height, expr width, expr place, int counters,
+//    buffer counts)
 // Counts of a slice of the counters in local memory, as before there were atomic additions to it: a
 // count has its writer's number in its highest bits, and a work-item that does not find its own
 // there writes again. The groups of a slice share the rows; none of them counts 2^27 pixels.
@@ -224,12 +220,8 @@ KERNEL($items) void tagged(GLOBAL uint* $counts) {
   }
 }
 
-// -- part: bins
+// -- part: bins(int items, int counters, buffer counts, bool kept, expr bin, expr bins = $bins)
 // The counts of codes as those of bins.
-#undef $bin
-#undef $bins
-#define $bin (code / 4)
-#define $kept 0  // whether the next launch finds zeros
 KERNEL($items) void bins(GLOBAL uint* $counts, GLOBAL uint* $bins) {
   const int code = GROUP_X * $items + ITEM;
   if (code >= $counters) return;
@@ -241,9 +233,8 @@ KERNEL($items) void bins(GLOBAL uint* $counts, GLOBAL uint* $bins) {
   if (bin >= 0 && count != 0) ADD_GLOBAL(&$bins[bin], count);
 }
 
-// -- part: end
+// -- part: end(int items, int total, buffer out, expr bins = $bins)
 // Bins as doubles.
-#define $total 64
 KERNEL($items) void end(GLOBAL const uint* $bins, GLOBAL double* $out) {
   const int i = GROUP_X * $items + ITEM;
   if (i < $total) $out[i] = (double)$bins[i];

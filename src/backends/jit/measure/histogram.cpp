@@ -208,12 +208,11 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
 
 // Counts in global memory. `place`: of the counter of pixel (x, y), -1 for none.
 void write_global(Builder& to, const Operand& image, const std::string& name,
-                  const std::string& place, int counters, const std::string& counts) {
+                  const std::string& place, const std::string& counts) {
   const int most = to.tuning().groups_at_once();
   const bool runs = to.tuning().variant.counts == KernelVariant::Counts::usual;
   to.kernel(name + "_counts_of_groups", items,
-            filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
-                                                           {"items", std::to_string(items)},
+            filled(part(kernels::histogram, "in_global"), {{"items", std::to_string(items)},
                                                            {"width", to.width(image)},
                                                            {"height", to.height(image)},
                                                            {"place", place},
@@ -356,7 +355,7 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   if (counted.way == CountedCodes::Way::tagged) {
     write_tagged(to, image, name, place, counters, counted_here);
   } else {
-    write_global(to, image, name, place, counters, counted_here);
+    write_global(to, image, name, place, counted_here);
   }
   if (counted.bins_apart) {
     return write_bins_of_codes(to, n, {.counts = counted_here, .counters = counters});

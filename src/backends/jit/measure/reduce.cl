@@ -1,21 +1,19 @@
 // Reductions by streaming: exact sums of integers, and extremes. Each group has totals of its own;
 // the last group that is done, or a launch of its own, puts those together.
-#define $items 512  // of a group
-#define $groups 96  // of a launch
-#define $unroll
+//   $items          of a group
+//   $groups         of a launch
+//   $rows           what stream.cl has
+//   $join_sub_group  the totals of a sub-group into one each
 
 // Alone: what a stream of looked up values begins with.
-#define $codes 256
-#define $table table
-#define $value (uchar)(255 - code)
-KERNEL($items) void with_table(GLOBAL uchar* $out) {
+KERNEL($items) void with_table(GLOBAL uchar* result) {
   LOCAL uchar $table[$codes];
-  // -- part: table
+  // -- part: table(int codes, int items, name table, expr value)
   // What points make of the codes of a plane.
   for (int code = ITEM; code < $codes; code += $items) $table[code] = $value;
   BARRIER;
   // -- end
-  $out[ITEM] = $table[ITEM % $codes];
+  result[ITEM] = $table[ITEM % $codes];
 }
 
 // -- part: spread
@@ -26,29 +24,21 @@ FUNCTION double spread_of_sums(const long sum, const long squares, const long n)
   return (double)about_nearest - (double)rest * (double)rest / (double)n;
 }
 
-// -- part: stream
+// -- part: stream(stmt locals = LOCAL uint all[$items];, stmt begin = uint total = 0u;, stmt rows)
 // Totals of the pixels of an image, or of the totals of all groups.
-#define $locals LOCAL uint all[$items];
-#define $begin uint total = 0u;
-#define $rows total += (uint)ITEM;  // what stream.cl has
 KERNEL($items) void stream(GLOBAL uint* $totals) {
   $locals
   {
     $begin
     $rows
-#define $join total += $totals[i];
-    // -- part: all_groups
+    // -- part: all_groups(stmt unroll, expr groups, int items, stmt join)
     // The totals of all groups.
     $unroll
     for (int i = ITEM; i < $groups; i += $items) {
       $join
     }
     // -- end
-#undef $join
-#define $put all[ITEM] = total;
-#define $join all[ITEM] += all[ITEM + step];
-#define $out $totals[GROUP_X] = all[0];
-    // -- part: group_end
+    // -- part: group_end(stmt put, int items, stmt join, stmt out)
     // The totals of the work-items into one each, which the first has.
     BARRIER;
     $put
@@ -63,12 +53,7 @@ KERNEL($items) void stream(GLOBAL uint* $totals) {
     }
     BARRIER;
     // -- end
-#undef $put
-#undef $join
-#define $join_sub_group  // the totals of a sub-group into one each
-#define $put all[1 + ITEM / 32] = total;
-#define $join total = all[1 + ITEM % ($items / 32)];
-    // -- part: group_end_of_sub_groups
+    // -- part: group_end_of_sub_groups(stmt join_sub_group, stmt put, stmt join, stmt out)
     // The same where the work-items of a sub-group exchange registers.
     $join_sub_group
     if (ITEM % 32 == 0) {
@@ -86,9 +71,8 @@ KERNEL($items) void stream(GLOBAL uint* $totals) {
   }
 }
 
-// -- part: last_group
+// -- part: last_group(buffer ticket, stmt total)
 // What the last group does that is done.
-#define $total $totals[0] = 1u;
 KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals) {
   LOCAL int is_last;
   if (is_last_group($ticket, GROUPS_X, &is_last)) {

@@ -133,7 +133,7 @@ Folds folds_of(Builder& to, const std::vector<int>& nodes) {
     made.results.push_back(spread ? "spread_of_sums(" + all(sum) + ", " + all(name) + ", (long)" +
                                         to.width(image) + " * " + to.height(image) + ")"
                                   : "(double)" + all(is_extreme(to.node(n)) ? name : sum));
-    if (spread) to.body_once("spread_of_sums", after_line(part(kernels::reduce, "spread")));
+    if (spread) to.body_once("spread_of_sums", after_line(filled(part(kernels::reduce, "spread"))));
   }
   return made;
 }
@@ -257,12 +257,12 @@ class StreamWriter {
   }
 
   std::string end_of_group(const std::string& result) const {
-    return filled(part(kernels::reduce, sub_groups_ ? "group_end_of_sub_groups" : "group_end"),
-                  {{"put", put_},
-                   {"items", number(items_)},
-                   {"join_sub_group", join_sub_group_},
-                   {"join", join_},
-                   {"out", out_ + result}});
+    return Substitutions({{"put", put_},
+                          {"items", number(items_)},
+                          {"join_sub_group", join_sub_group_},
+                          {"join", join_},
+                          {"out", out_ + result}})
+        .filled(part(kernels::reduce, sub_groups_ ? "group_end_of_sub_groups" : "group_end"));
   }
 
   // `begins`: the totals' declarations; then what goes into them, and the group's end.

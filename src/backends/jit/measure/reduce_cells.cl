@@ -1,28 +1,18 @@
 // Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in
 // pairs, the cells in pairs in row-major order.
-#define $items 256  // of a group
-#define $width 1000
-#define $height 700
-#define $columns 4  // of a work-item, and so many work-items side by side share a cell
-#define $items_a_column 8
-#define $merged 4   // cells of a row that a group puts together
-#define $count 704  // such runs of cells
-#define $run 16     // of them that a work-item of the end puts together
-#define $chunk 4096
-#define $unroll
-#define $totals totals
-#define $first 0.0
-#define $map total + v
-#define $both_items parts[ITEM] + parts[ITEM + step]
-#define $both_runs v[k] + v[k + step]
-#define $both_chunks of_chunks[i] + of_chunks[i + step]
+//   $items    of a group
+//   $columns  of a work-item, and so many work-items side by side share a cell
+//   $merged   cells of a row that a group puts together
+//   $count    such runs of cells
+//   $run      of them that a work-item of the end puts together
+//   $in_item  the columns of a work-item in pairs
 
 // Alone: the ends of folds of one chunk.
 FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
                             IN_LOCAL double* parts);
 KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   LOCAL double parts[$items];
-  // -- part: chunk_end
+  // -- part: chunk_end(name name_chunk, buffer cells, expr count, buffer out)
   // The cells where they are one chunk. A kernel of its own, or the end of the last group: in a
   // branch it never ended on PoCL 3.1, which copies the barriers at the end for each way there
   // (findings/pocl-first-item-chooses.sh).
@@ -32,7 +22,8 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
     BARRIER;
   }
   // -- end
-  // -- part: extremes_end
+  // -- part: extremes_end(expr first, stmt unroll, expr count, int items, buffer cells, expr map,
+  //    expr both_items, buffer out)
   // The extremes of all groups.
   {
     double total = $first;
@@ -52,7 +43,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   // -- end
 }
 
-// -- part: chunk
+// -- part: chunk(name name_chunk, int run, stmt unroll, expr both_runs, int items, expr both_items)
 // The runs of cells of a work-item in registers, then those of a group, each in pairs.
 FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
                             IN_LOCAL double* parts) {
@@ -76,12 +67,10 @@ FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
   return parts[0];
 }
 
-// -- part: cells
+// -- part: cells(int items, int columns, expr height, expr width, int items_a_column, expr merged,
+//    stmt begin = double totals[$columns] = {0.0, 0.0, 0.0, 0.0};, stmt unroll,
+//    stmt load = float p[4] = {1.0f, 2.0f, 3.0f, 4.0f};, stmt steps)
 // A work-item takes some columns of a cell, those of a group lie side by side.
-#define $begin double totals[$columns] = {0.0, 0.0, 0.0, 0.0};
-#define $load float p[4] = {1.0f, 2.0f, 3.0f, 4.0f};
-#define $steps for (int k = 0; k < $columns; ++k) totals[k] += p[k];
-#define $row $image + (long)(y + r) * $width
 KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
   LOCAL double parts[$items];
   const int x0 = (GROUP_X * $items + ITEM) * $columns;
@@ -93,7 +82,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
     $begin
     if (x0 < $width) {
       int y = GROUP_Y * 32;
-      // -- part: batches
+      // -- part: batches(expr row = $image + (long)(y + r) * $width, stmt steps)
       // Eight rows are under way before the first is used.
       for (; y + 8 <= last; y += 8) {
         float rows[32];
@@ -112,8 +101,8 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
         $steps
       }
     }
-#define $in_item  // the columns of a work-item in pairs
-    // -- part: end_of_cells
+    // -- part: end_of_cells(stmt in_item, name totals = totals, int items_a_column, int columns,
+    //    expr both_items, expr width, buffer cells)
     // The columns of a cell in pairs, then cells.
     {
       $in_item
@@ -134,7 +123,8 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
       BARRIER;
     }
     // -- end
-    // -- part: end_of_extremes
+    // -- part: end_of_extremes(expr first, int columns, expr width, name totals, expr map,
+    //    int items, expr both_items, buffer cells)
     // The extreme of a group.
     {
       double total = $first;
@@ -155,7 +145,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
   }
 }
 
-// -- part: chunks
+// -- part: chunks(int items, expr count, int chunk, name name_chunk, buffer cells, buffer chunks)
 // Chunks of cells, one a group.
 KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) {
   LOCAL double parts[$items];
@@ -169,7 +159,8 @@ KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) 
   }
 }
 
-// -- part: chunks_end
+// -- part: chunks_end(expr count, int chunk, buffer chunks, int items, expr both_chunks,
+//    buffer out)
 // The chunks in pairs, by one group.
 KERNEL($items) void chunks_end(GLOBAL double* $chunks, GLOBAL double* $out) {
   const int chunks = ($count + $chunk - 1) / $chunk;
@@ -185,10 +176,8 @@ KERNEL($items) void chunks_end(GLOBAL double* $chunks, GLOBAL double* $out) {
   }
 }
 
-// -- part: last_group
+// -- part: last_group(expr one_chunk, buffer ticket, stmt end)
 // What the last group does that is done, where the cells are one chunk.
-#define $one_chunk ($count <= $chunk)
-#define $end $out[0] = 1.0;
 KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL double* $out) {
   LOCAL int is_last;
   if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {

@@ -177,26 +177,26 @@ class CellsWriter {
   // A part of a fold. cells, chunks, out: its memory.
   std::string fill(std::string_view name_of_part, const CellFold& fold, const std::string& cells,
                    const std::string& chunks = "", const std::string& out = "") {
-    return filled(part(kernels::reduce_cells, name_of_part),
-                  {{"cells", cells},
-                   {"chunks", chunks},
-                   {"out", out},
-                   {"items", number(items)},
-                   {"columns", number(counts_.columns)},
-                   {"items_a_column", number(counts_.items_a_column())},
-                   {"width", width_},
-                   {"first", fold.first},
-                   {"map", fold.map},
-                   {"totals", "totals_" + fold.name},
-                   {"in_item", in_item(fold, "totals_" + fold.name, counts_.columns)},
-                   {"name_chunk", fold.name + "_chunk"},
-                   {"run", number(run)},
-                   {"chunk", number(chunk)},
-                   {"count", fold.extreme ? all_groups_ : places_},
-                   {"unroll", name_of_part == "extremes_end" ? unroll_some() : to_.unroll()},
-                   {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
-                   {"both_runs", fold.both("v[k]", "v[k + step]")},
-                   {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
+    return Substitutions({{"cells", cells},
+                          {"chunks", chunks},
+                          {"out", out},
+                          {"items", number(items)},
+                          {"columns", number(counts_.columns)},
+                          {"items_a_column", number(counts_.items_a_column())},
+                          {"width", width_},
+                          {"first", fold.first},
+                          {"map", fold.map},
+                          {"totals", "totals_" + fold.name},
+                          {"in_item", in_item(fold, "totals_" + fold.name, counts_.columns)},
+                          {"name_chunk", fold.name + "_chunk"},
+                          {"run", number(run)},
+                          {"chunk", number(chunk)},
+                          {"count", fold.extreme ? all_groups_ : places_},
+                          {"unroll", name_of_part == "extremes_end" ? unroll_some() : to_.unroll()},
+                          {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                          {"both_runs", fold.both("v[k]", "v[k + step]")},
+                          {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}})
+        .filled(part(kernels::reduce_cells, name_of_part));
   }
 
   bool batched() const { return wide_ && to_.tuning().unroll; }

@@ -1,33 +1,19 @@
 // The pass over cells for sub-groups that exchange registers (CUDA): groups go down their columns,
 // with some rows of each work-item under way, whatever they wait for at the end of a cell.
-#define $items 256  // of a group
-#define $sub_groups 8    // sub-groups of it
-#define $width 1000
-#define $height 700
-#define $stride 1024
-#define $rows 16    // of a work-item that are under way
-#define $merged 4   // cells of a row that a group puts together
-#define $count 704  // such runs of cells
-#define $run 16     // of them that a work-item of the end puts together
-#define $folds 1
-#define $fold 0
-#define $groups 4
-#define $has_sums 1
-#define $has_extremes 1
-#define $type double
-#define $shared sums
-#define $first 0.0
-#define $map total + v
-#define $both v + other
+//   $items       of a group
+//   $sub_groups  sub-groups of it
+//   $rows        of a work-item that are under way
+//   $merged      cells of a row that a group puts together
+//   $count       such runs of cells
+//   $run         of them that a work-item of the end puts together
+//   $in_item     the columns of a work-item in pairs
+//   $of_cell     then those of a cell, of a run of cells, of the runs of several sub-groups
+//   $of_items    the totals of a sub-group, and of all sub-groups
+//   $scalars     what is computed from the results alone
 
 // Alone: of the totals of the work-items of a sub-group.
-#define $total v
-#define $from 1
-#define $end 32
-#define $test
-#define beside_$type beside_double
 FUNCTION double of_sub_group(double v) {
-  // -- part: join
+  // -- part: join(int from, int end, type type, name total = v, stmt test, expr both)
   // The totals of some work-items of a sub-group in its first, in pairs.
 #pragma unroll
   for (int step = $from; step < $end; step *= 2) {
@@ -38,16 +24,10 @@ FUNCTION double of_sub_group(double v) {
   return v;
 }
 
-// -- part: kernel
+// -- part: kernel(int folds, int sub_groups, int items, expr width, expr height, expr merged,
+//    bool has_sums, bool has_extremes, stmt of_sub_group_of_extremes, stmt of_group_of_extremes,
+//    expr one_chunk, buffer ticket, expr groups, stmt scalars)
 // Cells of several columns, and what the last group makes of all of them.
-#define $in_item    // the columns of a work-item in pairs
-#define $of_cell    // then those of a cell, of a run of cells, of the runs of several sub-groups
-#define $of_run
-#define $of_sub_groups
-#define $of_items   // the totals of a sub-group, and of all sub-groups
-#define $of_all
-#define $one_chunk 1
-#define $scalars    // what is computed from the results alone
 KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint* $ticket,
                                    GLOBAL double* $cells, GLOBAL double* $out) {
   LOCAL double sums[2 * $folds * $sub_groups];
@@ -57,7 +37,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
   const int cells_across = ($width + 31) / 32, cells_down = ($height + 31) / 32;
   const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
   const int merged = $merged;
-  // -- part: first_rows
+  // -- part: first_rows(buffer image, expr stride, int rows, expr height)
   // The first rows of the first cell.
   GLOBAL const float* const column = $image + (inside ? x0 : 0);
   const long stride = $stride;
@@ -68,20 +48,18 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     load_16_float(column + smaller(y, $height - 1) * stride, rows + 4 * r);
   }
   // -- end
-#define totals_$name totals_of_extreme
-  // -- part: begin_extreme
+  // -- part: begin_extreme(name name, expr first)
   // The extremes of the columns of a work-item.
   float totals_$name[4] = {$first, $first, $first, $first};
   // -- end
-#undef totals_$name
   int parity = 0;
   // From below: what was written last is in the cache still.
   for (int down = cells_down - 1 - GROUP_Y; down >= 0; down -= GROUPS_Y) {
-    // -- part: begin_sum
+    // -- part: begin_sum(name name, expr first)
     // The sums of the columns of a work-item in a cell.
     double totals_$name[4] = {$first, $first, $first, $first};
     // -- end
-    // -- part: rows_of_cell
+    // -- part: rows_of_cell(int rows, expr height)
     // The rows of a cell, while those after them are loaded.
 #pragma unroll 1
     for (int part = 0; part < 32; part += $rows) {
@@ -93,7 +71,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
       for (int r = 0; r < $rows; ++r) {
         if (r < left) {
           const float* const p = rows + 4 * r;
-          // -- part: accumulate
+          // -- part: accumulate(type type, name name, expr map)
           // A row of them.
 #pragma unroll
           for (int k = 0; k < 4; ++k) {
@@ -108,7 +86,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     }
     // -- end
 #if $has_sums
-    // -- part: end_of_cell
+    // -- part: end_of_cell(name name, stmt in_item, stmt of_cell, stmt of_run, buffer cells)
     // The columns of a cell, then cells of an aligned run, which belong together whatever comes
     // after.
     double of_$name;
@@ -124,14 +102,15 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     }
     // -- end
     if (merged > 4) {
-      // -- part: put_sub_group
+      // -- part: put_sub_group(int folds, int fold, int sub_groups, name name)
       // The sum of a sub-group, for those beside it.
       if (ITEM % 32 == 0) sums[($folds * parity + $fold) * $sub_groups + ITEM / 32] = of_$name;
       // -- end
       BARRIER;
       if (ITEM < 32) {
         const int first = (GROUP_X * $items + ITEM * 32) * 4;
-        // -- part: run_of_sub_groups
+        // -- part: run_of_sub_groups(int folds, int fold, int sub_groups, stmt of_sub_groups,
+        //    expr width, buffer cells)
         // Runs of cells of several sub-groups.
         {
           double v = sums[($folds * parity + $fold) * $sub_groups + ITEM % $sub_groups];
@@ -146,12 +125,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
 #endif
     parity = 1 - parity;
   }
-#define totals_$name totals_of_extreme
-#define of_$name of_extreme
-#define $of_sub_group_of_extremes
-#define $of_group_of_extremes
 #if $has_extremes
-  // -- part: extreme_of_items
+  // -- part: extreme_of_items(name name, expr first, expr width, expr both)
   // The extreme of what a work-item has seen.
   float of_$name = $first;
 #pragma unroll
@@ -166,9 +141,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     $of_group_of_extremes
   }
 #endif
-#undef of_$name
   if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {
-    // -- part: runs
+    // -- part: runs(name name, int run, expr count, buffer cells)
     // What the last group begins with, all of which is under way together: runs of cells, and the
     // extremes of groups.
     double of_$name, all_$name[$run];
@@ -177,15 +151,14 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
       all_$name[k] = ITEM * $run + k < $count ? $cells[ITEM * $run + k] : 0.0;
     }
     // -- end
-#define of_$name of_extreme_of_groups
 #if $has_extremes
-    // -- part: first_extreme
+    // -- part: first_extreme(name name = extreme, expr first)
     // The extreme of all groups.
     float of_$name = $first;
     // -- end
 #pragma unroll 2
     for (int i = ITEM; i < $groups; i += $items) {
-      // -- part: next_extreme
+      // -- part: next_extreme(name name, buffer cells, expr both)
       // That of another group.
       {
         const float v = of_$name, other = (float)$cells[i];
@@ -194,8 +167,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
       // -- end
     }
 #endif
-#undef of_$name
-    // -- part: sum_of_runs
+    // -- part: sum_of_runs(int run, name name, expr count, expr both)
     // The sum of the runs of a work-item.
 #pragma unroll
     for (int step = 1; step < $run; step *= 2) {
@@ -207,8 +179,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     }
     of_$name = all_$name[0];
     // -- end
-#define $to $out[0]
-    // -- part: of_sub_group
+    // -- part: of_sub_group(type type, name name, stmt of_items, name shared = sums, int fold,
+    //    int sub_groups)
     // What the work-items of a sub-group have, in its first; then what the sub-groups have.
     {
       $type v = of_$name;
@@ -218,7 +190,8 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     // -- end
     BARRIER;
     if (ITEM < 32) {
-      // -- part: of_group
+      // -- part: of_group(type type, name shared, int fold, int sub_groups, stmt of_all,
+      //    expr to = $out[0])
       // What the sub-groups of a group have, in its first work-item.
       {
         $type v = $shared[$fold * $sub_groups + ITEM % $sub_groups];

@@ -1,9 +1,11 @@
 // Scalar nodes: the measurements are put side by side, then one work-item runs the body.
-#define $items 128   // of a group
-#define $inputs 1    // measurements
-#define $counts 256  // values of each
-#define $arguments 1
-#define $values 0.5
+//   $items     of a group
+//   $inputs    measurements
+//   $counts    values of each
+//   $one_item  runs the body; else all of them do
+//   $alone     what a body for a group gets then
+//   $group     which group runs it
+
 FUNCTION void $body(GLOBAL const double* in, const long* count, const double* args,
                     GLOBAL double* out) {
   out[0] = in[count[0] - 1] * args[0];
@@ -61,20 +63,14 @@ FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const i
 #define largest_of_group(own) group_largest(own, group_memory, items)
 // -- end
 
-// -- part: steps
+// -- part: steps(expr in, bool one_item, int inputs, list counts = 0, int arguments, expr values,
+//    name body, buffer out, stmt alone, int items, expr group, int groups)
 // By all work-items of a group.
-#define $count 256
-#define $at 0
-#define $in $inputs_side_by_side
-#define $one_item 1  // runs the body; else all of them do
-#define $alone       // what a body for a group gets then
-#define $group 0     // which group runs it
-#define $groups 1
 KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_side_by_side,
                           GLOBAL double* $out) {
   {
     GLOBAL double* in = $in;
-    // -- part: gather
+    // -- part: gather(int count, int items, int at, buffer from)
     // The values of a measurement, beside those of the others.
     for (int i = ITEM; i < $count; i += $items) {
       in[$at + i] = $from[i];

@@ -40,7 +40,7 @@ std::string scalar_steps(Builder& to, int n, int items) {
   const Scalar& scalar = std::get<Scalar>(node.primitive);
   const int groups = groups_of(to, n);
   const std::string name = Builder::name({false, n});
-  const std::string gather_one = part(kernels::scalar, "gather");
+  const Part& gather_one = part(kernels::scalar, "gather");
   std::string gather, in;
   std::vector<std::string> counts, values;
   std::int64_t total = 0;
@@ -122,8 +122,8 @@ void write_scalars(Builder& to, const std::vector<int>& nodes) {
 void write_group_words(Builder& to, bool by_group) {
   const bool exchanges = by_group && to.dialect() != Dialect::opencl;
   to.body_once("group_words",
-               after_line(part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
-                               by_group ? "group" : "alone")));
+               after_line(filled(part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
+                                      by_group ? "group" : "alone"))));
 }
 
 std::string group_memory(int items) { return array_of("LOCAL double", "group_memory", items); }

@@ -1,12 +1,13 @@
 // Exact order statistics: a radix selection over ordered keys, some bits a round. Groups count these
 // bits of the keys that begin as a wanted one does; the last group that is done, or a launch of its
 // own, finds which each wanted one has.
-#define $items 128    // of a group
-#define $digits 2048  // what the bits of a round can be
-#define $bits 11
-#define $counters 4096  // for each place that is asked for; of the first round for all together
-#define $copies 2       // of each counter
-#define $run 16         // digits that a work-item looks through
+//   $items         of a group
+//   $digits        what the bits of a round can be
+//   $counters      for each place that is asked for; of the first round for all together
+//   $copies        of each counter
+//   $run           digits that a work-item looks through
+//   $first_places  of the first round: the places, clamped
+//   $first         of the counters
 
 // Alone: the word of measure/scalar.cl.
 FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL double* memory,
@@ -17,10 +18,8 @@ FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL doubl
   return memory[0];
 }
 
-// -- part: count
+// -- part: count(int counters, int copies, stmt begins, int items, stmt rows, buffer totals)
 // Counts of a group, in copies that lie interleaved.
-#define $begins const uint begin = $begun[0];
-#define $rows for (uint key = ITEM; key < 65536u; key += $items) ADD_LOCAL(&counts[key], begin);
 KERNEL($items) void count(GLOBAL const uint* $begun, GLOBAL uint* $totals) {
   LOCAL uint counts[$counters * $copies];
   const int copy = ITEM % $copies;
@@ -39,9 +38,8 @@ KERNEL($items) void count(GLOBAL const uint* $begun, GLOBAL uint* $totals) {
   }
 }
 
-// -- part: last_group
+// -- part: last_group(buffer ticket, stmt choose)
 // What the last group does that is done.
-#define $choose $totals[ITEM] = 0u;
 KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals) {
   LOCAL int is_last;
   if (is_last_group($ticket, GROUPS_X, &is_last)) {
@@ -49,20 +47,15 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals) {
   }
 }
 
-// -- part: choose
+// -- part: choose(buffer totals, stmt first_places, int counters, int items)
 // By a group: the bits of each key that is looked for; the counts become zeros.
-#define $first_places  // of the first round: the places, clamped
-#define $place 0
-#define $first 0       // of the counters
-#define $rest $rests[$place]
-#define $before ($begun[$place] << $bits)
-#define $put $out[$place] = (double)$begun[$place];
 KERNEL($items) void choose(GLOBAL uint* $totals, GLOBAL uint* $begun, GLOBAL double* $rests,
                            GLOBAL double* $out, IN_LOCAL double* group_memory) {
   {
     GLOBAL volatile uint* const totals = $totals;
     $first_places
-    // -- part: choose_one
+    // -- part: choose_one(expr rest, int run, int digits, int first, int items, buffer begun,
+    //    int place, expr before, buffer rests, stmt put)
     // Of one place: the work-item among whose digits it is writes them.
     {
       const double rest = $rest;

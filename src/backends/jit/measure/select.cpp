@@ -137,7 +137,7 @@ class SelectWriter {
   }
 
   std::string choice(const Round& round) {
-    const std::string one = part(kernels::select, "choose_one");
+    const Part& one = part(kernels::select, "choose_one");
     std::string all;
     for (int k = 0; k < places_; ++k) {
       const std::string place = number(k), key = begun() + "[" + place + "]";

@@ -1,28 +1,17 @@
 // Tiles of an image in a mirrored frame: the counts of each, and pixels between the tables that are
 // made of these.
-#define $items 256  // of a group
-#define $width 1000
-#define $height 700
-#define $stride 1024
-#define $left 12    // of the frame, before the image
-#define $top 2
-#define $wide 128   // sides of a tile
-#define $tall 88
-#define $across 8   // tiles
-#define $down 8
-#define $bins 256
-#define $strips 2   // of a tile, a group each
-#define $rows 44    // of a strip
-#define $counters 256  // of codes, or of bins
-#define $copies 32     // of each counter
-#define $in_local 1    // whether local memory holds them
-#define $codes 256
-#define $bin (i)    // of counter i
-#define $code_bin (code)
-#define $place ((x ^ y) & 255)         // the counter of pixel x, y of the image
-#define $count ADD_LOCAL(&counts[own_byte / 4u], v.x);  // all of 16 bytes
-#define $pixels_inside
-#define $count_pixel ADD_LOCAL(&counts[$place * $copies + copy], 1u);
+//   $items     of a group
+//   $left      of the frame, before the image
+//   $wide      sides of a tile
+//   $across    tiles
+//   $strips    of a tile, a group each
+//   $rows      of a strip
+//   $counters  one a pixel value or one a bin
+//   $copies    of each counter
+//   $in_local  whether local memory holds them
+//   $bin       of counter i
+//   $count     all of 16 bytes
+//   $made      of a pixel
 
 FUNCTION int tile_bin(const double value, const double white, const double last);
 
@@ -35,7 +24,8 @@ KERNEL($items) void inside_of_tiles(GLOBAL const uchar* $image, GLOBAL uint* $to
   LOCAL uint counts[$counters * $copies];
   const int copy = ITEM % $copies;
   {
-    // -- part: bytes_inside
+    // -- part: bytes_inside(int items, expr height, buffer image, expr stride, stmt count,
+    //    stmt count_pixel)
     // Sixteen bytes at a time, but at the ends.
     const uint own_byte = 4u * (uint)copy;
     const int vector = inside / 16, vectors = (inside_end + 15) / 16 - vector;
@@ -52,7 +42,7 @@ KERNEL($items) void inside_of_tiles(GLOBAL const uchar* $image, GLOBAL uint* $to
       }
     }
     // -- end
-    // -- part: wide_inside
+    // -- part: wide_inside(expr height, int items, stmt count_pixel)
     // Pixels of a row side by side.
     for (int j = 0; j < count; ++j) {
       const int y = symmetric(first_row + j, $height);
@@ -69,14 +59,12 @@ KERNEL($items) void inside_of_tiles(GLOBAL const uchar* $image, GLOBAL uint* $to
 #undef inside
 #undef inside_end
 
-#define $out $result[(long)y * $stride + x]
-#define $value (double)$image[(long)y * $stride + x]
-#define $white 255.0
-#define $converted uint8_from_double(between)
 KERNEL($items) void between_pixels(GLOBAL const double* $tables, GLOBAL const uchar* $image,
                                    GLOBAL uchar* $result) {
   const int x = ITEM, y = GROUP_X;
-  // -- part: between_pixel
+  // -- part: between_pixel(expr left, expr wide, expr top, expr tall, int across, expr value,
+  //    expr white, int bins, buffer tables, int down, expr out = $result[(long)y * $stride + x],
+  //    expr converted)
   // A pixel between the tables of the four tiles whose centres are near.
   const int kx = (x + $left + $wide / 2) / $wide, ky = (y + $top + $tall / 2) / $tall;
   const int left = larger(kx - 1, 0), right = smaller(kx, $across - 1);
@@ -94,7 +82,6 @@ KERNEL($items) void between_pixels(GLOBAL const double* $tables, GLOBAL const uc
   $out = $converted;
   // -- end
 }
-#undef $out
 
 // -- part: functions
 // The bin of a value, rounded; NaN is in the first. last: that of white.
@@ -109,7 +96,9 @@ FUNCTION uint rounded_quotient(const uint sum, const uint area, const float part
   return near + (rest >= (int)area ? 1u : 0u) - (rest < -(int)area ? 1u : 0u);
 }
 
-// -- part: counts
+// -- part: counts(bool in_local, int counters, int copies, expr strips, int across, expr tall,
+//    expr top, expr wide, expr left, expr width, expr rows, int items, stmt pixels_inside,
+//    expr height, stmt count_pixel, buffer totals, int bins, expr bin)
 // A strip of a tile: what lies inside the image, then what the frame mirrors beside it.
 KERNEL($items) void counts(GLOBAL const uchar* $image, GLOBAL uint* $totals) {
 #if $in_local
@@ -148,10 +137,8 @@ KERNEL($items) void counts(GLOBAL const uchar* $image, GLOBAL uint* $totals) {
   }
 }
 
-// -- part: as_doubles
+// -- part: as_doubles(int items, int total, expr out = $out, buffer totals, bool kept)
 // The counts as a measurement. Where the memory is kept they leave zeros.
-#define $total 16384
-#define $kept 1
 KERNEL($items) void as_doubles(GLOBAL uint* $totals, GLOBAL double* $out) {
   const int i = GROUP_X * $items + ITEM;
   if (i < $total) {
@@ -162,12 +149,11 @@ KERNEL($items) void as_doubles(GLOBAL uint* $totals, GLOBAL double* $out) {
   }
 }
 
-// -- part: between
+// -- part: between(const codes = 256, expr strips, int items, int across, buffer tables, int bins,
+//    int down, expr code_bin, expr wide, expr tall, expr left, expr top, expr width, expr rows,
+//    expr height, buffer image, expr stride, stmt unroll, expr made, buffer result, expr to_stride)
 // A strip of what lies between the centres of four tiles, of whole numbers: local memory has for
 // each code what the four make of it.
-#define $made (sum != 0u ? 1u : 0u)  // of a pixel
-#define $to_stride 1024
-#define $unroll
 KERNEL($items) void between(GLOBAL const double* $tables, GLOBAL const uchar* $image,
                             GLOBAL uchar* $result) {
   LOCAL uint tables[$codes];

@@ -30,7 +30,7 @@ class TilesText {
  public:
   TilesText(Builder& to, const Operand& image, const Operand& self, const Tiles& tiles)
       : to_(to), image_(image), name_(Builder::name(self)), tiles_(tiles) {
-    to.body_once("tile_functions", part(kernels::tile_tables, "functions"));
+    to.body_once("tile_functions", filled(part(kernels::tile_tables, "functions")));
   }
 
   static TileGrid of(const LaunchContext& at, const Operand& image, const Tiles& tiles) {
@@ -126,8 +126,9 @@ void write_tile_histogram(Builder& to, int n) {
       in_local ? statement("ADD_LOCAL(&counts[" + place + " * " + number(copies) + " + copy], 1u)")
                : statement("ADD_GLOBAL(&" + totals + "[" + tile + place + "], 1u)");
   const std::string inside =
-      text.filled_part(bytes ? "bytes_inside" : "wide_inside",
-                       {{"count", each_code_of_chunk(copies)}, {"count_pixel", count_pixel}});
+      bytes ? text.filled_part("bytes_inside", {{"count", each_code_of_chunk(copies)},
+                                                {"count_pixel", count_pixel}})
+            : text.filled_part("wide_inside", {{"count_pixel", count_pixel}});
   to.kernel(name + "_counts_of_tiles", items,
             text.filled_part("counts", {{"counters", number(counters)},
                                         {"copies", number(copies)},
@@ -179,8 +180,7 @@ void write_between_tables(Builder& to, int n) {
   if (bytes) {
     const bool logical = to.cls(self) == PixelClass::logical;
     to.kernel(name + "_cells", items,
-              text.filled_part("between", {{"codes", "256"},
-                                           {"tables", tables},
+              text.filled_part("between", {{"tables", tables},
                                            {"strips", text.parameter("_strips", strips)},
                                            {"rows", text.parameter("_rows", rows)},
                                            {"code_bin", bin_of(to, image, tiles, "code")},

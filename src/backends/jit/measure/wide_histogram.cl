@@ -1,18 +1,16 @@
 // Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
 // measure/wide_histogram.cpp says why no count reaches the bits of its neighbour.
-#define $items 1024  // of a group
-#define $width 1000
-#define $height 700
-#define $codes 65536
-#define $words 34176  // of local memory
-#define $sliced 0     // whether a group counts the codes of a slice only
-#define $slices 1
-#define $slice_codes 32768  // of words: each has two codes
-#define $pixels 16    // that a work-item takes at once
-#define $between 2    // times that it does so between two barriers
-#define $unroll
+//   $items        of a group
+//   $words        of local memory
+//   $sliced       whether a group counts the codes of a slice only
+//   $slice_codes  of words: each has two codes
+//   $pixels       that a work-item takes at once
+//   $between      times that it does so between two barriers
+//   $in_memory    whether the codes themselves are in memory
+//   $pairs        whether codes are of two bytes in memory: side * first + second
+//   $kept         whether the next launch finds zeros
 
-// -- part: add
+// -- part: add(name add, bool sliced, int slice_codes, name add_four, stmt unroll)
 // How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11
 // banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks. `from`:
 // the first code of the group's slice.
@@ -63,15 +61,11 @@ FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint fr
 #endif
 }
 
-// -- part: count
+// -- part: count(name array, int words, expr width, int pixels, int slices, int items,
+//    int slice_codes, buffer totals, bool in_memory, expr height,
+//    expr first_row = $first + (long)y * $width, int between, stmt unroll, bool pairs, expr side,
+//    expr second_row = $second + (long)y * $width, name add, name add_four, expr code, int codes)
 // Counts of a group.
-#define $array counts
-#define $in_memory 0  // whether the codes themselves are in memory
-#define $code 0u
-#define $pairs 1  // whether codes are of two bytes in memory: side * first + second
-#define $side 256u
-#define $first_row $first + (long)y * $width
-#define $second_row $second + (long)y * $width
 KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $second,
                           GLOBAL uint* $totals) {
   DYNAMIC_LOCAL(uint, $array, $words);
@@ -186,11 +180,8 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
   }
 }
 
-// -- part: end
+// -- part: end(int items, int total, buffer out, buffer totals, int bins, int codes, bool kept)
 // Counts as doubles.
-#define $total 65536
-#define $bins 65536
-#define $kept 1  // whether the next launch finds zeros
 KERNEL($items) void end(GLOBAL uint* $totals, GLOBAL double* $out) {
   const int i = GROUP_X * $items + ITEM;
   if (i < $total) $out[i] = (double)$totals[i / $bins * $codes + i % $bins];

@@ -2,44 +2,28 @@
 // there are the extrema of 1, 2, 4 ... pixels side by side, two of which cover a run of the mask;
 // what a row has for the windows that it is in is taken into those: best[k] is the window whose
 // last row is k rows further down.
-#define $items 128        // of a group
-#define $type uint        // a pixel of each of two strips, or one float
-#define $quad uint4
-#define $better packed_max
-#define $nothing 0u       // no pixel
-#define $unroll
-#define $two 1            // whether there are two strips, one below the other
-#define $strips 2
-#define $load v.x = v.y = v.z = v.w = (uint)$image[(long)y * 1024 + x];
-#define $around v.x = v.y = v.z = v.w = $nothing;
-#define $levels 3         // lengths: 1, 2, 4
-#define $all 408          // fours of pixels of all levels
-#define $words 34         // fours of a row, with those around
-#define $tasks 136        // of all rows of a level
-#define $turns 2          // in which a group takes them
-#define $rows 4           // at a time
-#define $left 4           // pixels of a row before the group's own
-#define $wider
-#define $from_level 0
-#define $to_level 136
-#define $to_next_level 272
-#define $keeps 1          // whether the first of two levels is stored
-#define $next 1           // whether there is a second one
-#define $apart 1          // distance of two extrema of the level before, in units of 4 pixels
-#define $tall 3           // rows of the mask
-#define $above 1          // how far above its pixel they begin
-#define $below 1          // how far below it they end
-#define $width 900
-#define $height 600
-#define $strip 64         // its rows
-#define $runs const uint run_0 = $better(pixels[at - 4], pixels[at]);
-#define $windows best[0] = $better(best[1], run_0); best[1] = best[2]; best[2] = run_0;
-#define $row out_y
-#define $value best[0]
-#define $stored $image[(long)y * 1024 + x]
-#define $pixel uchar
+//   $items    of a group
+//   $type     a pixel of each of two strips, or one float
+//   $nothing  no pixel
+//   $two      whether there are two strips, one below the other
+//   $all      fours of pixels of all levels
+//   $words    fours of a row, with those around
+//   $tasks    of all rows of a level
+//   $turns    in which a group takes them
+//   $rows     at a time
+//   $left     pixels of a row before the group's own
+//   $keeps    whether the first of two levels is stored
+//   $next     whether there is a second one
+//   $apart    distance of two extrema of the level before, in units of 4 pixels
+//   $tall     rows of the mask
+//   $above    how far above its pixel they begin
+//   $below    how far below it they end
+//   $strip    its rows
 
-// -- part: kernel
+// -- part: kernel(type quad = uint4, int all, type type, int items, expr strip, int strips,
+//    int tall, stmt unroll, expr nothing, int above, int below, int rows, int turns, int words,
+//    int left, int tasks, bool two, expr width, expr height, stmt load, stmt around, stmt runs,
+//    stmt windows)
 // A strip of one column for each work-item, or two.
 KERNEL($items) void mask_runs(GLOBAL uchar* $image) {
   LOCAL $quad lines[$all];
@@ -69,7 +53,8 @@ KERNEL($items) void mask_runs(GLOBAL uchar* $image) {
       }
     }
     BARRIER;
-    // -- part: first
+    // -- part: first(stmt unroll, int turns, int items, int tasks, type quad, int words,
+    //    name better = packed_max, bool keeps, int to_level, bool next, int to_next_level)
     // Of two and of four pixels.
     $unroll
     for (int k = 0; k < $turns; ++k) {
@@ -95,7 +80,8 @@ KERNEL($items) void mask_runs(GLOBAL uchar* $image) {
     }
     BARRIER;
     // -- end
-    // -- part: wider
+    // -- part: wider(stmt unroll, int turns, int items, int words, type quad, int from_level,
+    //    int tasks, int apart, name better, bool keeps, int to_level, bool next, int to_next_level)
     // Of twice and of four times as many pixels. Those beyond the end of the row are in no window.
     $unroll
     for (int k = 0; k < $turns; ++k) {
@@ -129,7 +115,8 @@ KERNEL($items) void mask_runs(GLOBAL uchar* $image) {
       $windows
       if (out_y >= begin && out_y < begin + strip && own_x < $width) {
         const int x = own_x;
-        // -- part: store
+        // -- part: store(expr row, expr height, expr stored = $image[(long)y * 1024 + x],
+        //    type pixel, expr value)
         // The window whose last row this was.
         {
           const int y = $row;

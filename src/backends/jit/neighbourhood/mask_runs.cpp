@@ -182,20 +182,20 @@ class MaskRuns {
     std::string text;
     for (int from = 0; from + 1 < pass.levels; from += 2) {
       const bool next = from + 2 < pass.levels;
-      text += filled(part(kernels::mask_runs, from == 0 ? "first" : "wider"),
-                     {{"unroll", to_.unroll()},
-                      {"turns", number(pass.turns())},
-                      {"items", number(items)},
-                      {"words", number(pass.words())},
-                      {"tasks", number(pass.tasks())},
-                      {"quad", quad()},
-                      {"better", better()},
-                      {"apart", number((1 << from) / 4)},
-                      {"from_level", number(from * pass.tasks())},
-                      {"to_level", number((from + 1) * pass.tasks())},
-                      {"to_next_level", number((from + 2) * pass.tasks())},
-                      {"keeps", !next || read(from + 1) ? "1" : "0"},
-                      {"next", next ? "1" : "0"}});
+      text += Substitutions({{"unroll", to_.unroll()},
+                             {"turns", number(pass.turns())},
+                             {"items", number(items)},
+                             {"words", number(pass.words())},
+                             {"tasks", number(pass.tasks())},
+                             {"quad", quad()},
+                             {"better", better()},
+                             {"apart", number((1 << from) / 4)},
+                             {"from_level", number(from * pass.tasks())},
+                             {"to_level", number((from + 1) * pass.tasks())},
+                             {"to_next_level", number((from + 2) * pass.tasks())},
+                             {"keeps", !next || read(from + 1) ? "1" : "0"},
+                             {"next", next ? "1" : "0"}})
+                  .filled(part(kernels::mask_runs, from == 0 ? "first" : "wider"));
     }
     return text;
   }

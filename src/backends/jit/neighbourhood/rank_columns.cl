@@ -2,36 +2,18 @@
 // slides down a strip of rows (rank_histogram.cl). Of each column of the mask one cell enters and
 // one leaves. Four rows of a column of the image are a word of a plane that is made first, with what
 // is around the image: a word is loaded for four rows of the strip, and no border is asked for.
-#define $high_times 64u
-#define $width 900         // of the image
-#define $height 600
-#define $unroll
-#define $column_words words_of_columns
-#define $words_stride 928
-#define $words_left 12     // columns of the plane before the image's own, rows above them
-#define $words_up 12
-#define $quads 160         // rows of words
-#define $row_of_image (GLOBAL const uchar*)words_of_columns + (long)y * 1024
-#define $at (uchar)(x + k)
-#define $row 0             // of four
-#define $row_pointers GLOBAL const uint* const row_0 = from;
-#define $all WORD_AT(0)[0] += bytes[0];
-#define $registers
-#define $first_words
-#define $four_rows
-#define $next_words
-#define $kept_words
-#define $output
-#define $entering enters_0
-#define $leaving leaves_0
-#define $entering_byte 1
-#define $leaving_byte 2
+//   $width       of the image
+//   $words_left  columns of the plane before the image's own, rows above them
+//   $quads       rows of words
+//   $row         of four
+
 #define PLACE_OF_BYTE(word, k) times_byte(word, k, 1u, 0u)
 #define FIELD_OF_BYTE(word, k) times_byte(word, k, 1u, 0u)
 #define WORD_AT(place) (words + (place))
 
 KERNEL(256) void make_words(GLOBAL uint* words_of_columns) {
-  // -- part: words
+  // -- part: words(expr words_stride, expr quads, int words_left, stmt unroll, int words_up,
+  //    expr width, expr height, expr row_of_image, expr at, expr column_words = words_of_columns)
   // Words of four columns.
   const int x0 = (GROUP_X * 256 + ITEM) * 4;
   if (x0 < $words_stride) {
@@ -71,7 +53,8 @@ KERNEL(64) void rank_columns(GLOBAL uint* words_of_columns, GLOBAL uchar* bytes)
   const int own = x;
   uint place = 0;
   int below = 0;
-  // -- part: columns
+  // -- part: columns(expr column_words, expr words_stride, stmt all, stmt registers,
+  //    stmt row_pointers, stmt first_words, stmt four_rows)
   // Begins with the window above the strip. Strips begin with a word.
   const uint own_place = (uint)(own * 4);
   GLOBAL const uint* from = $column_words + (long)(first / 4) * $words_stride + x;
@@ -96,13 +79,15 @@ FUNCTION void row_of_columns(IN_LOCAL uint* words, const int y0, const int last,
                              const uint own_place, const uint place) {
   int below = 0;
   const uint enters_0 = 0u, leaves_0 = 0u;
-  // -- part: row_of_columns
+  // -- part: row_of_columns(int row, expr high_times, stmt next_words, stmt kept_words,
+  //    stmt output)
   // The words that the next row begins are loaded before its own cells are counted.
   {
     const int y = y0 + $row;
     const uint limit = own_place + place * $high_times;
     $next_words
-    // -- part: count_column
+    // -- part: count_column(name entering = enters_0, int entering_byte, name leaving = leaves_0,
+    //    int leaving_byte)
     // What enters a column of the mask and what leaves it.
     {
       const uint in = PLACE_OF_BYTE($entering, $entering_byte);

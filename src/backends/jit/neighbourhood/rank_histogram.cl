@@ -1,46 +1,21 @@
 // Ranks in large windows by a histogram for each work-item, which slides down a strip of rows:
 // counts of the values' first eight bits. The other bits of wider classes are found by counting
 // those of the window.
-#define $width 900        // of the image
-#define $height 600
-#define $to_width 900     // of the result
-#define $to_height 600
-#define $stride 1024
-#define $unroll
-#define $rank 60
-#define $codes 256
-#define $per 4            // counters of a word
-#define $top 24           // where the highest of them begins
-#define $field_bits 8u    // of a counter
-#define $field 255u
-#define $ones 0x01010101u
-#define $high_bits 0xfcfcfcfcu  // of codes: the bits of a word of counters
-#define $high_times 32u
-#define $items 128        // of a group
-#define $words_each 64    // of the counters of a work-item
-#define $strip 64         // rows
-#define $left 5           // of the window, around its pixel
-#define $right 5
-#define $up 5
-#define $down 5
-#define $rest_name rest_of_key
-#define $rest 8           // bits of a key beyond the first
-#define $inner const uint key = 7u; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;
-#define $cells
-#define $all COUNT_UP(7u);
-#define $leaving COUNT_DOWN(7u);
-#define $entering COUNT_UP(7u);
-#define $code place
-#define $codes_below below
-#define $its_rank 60
-#define $codes_up_to + sums_after
-#define $has_digits 0     // whether there are such bits
-#define $loop int y = first;
-#define $output
-#define $result const uint found = place + sums;
-#define $stored $image[(long)y * $stride + x] = (uchar)found
+//   $width       of the image
+//   $to_width    of the result
+//   $per         counters of a word
+//   $top         where the highest of them begins
+//   $field_bits  of a counter
+//   $high_bits   of a pixel value: those that a word of counters covers
+//   $items       of a group
+//   $words_each  of the counters of a work-item
+//   $strip       rows
+//   $left        of the window, around its pixel
+//   $rest        bits of a key beyond the first
+//   $has_digits  whether there are such bits
 
-// -- part: rest
+// -- part: rest(name rest_name, int left, int right, expr width, int up, int down, expr height,
+//    int rest, stmt inner, stmt cells)
 // The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
 // four bits at a time, for which all cells are counted. digits: a work-item's own counters.
 #define DIGIT(d) digits[(int)((d) / 2 * 64 + (d) % 2)]
@@ -67,7 +42,8 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 #undef DIGIT
 // -- end
 
-  // -- part: counters
+  // -- part: counters(int per, expr field_bits, expr field, expr ones, expr high_bits,
+  //    expr high_times)
 // The counters of a work-item lie beside those of its sub-group, some in a word.
 // COUNT_UP, COUNT_DOWN: of a code. Nobody waits for what is added to words.
 // SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
@@ -86,7 +62,8 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
   // -- end
 
 KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
-  // -- part: kernel
+  // -- part: kernel(int items, int words_each, bool has_digits, expr strip, expr to_height,
+  //    expr to_width, stmt loop = int y = first;)
   // A strip of one column for each work-item.
   LOCAL uint words[$items * $words_each];
 #if $has_digits
@@ -104,7 +81,8 @@ KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
     uint place = 0;
     int below = 0;
     $loop
-    // -- part: output
+    // -- part: output(int rank, int per, int top, stmt unroll, int codes,
+    //    stmt result = const uint found = place + sums;, expr stored)
     // Moves `place` to the counters that the rank is in. Content like a checkerboard's takes it over
     // all codes at edges, most of them empty: after some steps in vain, four at once.
     if (below > $rank) {
@@ -159,7 +137,7 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   const int own = ITEM, x = ITEM, first = 0, last = $to_height;
   uint place = 0;
   int below = 0;
-  // -- part: cells
+  // -- part: cells(stmt all, stmt leaving, stmt entering, stmt output)
   // By cells of any mask: those that the window gains and loses when it moves down.
   for (int y = first; y < last; ++y) {
     if (y == first) {
@@ -174,7 +152,7 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   {
     uint sums = SUMS(place);
     const uint more = (uint)$rank - (uint)below, lower = place;
-    // -- part: next
+    // -- part: next(int top, int per, expr codes_up_to = + sums_after)
     // The mean with the code that the next rank is in: of the same counters, or of the next that
     // are not empty.
     uint place_after = place, sums_after = sums, wanted = more + 1u;
@@ -189,7 +167,7 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
     // -- end
     $image[x] = (uchar)found;
   }
-  // -- part: steps
+  // -- part: steps(name code = place, name codes_below = below, int its_rank)
   // Moves a code up to the one that a rank is in.
   for (int count = COUNT($code); $codes_below + count <= $its_rank; count = COUNT($code)) {
     $codes_below += count;

@@ -4,48 +4,24 @@
 //
 // Large windows: blocks of 64x64 pixels are sorted once, of all images that are read. The windows of
 // 64x64 results lie in some of these blocks, whose orders a group joins first.
-#define $to_width 900  // of the result
-#define $to_height 600
-#define $unroll
-#define $own a
-#define $single 1      // whether keys have 32 bits, with the cells beside them
-#define $full 1        // whether the mask is a rectangle
-#define $origin_x 7    // of the mask
-#define $origin_y 7
-#define $wide 15
-#define $tall 15
-#define $across 50     // results of a tile
-#define $down 50
-#define $strips 2      // beside each other in a group, one column each
-#define $strip 25      // rows
-#define $rank 112
-#define $average 1     // whether the value at the next rank is wanted, too
-#define $inside 1      // whether the tile is inside the image
-#define $inner (uint)(x + y)
-#define $outer (uint)(x * y)
-#define $sets 7u       // words, of which each bit is a cell of the mask
-#define $all COUNT(offsets[column]) += 1;
-#define $leaving COUNT(offsets[column]) -= 1;
-#define $entering COUNT(offsets[column]) += 1;
-#define $result const uint found = (uint)below;
-#define $stored $image[(long)y * 1024 + x] = (uchar)found
-#define $blocks_across 2  // of the blocks that the windows of 64x64 results read
-#define $blocks_down 2
-#define $sliders 64       // work-items that slide windows
-#define $tiles_across 15
-#define $tiles 150
-#define $has_columns 1    // whether columns of the mask are taken apart from its cells
-#define $by_columns
-#define $number 0
-#define $entering_at 64
-#define $leaving_at 0
-#define $packed 1         // whether bytes hold the row and the column of a cell
-#define $by_bytes 1       // and the mask is a rectangle
-#define $set_words 1      // of a row of the mask
-#define $by_fours
-#define $by_eights
+//   $to_width       of the result
+//   $single         whether keys have 32 bits and their cells an array of their own
+//   $full           whether the mask is a rectangle
+//   $origin_x       of the mask
+//   $across         results of a tile
+//   $strips         side by side in a group, one column each
+//   $strip          rows
+//   $average        whether the value at the next rank is wanted, too
+//   $inside         whether the tile is inside the image
+//   $sets           words, of which each bit is a cell of the mask
+//   $blocks_across  of the blocks that the windows of 64x64 results read
+//   $sliders        work-items that slide windows
+//   $has_columns    whether columns of the mask are taken apart from its cells
+//   $packed         whether bytes hold the row and the column of a cell
+//   $by_bytes       and the mask is a rectangle
+//   $set_words      of a row of the mask
 
-// -- part: sort
+// -- part: sort(name own, bool single, stmt unroll)
 // Batcher's bitonic network on the values of a group, 32 a work-item: those whose numbers differ in
 // five bits from `shift` on meet in registers. The bits of what has to go downward are turned, so
 // that all go upward.
@@ -151,7 +127,7 @@ FUNCTION void sort_values_$own(struct Values_$own* v, IN_LOCAL uint* const words
 }
 #undef PLACE
 
-// -- part: find
+// -- part: find(name own, stmt unroll, bool full, int tall, int wide, bool average)
 // Counts of four runs: of all, and the cell of the window at `row`, `column` that `rank` of its
 // cells in the runs from word `at` on precede. A cell is its row << 8 | its column. For averages
 // also, in the upper half, the next one in its run, or the same where there is none.
@@ -220,15 +196,9 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
 // -- end
 
 // Alone: the value between two ranks.
-#define $type uint
-#define $value const uint value = cell;
-#define $mean (found + value + 1u) / 2u
-#define $found 7u | 9u << 16
-#define $found_after 9u
-#define $cell_of_found two & 0xffffu
-#define $cell_of_after after
 FUNCTION uint mean_of_ranks(void) {
-  // -- part: average
+  // -- part: average(type type, expr found, expr found_after, expr cell_of_found,
+  //    stmt value = const uint value = cell;, expr cell_of_after, expr mean)
   // The mean of the values at the rank and at the next, which a run mostly has both; else the other
   // is looked for.
   $type found = 0;
@@ -252,7 +222,11 @@ FUNCTION uint mean_of_ranks(void) {
 }
 
 KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
-  // -- part: kernel
+  // -- part: kernel(bool full, int tall, expr sets, int across, int origin_x, int down,
+  //    int origin_y, expr inside, name own, stmt unroll, expr inner, expr outer, bool single,
+  //    int strip, expr to_height, int strips, expr to_width, int wide, stmt all, bool has_columns,
+  //    stmt by_columns, stmt leaving, stmt entering, int rank,
+  //    stmt result = const uint found = (uint)below;, expr stored)
   // A tile of 64x64 pixels. In local memory, first what is sorted; then the cells in their order,
   // those of a run in a column; the counters of all work-items, 128 bytes each; and for each cell
   // the counter of its run.
@@ -375,11 +349,11 @@ FUNCTION void columns_of_tiles(IN_LOCAL const ushort* here, IN_LOCAL uchar* coun
                                const uint limit, int below) {
 #define COUNT(offset) counters[offset]
   {
-    // -- part: load_offsets
+    // -- part: load_offsets(int number, int entering_at, int leaving_at)
     // What enters and what leaves a column of the mask.
     const uint in_$number = here[$entering_at], out_$number = here[$leaving_at];
     // -- end
-    // -- part: count_offsets
+    // -- part: count_offsets(int number)
     // They are counted.
     COUNT(in_$number) += 1;
     COUNT(out_$number) -= 1;
@@ -389,7 +363,8 @@ FUNCTION void columns_of_tiles(IN_LOCAL const ushort* here, IN_LOCAL uchar* coun
 #undef COUNT
 }
 
-// -- part: places
+// -- part: places(name own, stmt unroll, int sliders, bool packed, int blocks_across, bool average,
+//    bool by_bytes, int tall, int wide, bool full, int set_words)
 // How many of 4096 values in their order are `bound` at most. Pinned, a count is one product away
 // from an address; the compiler would put every count together from all steps before it.
 FUNCTION int count_up_to_$own(GLOBAL const uint* const values, const uint bound) {
@@ -495,7 +470,8 @@ FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const 
 // -- end
 
 KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
-  // -- part: sort_blocks
+  // -- part: sort_blocks(int origin_x, int origin_y, expr inside, name own, stmt unroll,
+  //    expr inner, expr outer, bool single, buffer keys, buffer cells)
   // A block of 64x64 pixels, some of them outside the image: the values in their order, and where
   // they are in the block.
   const int item = ITEM;
@@ -540,7 +516,11 @@ KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
 KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cells,
                              GLOBAL ushort* $counters_of, GLOBAL ushort* $orders,
                              GLOBAL uchar* $image) {
-  // -- part: rank_blocks
+  // -- part: rank_blocks(int blocks_across, int blocks_down, int sliders, bool full, int set_words,
+  //    int tall, expr sets, expr tiles_across, buffer counters_of, buffer orders, expr tiles,
+  //    buffer keys, bool single, buffer cells, stmt by_fours, name own, int origin_x, int origin_y,
+  //    expr inside, expr to_height, expr to_width, stmt by_eights, int wide, stmt all,
+  //    stmt leaving, stmt entering, int rank, stmt result, expr stored)
   // Tiles of 64x64 results, one after the other: the order of all cells around them, and the counter
   // of each cell.
   const int item = ITEM;

@@ -269,7 +269,7 @@ class RankBlocks : SortedRanks {
     to_.body(text("sort"));
     const Operand self{false, n_};
     to_.kernel(
-        "sort_" + Builder::name(self), items, text("sort_blocks", inside(side, side)),
+        "sort_" + Builder::name(self), items, text("sort_blocks", {{"inside", inside(side, side)}}),
         [self, blocks = blocks_](const LaunchContext& at) {
           return LaunchShape{
               {across(at, self) + blocks.across - 1, down(at, self) + blocks.down - 1, 1},
@@ -279,7 +279,7 @@ class RankBlocks : SortedRanks {
     to_.body(text("places"));
     to_.kernel(
         "store_" + Builder::name(self), items,
-        text("rank_blocks", inside(side * blocks_.across, side * blocks_.down)) +
+        text("rank_blocks", {{"inside", inside(side * blocks_.across, side * blocks_.down)}}) +
             undefined("COUNTED") + undefined("ROW_OF") + undefined("COLUMN_OF") +
             undefined("CELL_OF"),
         [this_size = slots()](const LaunchContext& at) {
@@ -293,8 +293,8 @@ class RankBlocks : SortedRanks {
   // Bytes of what groups keep beside each other, at most.
   static constexpr std::int64_t max_slot_bytes = std::int64_t{96} << 20;
 
-  std::string text(std::string_view name, const std::string& inside = "") const {
-    return words_.filled(part(kernels::rank_tiles, name), {{"inside", inside}});
+  std::string text(std::string_view name, Replacements own = {}) const {
+    return words_.filled(part(kernels::rank_tiles, name), own);
   }
 
   static std::int64_t across(const LaunchContext& at, const Operand& self) {

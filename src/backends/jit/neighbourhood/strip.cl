@@ -1,68 +1,34 @@
 // A chain of neighbourhoods down a strip of rows. A work-item has four pixels of each row of every
 // value of the chain, in registers; those to their left and right it gets from its sub-group.
-#define $width 900
-#define $height 600
-#define $stride 1024
-#define $unroll
-#define $pixel uchar      // of the result, or of a plane
-#define $up 2             // rows above the strip that are read
-#define $below 5          // and below it, with those that are loaded early
-#define $above 0          // rows above the strip that its iterations make too
-#define $sums 0           // whether there are any
-#define $rows 4           // of an iteration
-#define $strip_rows (iterations * $rows - $above)
-#define $across 120       // pixels of a sub-group
-#define $sub_groups 4
-#define $entries 256      // of tables in local memory
-#define $iterations 8
-#define $early_rows const uint* const early_a = 0;
-#define $tables
-#define iterations$arguments iterations
-#define $function(args, shared, x0, y0, iterations, edge) shared[x0] = y0 + iterations + edge;
-#define $next_row a_next
-#define $out_row $image + (long)y0 * $stride
-#define $arrays uchar a[32]; uint a_words[8]; float a_wide[48];
-#define $pointers GLOBAL const uchar* a_next = $image;
-#define $begin
-#define $iteration a[0] = (uchar)y0;
-#define $carried to += a[0];
-#define $name a           // a value
-#define $words a_words    // its rows as words
-#define $inside $image + (long)replicate(y, $height) * $stride
-#define $early 0          // whether a row was loaded before the others
-#define $loaded load_4_bytes((GLOBAL const uchar*)from, $words + j);
-#define $has_words 1
-#define $left 1           // pixels that the value's reader reads to the left
-#define $right 1
-#define $reads_left 1     // whether it reads any there,
-#define $reads_right 1
-#define $beside 1         // whether it reads any on either side
-#define $wide 6           // pixels of a row together with those to its left and right
-#define $last 0           // indices into a wide row: of the last pixel to the left,
-#define $next 2           // of the pixel after the first,
-#define $end 5            // of the first to the right
-#define $after 4
-#define $constant 1       // whether pixels outside the image are a constant
-#define $outside 0.0f
-#define $outside_rows 1   // whether rows outside the image are that constant
-#define $outside_row y >= $height
-#define $repeats_below 0  // whether rows below the image repeat rows inside it
-#define $repeats_above 0
-#define $rows_above 1
-#define $rows_wide a_wide // wide rows: the strip's pixels and those to their left and right
-#define $kept $rows_wide[j * $wide] = wide[0];
-#define $window_wide 6
-#define $window_count 18
-#define $from_row 1
-#define $made float made[4] = {window[r]};
-#define $out_words 1
-#define $packed words[0] = FIRST_BYTES(($name + j * 4));
-#define $store_if store_4_bytes_if
-#define $own_rows
+//   $pixel          of the result, or of a plane
+//   $up             rows above the strip that are read
+//   $below          and below it, with those that are loaded early
+//   $above          rows above the strip that its iterations make too
+//   $sums           whether there are any
+//   $rows           of an iteration
+//   $across         pixels of a sub-group
+//   $entries        of tables in local memory
+//   $name           a value
+//   $words          its rows as words
+//   $early          whether a row was loaded before the others
+//   $left           pixels that the value's reader reads to the left
+//   $reads_left     whether it reads any there,
+//   $has_halo         whether it reads any on either side
+//   $wide           pixels of a row together with those to its left and right
+//   $last           indices into a wide row: of the last pixel to the left,
+//   $next           of the pixel after the first,
+//   $end            of the first to the right
+//   $constant       whether pixels outside the image are a constant
+//   $outside_rows   whether rows outside the image are that constant
+//   $repeats_below  whether rows below the image repeat rows inside it
+//   $rows_wide      wide rows: the strip's pixels and those to their left and right
 
-FUNCTION void strip_function(PARAMS, GLOBAL uchar* $image, IN_LOCAL float* shared, const int x0,
-                             int y0, const int iterations, const int edge) {
-  // -- part: strip
+FUNCTION void strip_function(PARAMS, IN_LOCAL float* shared, const int x0, int y0,
+                             const int iterations, const int edge) {
+  GLOBAL uchar* const $image = 0;
+  // -- part: strip(stmt arrays = uchar a[32]; uint a_words[8]; float a_wide[48];, expr width,
+  //    type pixel = uchar, expr out_row = $image + (long)y0 * $stride, stmt pointers, stmt begin,
+  //    bool sums, int above, stmt iteration, stmt carried, int rows)
   // The rows before the strip's own, then iterations of some rows each, unrolled.
   $arrays
   const int sub_item = ITEM % 32;
@@ -88,7 +54,8 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
                            const int x0, const int y0, const int row, const int edge) {
   const int j = row + 2, y = y0 + row, sub_item = ITEM % 32, stores = 1;
   $arrays
-  // -- part: load
+  // -- part: load(bool early = 0, stmt loaded, type pixel, expr inside, name next_row = a_next,
+  //    expr stride, bool has_words, stmt unroll, name name = a, name words = a_words)
   // Loads a row. Sub-groups that lie inside with all they read go from row to row.
 #if $early
   $loaded
@@ -102,12 +69,15 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
   for (int k = 0; k < 4; ++k) $name[j * 4 + k] = ($pixel)BYTE_OF($words[j], k);
 #endif
   // -- end
-  // -- part: extend
+  // -- part: extend(int wide, stmt unroll, int left, name name, bool has_halo, bool constant,
+  //    expr width, expr outside, int right, bool reads_left, bool reads_right, int end, int last,
+  //    int after, int next, bool outside_rows, expr outside_row, bool repeats_below, expr height,
+  //    name rows_wide = a_wide, stmt kept, bool repeats_above, int rows_above)
   // The row with what its reader reads beside it.
   float wide[$wide];
   $unroll
   for (int k = 0; k < 4; ++k) wide[$left + k] = (float)$name[j * 4 + k];
-#if $beside
+#if $has_halo
 #if $constant
   // What stands outside the image goes to the neighbours with the others' pixels.
   if (edge) {
@@ -165,7 +135,8 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
   }
 #endif
   // -- end
-  // -- part: window
+  // -- part: window(int window_count, stmt unroll, name rows_wide, int from_row, int window_wide,
+  //    stmt made = float made[4] = {window[r]};, name name)
   // A row of a neighbourhood, from the rows of what it reads.
   float window[$window_count];
   $unroll
@@ -176,7 +147,8 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
   $unroll
   for (int k = 0; k < 4; ++k) $name[j * 4 + k] = made[k];
   // -- end
-  // -- part: store
+  // -- part: store(int out_words, stmt packed, name store_if = store_4_bytes_if, stmt own_rows,
+  //    expr height, expr stride)
   // Stores a row. Rows are padded: four pixels can always be written where one is.
   uint words[$out_words];
   $packed
@@ -186,7 +158,9 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
 }
 
 KERNEL(128) void strip_kernel(GLOBAL uchar* $image) {
-  // -- part: kernel
+  // -- part: kernel(int entries, int across, expr iterations, int sub_groups, expr strip_rows,
+  //    stmt early_rows, stmt tables, int up, int below, expr height,
+  //    name function = strip_function, list arguments)
   // A strip for each sub-group. Its work-items call the same function together, so that the compiler
   // knows that they stay together.
   LOCAL float shared[$entries];

@@ -489,7 +489,7 @@ class StripWriter {
                                  {"right", number(f.right)},
                                  {"reads_left", flag(f.left > 0)},
                                  {"reads_right", flag(f.right > 0)},
-                                 {"beside", flag(f.left > 0 || f.right > 0)},
+                                 {"has_halo", flag(f.left > 0 || f.right > 0)},
                                  {"end", number(f.left + px)},
                                  {"last", number(f.left - 1)},
                                  {"next", number(f.left + 1)},

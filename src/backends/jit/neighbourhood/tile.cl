@@ -1,91 +1,46 @@
 // Rows, then columns in one kernel: a group makes the row pass of its tile in local memory, with
 // the rows around it, and reads the column pass there. Sums of taps, or extrema.
-#define $pixel uchar      // of the image
-#define $width 900        // of the image
-#define $height 600
-#define $to_width 900     // of the result
-#define $to_height 600
-#define $stride 1024
-#define $tile_width 64    // a tile
-#define $tile_height 64
-#define $vectors 1120     // of its row pass, four pixels each, of all tiles
-#define $first_vector 0   // of a tile of several
-#define $asked 0          // whether they are more than any kernel may have
-#define $rows 70          // of its row pass
-#define $up 3             // of them, above the tile and below
-#define $down 3
-#define $tile_end 67      // how far a tile reaches beyond its first pixel
-#define $tile_bottom 67
-#define $row_px 8         // pixels of a work-item in the row pass
-#define $items_a_row 8    // work-items of a row of it
-#define $rows_at_once 32
-#define $px 4             // of a work-item's block
-#define $py 4
-#define $block 16
-#define $column_rows 10   // that it reads
-#define $column_values 40
-#define $across 16        // blocks side by side
-#define $turns 1          // whether work-items take turns which of two vectors comes first
-#define $first 4          // pixels that a row's window has to the left of the work-item's
-#define $wide 16          // of that window
-#define $quads 4
-#define $left 3           // pixels that it reads of them
-#define $margin 1         // and that it does not
-#define $reach 14         // from the first that it reads to the last
-#define $end 11           // from the work-item's first to the last
-#define $constant 1       // whether what lies outside the image is a constant
-#define $outside 0.0f
-#define $rule replicate   // where it is not
-#define $edge 1.0f        // pixel i, which may lie outside
-#define $row_from $image + (long)y * $stride
-#define $first_row $image + (long)(tile_y + first - $up) * $stride
-#define $word uint        // rows that are loaded before the first of them is made
-#define $ahead_rows 2
-#define $ahead_words 8
-#define $rows_a_turn 64
-#define $load_ahead ahead_$plane[u] = ((GLOBAL const uint*)from_$plane)[0];
-#define $ahead_pixel (ahead_$plane[u] >> 8 * (k % 4) & 255u)
-#define $code uchar       // how a pixel is taken from a word
-#define $element (float)code
-#define $load raw_$plane[0] = from_raw_$plane[0];
-#define $vector uint      // what points have made, four pixels each
-#define $points_across 18
-#define $row_quads 2
-#define $shift 0
-#define $fixed 1          // whether it cannot say what lies outside
-#define $elements w_$own[q] = (float)BYTE_OF(v, 0);
-#define $pass tile[j] = w_$own[0];
-#define $quad_unroll
-#define $first_quad 0     // of a long window, four pixels each
-#define $end_quad 2
-#define $load_four four[0] = from_row[4 * q];
-#define $pixel_of_four four[n]
-#define $all_taps 0       // whether all pixels of the window are taps of all of the work-item's
-#define $plain 1          // whether weights are 1, of whole numbers
-#define $once_for_all 0   // that, where all pixels of the window are taps of all
-#define $tap_count 7      // of a long window or column
-#define $weights ((GLOBAL const float*)$image)
-#define $edge_of_row 1.0f // pixel n, which may lie outside
-#define $first_taps
-#define $last_taps
-#define $made float made[8] = {w_$own[0]};
-#define $stores to[0].x = made[0];
-#define $folds made_$own[0] = column_$own[0];
-#define $taps made_$own[0] = column[0].x;
-#define $sum int          // that whole numbers are added up in
-#define $stored $result[(long)y0 * $stride + x0] = (uchar)made_$own[0];
-#define $row_pass tile[ITEM] = (float)$image[ITEM]; // where other passes follow
-#define $columns float made_$own[$block]; for (int k = 0; k < $block; ++k) made_$own[k] = tile[k];
-#define $kept_words 16
-#define $kept (uint)made_$own[k]
-#define $pin PIN_WORD
-#define $codes
-#define $tables
-#define $unroll
-#define $once
+//   $pixel         of the image
+//   $width         of the image
+//   $to_width      of the result
+//   $tile_width    a tile
+//   $vectors       of its row pass, four pixels each, of all tiles
+//   $first_vector  of a tile of several
+//   $asked         whether they are more than any kernel may have
+//   $rows          of its row pass
+//   $up            of them, above the tile and below
+//   $tile_end      how far a tile reaches beyond its first pixel
+//   $row_px        pixels of a work-item in the row pass
+//   $items_a_row   work-items of a row of it
+//   $px            of a work-item's block
+//   $column_rows   that it reads
+//   $across        blocks side by side
+//   $turns         whether work-items take turns which of two vectors comes first
+//   $first         pixels that a row's window has to the left of the work-item's
+//   $wide          of that window
+//   $left          pixels that it reads of them
+//   $margin        and that it does not
+//   $reach         from the first that it reads to the last
+//   $end           from the work-item's first to the last
+//   $constant      whether what lies outside the image is a constant
+//   $rule          where it is not
+//   $edge          pixel i, which may lie outside
+//   $word          rows that are loaded before the first of them is made
+//   $code          how a pixel is taken from a word
+//   $vector        what points have made, four pixels each
+//   $fixed         whether it cannot say what lies outside
+//   $first_quad    of a long window, four pixels each
+//   $all_taps      whether all pixels of the window are taps of all of the work-item's
+//   $plain         whether weights are 1, of whole numbers
+//   $once_for_all  that, where all pixels of the window are taps of all
+//   $tap_count     of a long window or column
+//   $edge_of_row   pixel n, which may lie outside
+//   $sum           that whole numbers are added up in
+//   $row_pass      where other passes follow
 
 KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
-  // -- part: kernel
+  // -- part: kernel(bool asked, int vectors, stmt tables, int tile_width, int tile_height,
+  //    stmt stored)
   // The row pass of a tile, then of its columns a block for each work-item.
 #if $asked
   DYNAMIC_LOCAL(float4, tiles, $vectors);
@@ -98,14 +53,19 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
   const int tile_x = GROUP_X * $tile_width, tile_y = GROUP_Y * $tile_height;
   // -- part: passes
   // The row pass, and after it the column pass.
-  // -- part: row_pass
+  // -- part: row_pass(int first, int tile_end, expr width, int up, int tile_bottom, expr height,
+  //    stmt once, int items_a_row, int rows, int rows_a_turn, int row_px, stmt unroll,
+  //    int ahead_rows, int rows_at_once)
   // Inside the image a work-item loads several rows before it makes the first of them.
   if (tile_x >= $first && tile_x + $tile_end <= $width && tile_y >= $up &&
       tile_y + $tile_bottom <= $height) {
     $once
     for (int first = ITEM / $items_a_row; first < $rows; first += $rows_a_turn) {
       const int x0 = tile_x + ITEM % $items_a_row * $row_px;
-      // -- part: rows_ahead
+      // -- part: rows_ahead(type pixel = uchar, name plane,
+      //    expr first_row = $image + (long)(tile_y + first - $up) * $stride, int first,
+      //    type word = uint, int ahead_words, stmt unroll, int ahead_rows, int rows_at_once,
+      //    int rows, stmt load_ahead, expr stride)
       // Several rows of an image.
       GLOBAL const $pixel* from_$plane = $first_row + x0 - $first;
       $word ahead_$plane[$ahead_words];
@@ -121,7 +81,8 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
       for (int u = 0; u < $ahead_rows; ++u) {
         const int j = first + u * $rows_at_once;
         if (j < $rows) {
-          // -- part: row_ahead
+          // -- part: row_ahead(int first_vector, name own, int wide, stmt unroll, type code,
+          //    expr ahead_pixel, expr element, stmt pass)
           // The window of a row that has been loaded.
           {
             IN_LOCAL float4* const tile4 = tiles + $first_vector;
@@ -138,7 +99,9 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
       }
     }
   } else {
-    // -- part: any_rows
+    // -- part: any_rows(stmt once, int items_a_row, int rows, int rows_at_once, int row_px, int up,
+    //    expr width, expr height, int down, bool constant, stmt unroll, int tile_width,
+    //    expr outside, name rule, name own, int wide)
     // Rows outside the image are those of the row pass that the border's rule says.
     $once
     for (int j = ITEM / $items_a_row; j < $rows; j += $rows_at_once) {
@@ -156,7 +119,9 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
         const int y = $rule(row_y, $height);
 #endif
         float w_$own[$wide];
-        // -- part: window
+        // -- part: window(int first, int end, expr width, type pixel, name plane, int wide,
+        //    expr row_from = $image + (long)y * $stride, stmt load, stmt unroll, type code,
+        //    name own, expr element, int reach, int margin, expr edge)
         // What the work-item's pixels of the row are made of.
         if (x0 >= $first && x0 + $end <= $width) {
           $pixel raw_$plane[$wide];
@@ -174,7 +139,8 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
           for (int i = 0; i < $reach; ++i) w_$own[$margin + i] = $edge;
         }
         // -- end
-        // -- part: pass
+        // -- part: pass(stmt made, int tile_width, int items_a_row, int row_px, bool turns,
+        //    stmt stores)
         // The work-item's pixels of the row into local memory.
         $made
         IN_LOCAL float4* const to =
@@ -190,14 +156,15 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
   }
   // -- end
   BARRIER;
-  // -- part: place
+  // -- part: place(int across, int px, int py, expr to_width, expr to_height)
   // The work-item's block.
   const int x0 = tile_x + ITEM % $across * $px, first_row = ITEM / $across * $py;
   const int y0 = tile_y + first_row;
   if (x0 >= $to_width || y0 >= $to_height) return;
   const int whole = x0 + $px <= $to_width;
   // -- end
-  // -- part: columns
+  // -- part: columns(name own, int block, int column_values, stmt unroll, int column_rows, int px,
+  //    int tile_width, int across, stmt folds)
   // Extrema of columns of the row pass.
   float made_$own[$block];
   float column_$own[$column_values];
@@ -219,7 +186,9 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   LOCAL float4 tile4[$vectors];
   const int x0 = ITEM, first_row = ITEM, j = ITEM;
   float w_$own[$wide];
-  // -- part: points
+  // -- part: points(stmt unroll, int quads, type vector, name own, int points_across,
+  //    int items_a_row, int row_quads, int shift, stmt elements, bool fixed, int left, int end,
+  //    expr width, int wide, int first, expr outside)
   // What points have made of a row, in local memory too.
   $unroll
   for (int q = 0; q < $quads; ++q) {
@@ -235,7 +204,8 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   }
 #endif
   // -- end
-  // -- part: column_sums
+  // -- part: column_sums(name own, int block, stmt unroll, bool turns, int tile_width, int across,
+  //    int px, stmt taps)
   // Sums of columns of the row pass: each of its rows is a tap of every row that is near.
   float made_$own[$block];
   $unroll
@@ -255,7 +225,9 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
 KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result) {
   LOCAL float4 tile4[$vectors];
   const int x0 = ITEM, y = ITEM, j = ITEM, first_row = ITEM;
-  // -- part: long_row
+  // -- part: long_row(int row_px, stmt unroll, int first, int end, expr width, type pixel,
+  //    expr row_from, bool plain, stmt once, int reach, expr edge_of_row, int tap_count,
+  //    expr weights = ((GLOBAL const float*)$image))
   // The work-item's pixels of a row, along a window of any length: what is loaded is a tap of each
   // of them.
   float made[$row_px];
@@ -267,7 +239,9 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
     // Of whole numbers, whose sums have no order: what is a tap of all of them is added once.
     float shared = 0.0f;
 #endif
-    // -- part: quads_of_row
+    // -- part: quads_of_row(stmt quad_unroll, int first_quad, int end_quad, type word,
+    //    stmt load_four, stmt unroll, type code, expr pixel_of_four, expr element,
+    //    bool once_for_all, int row_px, int margin, int all_taps, int tap_count, expr weights)
     // Four pixels at a time, each a tap of the pixels that it is near.
     $quad_unroll
     for (int q = $first_quad; q < $end_quad; ++q) {
@@ -306,7 +280,9 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
   }
   // -- end
   $result[ITEM] = made[0];
-  // -- part: long_columns
+  // -- part: long_columns(name own, int block, stmt unroll, bool turns, int tile_width, int across,
+  //    int px, stmt first_taps, stmt quad_unroll, int py, int tap_count, expr weights,
+  //    stmt last_taps)
   // Sums of long columns of the row pass: the rows that are taps of all of the block's in a loop.
   float made_$own[$block];
   $unroll
@@ -338,7 +314,8 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
 KERNEL(256) void running_sums(GLOBAL float* $result) {
   LOCAL float4 tile4[$vectors];
   const int first_row = ITEM;
-  // -- part: running_columns
+  // -- part: running_columns(name own, int block, stmt unroll, bool turns, int tile_width,
+  //    int across, int px, stmt taps)
   // Sums of columns of the row pass, each from the one above it.
   float made_$own[$block];
   $unroll
@@ -358,7 +335,8 @@ KERNEL(256) void running_sums(GLOBAL float* $result) {
 KERNEL(256) void box_sums(GLOBAL const float* $image, GLOBAL float* $result) {
   LOCAL float4 tile4[$vectors];
   const int first_row = ITEM;
-  // -- part: box_columns
+  // -- part: box_columns(name own, int block, bool turns, int tile_width, int across, int px,
+  //    type sum, stmt quad_unroll, int tap_count, expr weights, stmt unroll, int py)
   // Sums of whole numbers down columns of the row pass, each from the one above it, times a weight.
   float made_$own[$block];
 #if $turns
@@ -401,7 +379,7 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
   LOCAL float4 tiles[$vectors];
   IN_LOCAL float4* const tile4 = tiles;
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
-  // -- part: own_tile
+  // -- part: own_tile(int first_vector, stmt row_pass)
   // In a tile of its own.
   {
     IN_LOCAL float4* const tile4 = tiles + $first_vector;
@@ -410,7 +388,9 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
   }
   // -- end
   BARRIER;
-  // -- part: in_turn
+  // -- part: in_turn(type word, name own, int kept_words, int first_vector, int across, int py,
+  //    stmt columns = float made_$own[$block]; made_$own[0] = tile[0];,
+  //    stmt codes, stmt unroll, expr kept, name pin = PIN_WORD)
   // What columns make of one of the nodes that a point mixes is kept, until all are made.
   $word kept_$own[$kept_words];
   {

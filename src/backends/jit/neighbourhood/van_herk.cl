@@ -1,48 +1,23 @@
 // Extrema along lines that are cut into blocks: a work-item has a block, and the extrema of its
 // first and of its last 1, 2 ... values. A window is the end of one block, whole blocks, and the
 // beginning of another.
-#define $items 256        // of a group
-#define $type uint        // what pixels are in registers, of one row or more
-#define $stored uint      // and in local memory
-#define $better packed_max
-#define $nothing 0u       // no pixel
-#define $widen            // from what is stored to what is in registers
-#define $narrow           // and back
-#define $unroll
-#define $width 900
-#define $height 600
-#define $stride 1024
-#define $pixel uchar
-#define $all 8            // values of a block
-#define $last 7
-#define $before_last 6
-#define $in_local 1       // whether blocks of a line exchange through local memory
-#define $values 2048      // of a group
-#define $blocks 64        // of a line
-#define $lines 4
-#define $made 62          // blocks of a line whose windows are wanted
-#define $before 1         // and blocks before them
-#define $wanted of_line >= 1 && of_line < 63
-#define $best best[0] = $better(begin[0], ends[ITEM]);
-#define $rows 2           // of a work-item
-#define $two 1            // whether there are two
-#define $words 2          // of a row of a block
-#define $in_row_0 $image + (long)smaller(y + 0, $height - 1) * $stride
-#define $in_row_1 $image + (long)smaller(y + 1, $height - 1) * $stride
-#define $out_row_0 $result + (long)(y + 0) * $stride
-#define $out_row_1 $result + (long)(y + 1) * $stride
-#define $load v[0] = from0[0]; row0[0] = row1[0] = from1[0];
-#define $pack row0[0] = row1[0] = best[0];
-#define $store_0 to[0] = (uchar)row0[0];
-#define $store_1 to[0] = (uchar)row1[0];
-#define $across 32        // columns of a group
-#define $words_across 225
-#define $word uint        // what a work-item reads of a row
-#define $step 256         // of them from row to row
-#define $in_step $step
-#define $out_step $step
-#define $in $image
-#define $out $result
+//   $items     of a group
+//   $type      what pixels are in registers, of one row or more
+//   $stored    and in local memory
+//   $nothing   no pixel
+//   $widen     from what is stored to what is in registers
+//   $narrow    and back
+//   $all       values of a block
+//   $in_local  whether blocks of a line exchange through local memory
+//   $values    of a group
+//   $blocks    of a line
+//   $made      blocks of a line whose windows are wanted
+//   $before    and blocks before them
+//   $rows      of a work-item
+//   $two       whether there are two
+//   $words     of a row of a block
+//   $across    columns of a group
+//   $word      what a work-item reads of a row
 
 // -- part: bytes
 // Bytes 0 and 2 of a word, and bytes 1 and 3, in the high bytes of 16-bit halves. What stands in
@@ -65,7 +40,13 @@ FUNCTION uint2 larger_bytes(uint2 a, const uint2 b) {
   return a;
 }
 
-// -- part: rows
+// -- part: rows(bool in_local, type stored, int values, int blocks, int made, int before, int all,
+//    int lines, int rows, type type, type pixel = uchar,
+//    expr in_row_0 = $image + (long)smaller(y + 0, $height - 1) * 1024, bool two,
+//    expr in_row_1 = $image + (long)smaller(y + 1, $height - 1) * 1024, expr width, int words,
+//    stmt load, stmt unroll, expr nothing, expr wanted, stmt pack,
+//    expr out_row_0 = $result + (long)(y + 0) * 1024, stmt store_0, expr height,
+//    expr out_row_1 = $result + (long)(y + 1) * 1024, stmt store_1)
 // Lines are rows; narrow pixels of two rows share a register. Rows are padded to more than a block.
 KERNEL($items) void rows(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
 #if $in_local
@@ -93,7 +74,8 @@ KERNEL($items) void rows(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
       $unroll
       for (int i = 0; i < $all; ++i) v[i] = x0 + i < $width ? v[i] : $nothing;
     }
-    // -- part: windows
+    // -- part: windows(type type, int all, int last, stmt unroll, name better = packed_max,
+    //    int before_last, bool in_local, int items, name narrow =, expr wanted, stmt best)
     // The windows of the block, by all work-items of a group.
     $type begin[$all], end[$all], best[$all];
     begin[0] = v[0];
@@ -137,9 +119,11 @@ KERNEL($items) void rows(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
   }
 }
 
-// -- part: columns
+// -- part: columns(bool in_local, type stored, int values, int across, int made, int before,
+//    type type, type word, expr in, expr in_step, expr words_across, expr height, stmt unroll,
+//    name widen =, expr nothing, stmt windows = uint best[8] = {v[0], begins[0], ends[0]};,
+//    expr wanted, expr out, expr out_step, name narrow)
 // Lines are columns, of words; a work-item has eight rows of one.
-#define $windows uint best[8] = {v[0], begins[0], ends[0]};
 KERNEL($items) void columns(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
 #if $in_local
   LOCAL $stored begins[$values], ends[$values];

@@ -130,7 +130,7 @@ class VanHerkWriter {
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
     if (bytes_in_pairs) {
-      to_.body_once("pairs_of_bytes", part(kernels::van_herk, "bytes"));
+      to_.body_once("pairs_of_bytes", filled(part(kernels::van_herk, "bytes")));
       return {"uint2",
               "uint",
               largest ? "larger_bytes" : "smaller_bytes",

@@ -1,12 +1,11 @@
 // The plain copy and the plain read that other kernels are measured against.
-
-#define $word uint4  // that a work-item copies
+//   $word  that a work-item copies
 
 // -- part: parameters
 // How many words there are.
 struct Parameters { int words; };
 
-// -- part: copy
+// -- part: copy(type word)
 // Copies a word a work-item.
 KERNEL(256) void copy_words(GLOBAL const $word* RESTRICT from, GLOBAL $word* RESTRICT to,
                             PARAMETERS) {

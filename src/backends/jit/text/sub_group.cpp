@@ -11,9 +11,9 @@ int max_sub_groups(Dialect dialect) { return dialect == Dialect::cuda ? 8 : 1; }
 std::string sub_group_words(Dialect dialect) {
   const bool cuda = dialect == Dialect::cuda;
   const KernelFile& file = cuda ? kernels::sub_group_cuda : kernels::sub_group_opencl;
-  const std::string least = part(file, "least");
-  std::string text = part(file, "words");
-  text += cuda ? part(file, "min_int") : filled(least, {{"type", "int"}});
+  const Part& least = part(file, "least");
+  std::string text = filled(part(file, "words"));
+  text += cuda ? filled(part(file, "min_int")) : filled(least, {{"type", "int"}});
   for (const char* type : {"long", "double"}) text += filled(least, {{"type", type}});
   return text;
 }

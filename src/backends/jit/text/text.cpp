@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "backends/jit/text/kernel_files.hpp"
 #include "core/text.hpp"
 
 namespace impipe::jit {
@@ -28,30 +29,55 @@ std::string filled(std::string_view text, Replacements replacements) {
   return Substitutions({}).filled(text, replacements);
 }
 
-std::string Substitutions::value(std::string_view name, Replacements own) const {
-  const auto* const known =
-      std::find_if(own.begin(), own.end(), [name](const auto& word) { return word.first == name; });
-  if (known != own.end()) return filled(known->second, own);
-  const auto shared = words_.find(name);
-  if (shared == words_.end()) {
-    throw std::logic_error("a kernel's text has no $" + std::string(name));
-  }
-  return filled(shared->second(), own);
+std::string filled(const Part& part, Replacements parameters) {
+  return Substitutions({}).filled(part, parameters);
 }
 
-bool Substitutions::holds(std::string_view name, Replacements own) const {
-  const std::string text = value(name, own);
+// The words of one text, which come before those that all texts share.
+struct Substitutions::Values {
+  Replacements own;
+  const Part* part = nullptr;  // that the text is
+
+  // Null where `name` is not among its own.
+  const std::string_view* find(std::string_view name) const {
+    const auto* const found = std::find_if(own.begin(), own.end(),
+                                           [name](const auto& word) { return word.first == name; });
+    return found == own.end() ? nullptr : &found->second;
+  }
+};
+
+std::string Substitutions::value(std::string_view name, const Values& values) const {
+  const Parameter* const declared = values.part == nullptr ? nullptr : values.part->parameter(name);
+  if (declared != nullptr && declared->type == "const") return std::string(*declared->sample);
+  const std::string_view* const own = values.find(name);
+  const auto shared = words_.find(name);
+  if (own == nullptr && shared == words_.end()) {
+    const Part* const inner =
+        values.part == nullptr ? nullptr : find_part(*values.part->file, name);
+    if (inner == nullptr) {
+      throw std::logic_error("a kernel's text has no $" + std::string(name));
+    }
+    return filled_text(inner->text, {values.own, inner});
+  }
+  const std::string text =
+      filled_text(own != nullptr ? std::string(*own) : shared->second.text(), values);
+  if (values.part != nullptr) values.part->check(name, text);
+  return text;
+}
+
+bool Substitutions::holds(std::string_view name, const Values& values) const {
+  const std::string text = value(name, values);
   if (text != "0" && text != "1") {
     throw std::logic_error("#if $" + std::string(name) + " of a kernel's text is '" + text + "'");
   }
   return text == "1";
 }
 
-std::string Substitutions::filled_line(std::string_view line, Replacements own) const {
+std::string Substitutions::filled_line(std::string_view line, const Values& values) const {
   const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
   const std::string_view alone = name_alone(line.substr(first));
   if (!alone.empty()) {
-    const std::string text = value(alone, own);
+    const std::string text = value(alone, values);
     if (text.empty() || text.ends_with('\n')) return text;
   }
   std::string out;
@@ -62,12 +88,30 @@ std::string Substitutions::filled_line(std::string_view line, Replacements own) 
     }
     const std::string_view name = line.substr(i + 1, name_length(line.substr(i + 1)));
     i += 1 + name.size();
-    out += value(name, own);
+    out += value(name, values);
   }
   return out;
 }
 
 std::string Substitutions::filled(std::string_view text, Replacements own) const {
+  return filled_text(text, {own});
+}
+
+std::string Substitutions::filled(const Part& part, Replacements own) const {
+  const Values values{own, &part};
+  for (const auto& [name, text] : own) {
+    if (!part.takes(name)) part.fail("has no parameter '" + std::string(name) + "'");
+  }
+  for (const Parameter& parameter : part.parameters) {
+    if (parameter.type != "const" && values.find(parameter.name) == nullptr &&
+        !words_.contains(parameter.name)) {
+      part.fail("is not given '" + std::string(parameter.name) + "'");
+    }
+  }
+  return filled_text(part.text, values);
+}
+
+std::string Substitutions::filled_text(std::string_view text, const Values& values) const {
   // Of each #if that the text is in: whether it asks for a $name, and whether its lines stay.
   struct Condition {
     bool own, stays;
@@ -81,7 +125,7 @@ std::string Substitutions::filled(std::string_view text, Replacements own) const
     const bool stays = conditions.empty() || conditions.back().stays;
     const bool in_own = !conditions.empty() && conditions.back().own;
     if (line.starts_with("#if $")) {
-      conditions.push_back({true, stays && holds(name_alone(line.substr(4)), own)});
+      conditions.push_back({true, stays && holds(name_alone(line.substr(4)), values)});
       continue;
     }
     if (in_own && line == "#else\n") {
@@ -95,7 +139,7 @@ std::string Substitutions::filled(std::string_view text, Replacements own) const
       conditions.pop_back();
       if (in_own) continue;
     }
-    if (stays) out += filled_line(line, own);
+    if (stays) out += filled_line(line, values);
   }
   if (!conditions.empty()) throw std::logic_error("a kernel's text has an #if without an #endif");
   return out;

@@ -1,6 +1,7 @@
 // Small tools for kernel text: templates, lists of names, and bodies on lines of their own.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -14,6 +15,8 @@
 
 namespace impipe::jit {
 
+struct Part;
+
 using Replacements = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
 // The template with each $NAME replaced by its text, in which names are replaced likewise. A line
@@ -21,20 +24,40 @@ using Replacements = std::initializer_list<std::pair<std::string_view, std::stri
 // brings whole lines. Lines between `#if $NAME` and its `#else` or `#endif` stay where the text is
 // 1, and go where it is 0. Throws std::logic_error for a name that is not among them.
 std::string filled(std::string_view text, Replacements replacements);
+// A part of a kernel file, with all parameters that it declares and no others: throws
+// std::logic_error elsewise. A part within it that has no text among them is filled with the same.
+std::string filled(const Part& part, Replacements parameters = {});
+
+// A text, or the function that makes it.
+class Word {
+ public:
+  template <std::convertible_to<std::string_view> Text>
+  Word(const Text& text)  // NOLINT(google-explicit-constructor): lists of words
+      : make_([text = std::string(std::string_view(text))] { return text; }) {}
+  template <std::invocable Make>
+  Word(Make make) : make_(std::move(make)) {}  // NOLINT(google-explicit-constructor)
+  std::string text() const { return make_(); }
+
+ private:
+  std::function<std::string()> make_;
+};
 
 // What many templates share. A name's text is made when a template has the name, so that a kernel
 // has just the parameters and buffers that it reads.
 class Substitutions {
  public:
-  using Map = std::map<std::string_view, std::function<std::string()>>;
+  using Map = std::map<std::string_view, Word>;
   explicit Substitutions(Map words) : words_(std::move(words)) {}
   // `own`: of this template, and before the others.
   std::string filled(std::string_view text, Replacements own = {}) const;
+  std::string filled(const Part& part, Replacements own = {}) const;
 
  private:
-  std::string value(std::string_view name, Replacements own) const;
-  bool holds(std::string_view name, Replacements own) const;
-  std::string filled_line(std::string_view line, Replacements own) const;
+  struct Values;
+  std::string value(std::string_view name, const Values& values) const;
+  bool holds(std::string_view name, const Values& values) const;
+  std::string filled_line(std::string_view line, const Values& values) const;
+  std::string filled_text(std::string_view text, const Values& values) const;
 
   Map words_;
 };

@@ -1,12 +1,12 @@
 // The inverse Radon transform: a group filters two projections by their Fourier transform, then
 // every pixel adds its samples of all projections.
-#define $items 128     // of a group
-#define $width 180     // projections
-#define $height 1223   // samples of a projection
-#define $samples 1223  // of a filtered one
-#define $before 0      // samples of it before the first of the projection
+//   $items    of a group
+//   $width    projections
+//   $height   samples of a projection
+//   $samples  of a filtered one
+//   $before   samples of it before the first of the projection
 
-// -- part: transform
+// -- part: transform(int items)
 // What bits are in reversed order, and the transform itself.
 FUNCTION int bits_reversed(const int value, const int bits) {
   int out = 0;
@@ -36,11 +36,9 @@ FUNCTION void fourier_transform(GLOBAL double2* data, GLOBAL const double* roots
   }
 }
 
-// -- part: filter
+// -- part: filter(expr width, buffer data, expr length, int items, expr bits, expr height,
+//    expr pixel, buffer roots, buffer response, expr samples, expr before, buffer filtered)
 // Two projections at a time, as real and imaginary parts: the response is real and even.
-#define $length 4096
-#define $bits 12
-#define $pixel ((x ^ y) & 255)
 KERNEL($items) void filter(GLOBAL double2* $data, GLOBAL const double* $roots,
                            GLOBAL const double* $response, GLOBAL double* $filtered) {
   const int first = 2 * GROUP_X, second = smaller(first + 1, $width - 1);
@@ -85,7 +83,7 @@ KERNEL($items) void filter(GLOBAL double2* $data, GLOBAL const double* $roots,
   }
 }
 
-// -- part: copy
+// -- part: copy(expr samples, int items, expr before, buffer filtered, expr height, expr pixel)
 // Projections as they are.
 KERNEL($items) void copy(GLOBAL double* $filtered) {
   const int x = GROUP_X;
@@ -95,12 +93,9 @@ KERNEL($items) void copy(GLOBAL double* $filtered) {
   }
 }
 
-// -- part: smear
+// -- part: smear(expr side, expr samples, expr width, buffer filtered, buffer turns, bool linear,
+//    expr out = $result[y * $side + x], expr scale)
 // A pixel (x, y) of the result, from its samples of all projections.
-#define $side 1000
-#define $linear 1
-#define $scale 0.01
-#define $out $result[y * $side + x]
 KERNEL($items) void smear(const int x, const int y, GLOBAL const double* $filtered,
                           GLOBAL const double* $turns, GLOBAL float* $result) {
   const int middle = ($side + 1) / 2, centre = $samples / 2;

@@ -1,45 +1,22 @@
 // Deviations of the values under a mask, and of rectangles means, variances and covariances:
 // core/kernel_spec.hpp says in which order they are summed. A work-item has eight windows, each a pixel further on than the one
 // before, in registers: a value that is read is one of each of them in turn.
-#define $items 256       // of a group
-#define $value (float)(uchar)(x ^ y)
-#define $second_value (float)(uchar)(x + y)
-#define $rule symmetric  // of the border
-#define $width 900
-#define $height 600
-#define $across 64       // pixels of a group's tile
-#define $down 32
-#define $left 3          // how far the mask reaches beside its pixel
-#define $up 3
-#define $wide 7          // columns and rows of the mask
-#define $tall 7
-#define $across_cells 7.0f
-#define $down_cells 7.0f
-#define $cells 49.0f     // of the mask
-#define $rest 48.0f      // but one
-#define $columns 70      // that a tile reads
-#define $stride 71       // of its values, from row to row
-#define $values 2840
-#define $memory IN_LOCAL // where any mask's values are
-#define $first_cell 0
-#define $run_count 7
-#define $frame_width 1024
-#define $start 3         // the row of the mask that columns begin with, from its pixel
-#define $round_count 3
-#define $pixels 4        // of a work-item
-#define $unroll
-#define $unroll_some
-#define $once
-#define $row at
-#define $mirrored
-#define $made inside[k]
-#define $out $result[(long)y * $width + x]
-#define $out_row $result + (long)y * $width
-#define $store_eight to[0] = made[0];
+//   $items    of a group
+//   $rule     of the border
+//   $across   pixels of a group's tile
+//   $left     how far the mask reaches to the left of its pixel
+//   $wide     columns and rows of the mask
+//   $cells    of the mask
+//   $rest     but one
+//   $columns  that a tile reads
+//   $stride   of its values, from row to row
+//   $memory   where any mask's values are
+//   $start    the row of the mask that columns begin with, from its pixel
+//   $pixels   of a work-item
 
 KERNEL($items) void deviation_from_frame(GLOBAL float* $frame, GLOBAL float* $result) {
   const int tile_x = GROUP_X * $across, tile_y = GROUP_Y * $down;
-  // -- part: framed
+  // -- part: framed(buffer frame, int across, expr frame_width)
   // Where a work-item's windows begin in the frame.
   GLOBAL const float* const own = $frame +
                                   (long)(tile_y + ITEM / $across * 8) * $frame_width + tile_x +
@@ -48,7 +25,7 @@ KERNEL($items) void deviation_from_frame(GLOBAL float* $frame, GLOBAL float* $re
   $result[ITEM] = own[0];
 }
 
-// -- part: sums
+// -- part: sums(stmt unroll)
 // Takes the first eight values into as many windows, whose values are counted from `from`.
 FUNCTION void into_windows(const float* v, const float* from, float* sum, float* squares) {
   $unroll
@@ -65,7 +42,8 @@ FUNCTION float rest_of_squares(const float sum, const float squares, const float
   return rest < 0.0f ? 0.0f : rest;
 }
 
-// -- part: frame
+// -- part: frame(int items, expr frame_width, int left, expr width, int up, expr height,
+//    buffer frame, expr value)
 // The image with all that masks read beside it, as numbers: for masks that local memory is too small
 // for.
 KERNEL($items) void deviation_frame(GLOBAL float* $frame) {
@@ -75,7 +53,7 @@ KERNEL($items) void deviation_frame(GLOBAL float* $frame) {
   $frame[(long)framed_row * $frame_width + column] = $value;
 }
 
-// -- part: run
+// -- part: run(name memory = IN_LOCAL, stmt unroll, stmt once)
 // Takes a run of cells, one below the other, into eight windows: the sums of a run by themselves,
 // which rounds less.
 FUNCTION void add_run($memory const float* cell, const int stride, const int cells,
@@ -111,12 +89,14 @@ FUNCTION void add_run($memory const float* cell, const int stride, const int cel
   }
 }
 
-// -- part: cells
+// -- part: cells(int across, int down, stmt unroll, expr first_cell, expr stride, expr width,
+//    expr height, expr out = $result[(long)y * $width + x], expr cells, expr rest)
 // Any mask, whose columns are runs of cells. A work-item makes eight pixels, one below the other.
 KERNEL($items) void deviation_of_cells(GLOBAL const int* $runs, GLOBAL float* $frame,
                                        GLOBAL float* $result) {
   const int tile_x = GROUP_X * $across, tile_y = GROUP_Y * $down;
-  // -- part: tile
+  // -- part: tile(int values, stmt unroll_some, int items, int left, expr stride, expr width,
+  //    int up, expr height, expr value, int across)
   // What the group's windows read, in local memory.
   LOCAL float tile[$values];
   $unroll_some
@@ -134,7 +114,7 @@ KERNEL($items) void deviation_of_cells(GLOBAL const int* $runs, GLOBAL float* $f
     from[k] = own[$first_cell + k * $stride];
     sum[k] = squares[k] = 0.0f;
   }
-  // -- part: table
+  // -- part: table(buffer runs, stmt once, int run_count, expr stride)
   // The runs of a mask of many, the next of which is on its way while one is summed.
   int at_row = $runs[0], at_column = $runs[1], cells = $runs[2];
   $once
@@ -157,7 +137,9 @@ KERNEL($items) void deviation_of_cells(GLOBAL const int* $runs, GLOBAL float* $f
   }
 }
 
-// -- part: nested
+// -- part: nested(int values, int across, int down, int columns, int start, int left, expr width,
+//    stmt unroll, expr height, expr value, int pixels, stmt once, int round_count, buffer rounds,
+//    expr stride, int items, expr cells, expr out, expr rest)
 // A mask whose columns lie within one another: core/deviation.hpp. A work-item makes eight values of
 // a column, in local memory, round by round, and takes those of each round into its pixels.
 KERNEL($items) void deviation_of_nested_columns(GLOBAL const int* $rounds, GLOBAL float* $result) {
@@ -239,7 +221,10 @@ KERNEL($items) void deviation_of_nested_columns(GLOBAL const int* $rounds, GLOBA
   }
 }
 
-// -- part: passes
+// -- part: passes(int values, int across, int down, stmt once, int columns, int items, int left,
+//    name rule = symmetric, expr width, int up, int tall, expr height, stmt mirrored, stmt unroll,
+//    expr stride, expr down_cells, int wide, expr across_cells, expr made,
+//    expr out_row = $result + (long)y * $width, stmt store_eight)
 // A rectangle: the means and the squared deviations of its columns in local memory, and of these
 // along rows. A work-item makes eight values of a column, and eight pixels of a row. A value can ask
 // whether its place is on the image: then at_x is x and `at` is y.
@@ -253,7 +238,7 @@ KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
     const int top = tile_y - $up + first;
     float v[16], from[8], sum[8], squares[8];
     if (top >= 0 && top + $tall + 7 <= $height) {
-      // -- part: column
+      // -- part: column(stmt unroll, expr row, expr value, int tall, stmt once)
       // What eight windows of a column sum.
       $unroll
       for (int k = 0; k < 8; ++k) {
@@ -357,7 +342,7 @@ KERNEL($items) void deviation_by_passes(GLOBAL float* $result) {
   }
 }
 
-// -- part: pair_sums
+// -- part: pair_sums(stmt unroll)
 // Adds a pixel of each image to the sums of eight windows; each window counts its values from its
 // own first ones, `from` and `second_from`.
 FUNCTION void into_pairs(const float* v, const float* w, const float* from,
@@ -372,7 +357,9 @@ FUNCTION void into_pairs(const float* v, const float* w, const float* from,
   }
 }
 
-// -- part: pairs
+// -- part: pairs(int values, int across, int down, stmt once, int columns, int items, int left,
+//    name rule, expr width, int up, stmt unroll, expr height, expr value, expr second_value,
+//    int tall, expr stride, expr down_cells, int wide, expr out_row, expr across_cells, expr cells)
 // Covariances of two images under a rectangle: the means of its columns and the products of what
 // values differ by from these in local memory, and of these along rows. A work-item makes eight
 // values of a column, and eight pixels of a row.

@@ -1,23 +1,13 @@
 // Error diffusion: a sub-group follows 64 rows as a slanted front, two rows a work-item, each two
 // columns behind the one above; bands of 64 rows follow one another on many groups.
 // transform/diffuse.cpp says how bands wait for one another.
-#define $items 320        // of a group
-#define $first_feeder 32  // work-items that read and write, and those that wait for the band above
-#define $feeders 256
-#define $first_poller 288
-#define $slots 2          // pairs of pixels of a feeder
-#define $rows 64          // of a band
-#define $steps 16         // of a front, between two barriers
-#define $pitch 66         // doubles from the values of one step to those of the next
-#define $half_pitch 33
-#define $lag 126          // steps after the first until the last row starts
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $bands 11
-#define $type uchar
-#define $bytes 1
-#define $edge 1
+//   $items         of a group
+//   $first_feeder  work-items that read and write, and those that wait for the band above
+//   $slots         pairs of pixels of a feeder
+//   $rows          of a band
+//   $steps         of a front, between two barriers
+//   $pitch         doubles from the values of one step to those of the next
+//   $lag           steps after the first until the last row starts
 
 // -- part: take
 // How bands are taken, and errors handed over.
@@ -37,17 +27,14 @@ FUNCTION void send_error(GLOBAL volatile unsigned long* place, const double erro
   *place = ~DOUBLE_BITS(error);
 }
 
-// -- part: bands
+// -- part: bands(int steps, int pitch, bool bytes, int items, expr white, int first_feeder,
+//    int first_poller, expr width, int lag, buffer tickets, expr bands, buffer errors,
+//    expr errors_pitch, type type = uchar, int slots, int feeders, int rows, expr height,
+//    expr pixel = ($image + y * $width), stmt unroll, expr out, expr first, expr second,
+//    int half_pitch, stmt step_at_edge)
 // Bands of rows, by tickets. In turn of chunk, the front's values of some steps: read pixels into
 // the chunk after it, write those of the chunk before it, work on it. Values lie as [chunk %
 // 2][step][row].
-#define $first scaled[held[2 * k]]
-#define $second scaled[held[2 * k + 1]]
-#define $step_at_edge
-#define $white 255.0
-#define $pixel ($image + y * $width)
-#define $out $result + y * $width
-#define $errors_pitch $width
 KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
                           GLOBAL unsigned long* $errors, GLOBAL uint* $tickets) {
   SUB_GROUP_MEMORY;
@@ -117,7 +104,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
             values + chunk % 2 * ($steps * $half_pitch) + sub_item;
         IN_LOCAL const double* const over_band = over_bands + chunk % 2 * $steps;
         if (chunk * $steps >= $lag && (chunk + 1) * $steps <= $width) {
-          // -- part: step
+          // -- part: step(stmt unroll, int steps, int half_pitch, bool edge, expr width)
           // A pixel of each of the two rows of a work-item, a over b. The order of the additions is
           // that of the raster loop.
           $unroll

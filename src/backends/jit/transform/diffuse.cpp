@@ -62,7 +62,7 @@ void write_diffuse(Builder& to, int n) {
   const PlaneText in = to.plane(image);
   const bool bytes = bytes_of(to.cls(image)) == 1;
   to.body_once("sub_group", sub_group_words(to.dialect()));
-  to.body(part(kernels::diffuse, "take"));
+  to.body(filled(part(kernels::diffuse, "take")));
   const std::string errors = to.scratch(
       name + "_errors", "unsigned long",
       [image, bands](const LaunchContext& at) { return 8 * at.size_of(image).width * bands(at); },

@@ -1,21 +1,16 @@
 // Distance transforms: set rows of each column in words of 32, the nearest ones above and below
 // each word, then each row from those of its columns. transform/distance.cpp says how.
-#define $items 256  // of a group
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $pitch 1024  // columns in memory
-#define $bands 22    // of 32 rows
-#define $none 1700   // rows and columns to a pixel that there is none
-#define $number int  // the type of distances
-#define $most 0x7fffffff
-#define sub_group_min_$number sub_group_min_int
-#define $space IN_LOCAL  // of the sites of a row
+//   $items   of a group
+//   $pitch   columns in memory
+//   $bands   of 32 rows
+//   $none    rows and columns to a pixel that there is none
+//   $number  the type of distances
+//   $space   of the sites of a row
+//   $local   whether sites are in local memory: so many fours of them
 
-// -- part: pack
+// -- part: pack(expr pitch, int items, expr bands, expr width, expr height, stmt unroll, type type,
+//    stmt load, buffer words)
 // The set pixels of 32 rows of four columns, as words.
-#define $type uchar
-#define $load for (int k = 0; k < 4; ++k) v[k] = (uchar)((x + k) ^ y);
 KERNEL($items) void pack(GLOBAL uint* $words) {
   const int across = $pitch / 4;
   const int item = GROUP_X * $items + ITEM;
@@ -33,7 +28,8 @@ KERNEL($items) void pack(GLOBAL uint* $words) {
   for (int k = 0; k < 4; ++k) $words[(long)band * $pitch + x + k] = words[k];
 }
 
-// -- part: carry
+// -- part: carry(int items, expr bands, expr none, expr height, expr width, stmt unroll,
+//    buffer words, expr pitch, buffer above, buffer below)
 // A group takes 32 columns; each of its 8 sub-groups a part of their words.
 KERNEL($items) void carry(GLOBAL const uint* $words, GLOBAL int* $above, GLOBAL int* $below) {
   LOCAL int lasts[$items], firsts[$items];
@@ -85,20 +81,15 @@ FUNCTION int nearest_row(const uint word, const int above, const int below, cons
   return y - over <= under - y ? over : under;
 }
 
-// -- part: cost
+// -- part: cost(type number = int, name name = cost_alone, stmt cost)
 // What pixel x pays for column j, of which `site` says how far its nearest set row is.
-#define $name cost_alone
-#define $cost return larger(x - j, j - x) + site;
 FUNCTION $number $name(const int x, const int j, const int site) {
   $cost
 }
 
-// -- part: search
+// -- part: search(name name = search_alone, name space = IN_LOCAL, type number, expr most,
+//    stmt unroll, stmt cost)
 // The leftmost of the columns lo .. hi that are nearest to x; by all of a sub-group together.
-#undef $name
-#undef $cost
-#define $name search_alone
-#define $cost cost_alone
 FUNCTION int $name(SUB_GROUP_PARAMS, $space const int* sites, const int lo, const int hi, const int x) {
   $number best = $most;
   int column = lo;
@@ -114,29 +105,19 @@ FUNCTION int $name(SUB_GROUP_PARAMS, $space const int* sites, const int lo, cons
   return sub_group_min_int(SUB_GROUP_ARGS, best == least ? column : 0x7fffffff);
 }
 
-// -- part: root
+// -- part: root(name name = root_alone, type number)
 // A correctly rounded root.
-#undef $name
-#define $name root_alone
 FUNCTION float $name(const $number square) {
   // Below 2^24 the square is exact in float, so that its root is rounded once.
   return square < (1 << 24) ? sqrt((float)square) : (float)sqrt((double)square);
 }
 
-// -- part: rows
+// -- part: rows(bool local, int fours, int sub_groups, expr points_pitch = 265, buffer all_sites,
+//    expr pitch, buffer all_points, expr rows, int items, expr width, buffer words, buffer above,
+//    expr none, buffer below, expr height, expr site, name space, type point = ushort, expr points,
+//    name search = search_alone, bool by_squares, type number, expr most, stmt cost,
+//    expr out = $distances + y * $width, expr result)
 // Some rows a group, each worked on by some of its sub-groups, which share the points of the row.
-#define $sub_groups 8
-#define $rows 4
-#define $local 1     // whether sites are in local memory: so many fours of them
-#define $fours 2048
-#define $points 32
-#define $points_pitch 265
-#define $point ushort
-#define $site away
-#define $search search_alone
-#define $by_squares 0
-#define $result (float)best
-#define $out $distances + y * $width
 KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
                          GLOBAL const int* $below, GLOBAL float* $distances) {
   SUB_GROUP_MEMORY;

@@ -41,7 +41,7 @@ class DistanceText : WholeImageText<Distance> {
 
   void write() {
     to_.body_once("sub_group", sub_group_words(to_.dialect()));
-    to_.body(part(kernels::distance, "nearest_row"));
+    to_.body(filled(part(kernels::distance, "nearest_row")));
     write_pack();
     write_carry();
     // Local memory that a smaller image does not need would keep groups from running.

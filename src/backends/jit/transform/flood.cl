@@ -1,16 +1,10 @@
 // Meyer's flooding, one height after the other. The worklist is a queue; its order determines the
 // labels. The finder of a pixel precedes it and sets the bit of the pixel's direction in its marks,
 // so that counting marks yields the order of the pixels of one height: docs/decisions/0034.
-#define $items 256  // work-items of a group
-#define $width 1000
-#define $height 700
-#define $height_key (uint)(x ^ y)  // an integer ordered as the heights of (x, y)
-#define $label (float)(x & y)
-#define $corners 1
-#define $patience 1000   // polls of the first group for other groups to begin
-#define $meet
-#define $scan
-#define $rounds 65536.0f  // most rounds for the whole image
+//   $items       work-items of a group
+//   $height_key  an integer ordered as the heights of (x, y)
+//   $patience    polls of the first group for other groups to begin
+//   $rounds      most rounds for the whole image
 
 // -- part: around
 // The neighbours, down the columns: k from 0 to 7.
@@ -51,9 +45,9 @@ FUNCTION uint flood_pixel(GLOBAL const uint* order, const uint place, const uint
   return place < all ? place % height * width + place / height : order[place - all];
 }
 
-// -- part: begin
+// -- part: begin(int items, expr width, expr label, expr out = $labels[(long)y * $width + x],
+//    buffer places, expr height)
 // The labels that there are.
-#define $out $labels[(long)y * $width + x]
 KERNEL($items) void begin(GLOBAL float* $labels, GLOBAL uint* $places) {
   const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
   if (x >= $width) return;
@@ -63,7 +57,8 @@ KERNEL($items) void begin(GLOBAL float* $labels, GLOBAL uint* $places) {
       label != 0.0f ? (uint)x * (uint)$height + (uint)y : FLOOD_NOT_FOUND;
 }
 
-// -- part: border
+// -- part: border(int items, expr width, buffer places, bool corners, expr height, expr out,
+//    expr height_key, buffer control, buffer waiting)
 // The first worklist: neighbours of labelled pixels, each found by its first labelled neighbour.
 KERNEL($items) void border(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL uint* $waiting,
                            GLOBAL uint* $control) {
@@ -103,7 +98,9 @@ KERNEL($items) void border(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL u
   $waiting[first + at] = pixel;
 }
 
-// -- part: flood
+// -- part: flood(int items, expr width, expr height, buffer control, const patience = 1000, buffer waiting,
+//    expr height_key, buffer places, buffer order, buffer marks, buffer counts, buffer sums,
+//    buffer firsts, buffer finders, buffer lines, bool corners, expr out, expr rounds)
 // All the others. In each round all groups take the pixels that are marked, and mark those of the
 // same height that they find, which are next; where there are none, those of the lowest height that
 // wait. A pixel that would be followed at once by a lower one is the last of its round.
@@ -191,7 +188,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
       }
     }
     if (opens) {
-      $meet
+      
     }
     if (opens) {
       list = 1u - list;
@@ -216,12 +213,12 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
     for (uint start = my_begin; start < my_end; start += $items) {
       const uint chunk = start + (uint)ITEM;
       const uint mine = chunk < my_end ? $counts[chunk] : 0u;
-      $scan
+      
       if (chunk < my_end) $firsts[chunk] = next + places[ITEM] - mine;
       next += places[$items - 1];
       BARRIER;
     }
-    $meet
+    
     // Chunks are taken in turn, since those with marks lie beside each other.
     for (uint turn = 0u; begin / 256u + turn * groups + group < chunks_end; ++turn) {
       const uint chunk = begin / 256u + turn * groups + group;
@@ -235,7 +232,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
       const uint place = chunk * 256u + (uint)ITEM;
       const uint bits = $marks[place / 4u] >> (place % 4u * 8u) & 255u;
       const uint mine = COUNT_BITS(bits);
-      // -- part: scan
+      // -- part: scan(int items)
       // What the work-items before this one have of it, and its own.
       BARRIER;
       places[ITEM] = mine;
@@ -277,7 +274,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
         ++at;
       }
     }
-    $meet
+    
     // Of neighbours that are taken in the same round and would have different labels, a later one
     // is a line where an earlier one is none. What is earlier is decided by this group or another.
     const uint taken = base + found;
@@ -341,7 +338,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
       $control[16u + (round + 2u) % 4u * 8u + (uint)ITEM] = 0u;
       if (opens && ITEM == 0) $control[FLOOD_LENGTH + (1u - list)] = $control[FLOOD_LOWEST + (1u - list)] = 0u;
     }
-    $meet
+    
     // Lines have no label; others find their neighbours, the first of several each.
     const uint limit = LOAD_GLOBAL(now + FLOOD_LAST);
     const uint last = limit == 0u ? taken - 1u : ~limit;
@@ -361,7 +358,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
         if (LOAD_GLOBAL(other) > (FLOOD_WAITING | place)) MIN_GLOBAL(other, FLOOD_WAITING | place);
       }
     }
-    $meet
+    
     // What was found of this height is marked; what is higher waits, and all of it, with what was
     // not taken, where the round ended early.
     if (ITEM == 0) lowest = FLOOD_NOT_FOUND;
@@ -420,7 +417,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
     }
     BARRIER;
     if (ITEM == 0 && lowest != FLOOD_NOT_FOUND) MAX_GLOBAL($control + FLOOD_LOWEST + list, ~lowest);
-    // -- part: meet
+    // -- part: meet(buffer control)
     // All groups have written what they write, and see what the others have.
     FENCE;
     GLOBAL_BARRIER;
@@ -483,7 +480,7 @@ FUNCTION uint flood_pop(GLOBAL unsigned long* keys, GLOBAL uint* pixels, const i
   return first;
 }
 
-// -- part: begin_alone
+// -- part: begin_alone(int items, expr width, expr label, expr out, buffer queued)
 // The labels that there are.
 KERNEL($items) void begin_alone(GLOBAL float* $labels, GLOBAL uchar* $queued) {
   const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
@@ -493,7 +490,8 @@ KERNEL($items) void begin_alone(GLOBAL float* $labels, GLOBAL uchar* $queued) {
   $queued[(long)y * $width + x] = label != 0.0f ? 1 : 0;
 }
 
-// -- part: alone
+// -- part: alone(expr width, expr height, expr label, buffer keys, buffer pixels, bool corners,
+//    expr out, buffer queued, expr height_key)
 // All the others where no group may wait for another: one work-item takes pixel after pixel from a
 // heap.
 KERNEL($items) void alone(GLOBAL float* $labels, GLOBAL uchar* $queued,

@@ -5,40 +5,25 @@
 // last, and a stage of a transform makes eight numbers of them: its group's exchange of numbers
 // between two stages goes through local memory. What a stage makes stands so that the last one's
 // numbers are in order, again an eighth of a line apart.
-#define $side 512     // of a tile, pixels
-#define $items 512    // of a group
-#define $across 8     // lines of a group
-#define $twos 0       // whether the first stage makes two numbers of two
-#define $both 1       // whether real and imaginary parts are exchanged at once
-#define $held (($side + $side / 8) * $across)
-#define $unroll
-#define $pairs 10     // of tiles
-#define $count 19     // tiles
-#define $tiles 4      // tiles beside each other
-#define $valid_x 450  // pixels that a tile makes
-#define $valid_y 450
-#define $first_x -31  // the pixel that a tile's first pixel is, of the first tile
-#define $first_y -31
-#define $columns 63   // weights
-#define $rows 63
-#define $width 1700   // of the result
-#define $height 1700
-#define $checked 1    // whether pixels may be none that transforms take
-#define $name fourier_tile
-#define $image_width 1700
-#define $image_height 1700
-#define $inside ((x ^ y) & 255)        // a pixel of the image
-#define $value (float)((x ^ y) & 255)  // or of what lies around it
-#define $direct fourier_direct
-#define $direct_pixel v
-#define $table ((GLOBAL const float*)0)  // the weights
-#define $converted v
-#define $pair $pairs - 1 - GROUP_Y
-#define $kept 450     // numbers of a row
-#define $filters 1    // whether rows are multiplied, and transformed back
-#define $out $result[(long)y * $width + x]
+//   $side     of a tile, pixels
+//   $across   lines of a group
+//   $twos     whether the first stage makes two numbers of two
+//   $both     whether real and imaginary parts are exchanged at once
+//   $pairs    of tiles
+//   $count    tiles
+//   $tiles    tiles side by side
+//   $valid_x  pixels that a tile makes
+//   $first_x  the pixel that a tile's first pixel is, of the first tile
+//   $columns  weights
+//   $width    of the result
+//   $checked  whether pixels may be none that transforms take
+//   $inside   a pixel of the image
+//   $value    or of what lies around it
+//   $table    the weights
+//   $kept     numbers of a row
+//   $filters  whether rows are multiplied, and transformed back
 
-// -- part: transform
+// -- part: transform(stmt unroll, bool both, int held, int side, bool twos)
 // The transform of a line, of which work-item j has the numbers that are `side / 8` apart, from the
 // j-th on, before and afterwards. With real and imaginary parts taken for each other it is the
 // inverse, but for a factor.
@@ -151,7 +136,9 @@ FUNCTION void fourier_line(float* re, float* im, IN_LOCAL float* held,
   }
 }
 
-// -- part: tile
+// -- part: tile(name name, expr tiles, int valid_x, int first_x, int valid_y, int first_y,
+//    expr count, stmt unroll, expr image_width, int side, expr image_height, expr inside,
+//    expr value, bool checked)
 // Loads a work-item's eight pixels of a column of a tile, from row j on. NaN, infinities and
 // numbers beyond 2^64 become 0, and `unfit` is set where there are any.
 FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const int j, int* unfit) {
@@ -184,7 +171,8 @@ FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const in
 #endif
 }
 
-// -- part: direct
+// -- part: direct(name direct, int rows, int columns, expr table = ((GLOBAL const float*)0),
+//    expr value)
 // A pixel of the result, weight by weight.
 FUNCTION_SELDOM float $direct(PARAMS, const int at_x, const int at_y) {
   float sum = 0.0f;
@@ -198,10 +186,12 @@ FUNCTION_SELDOM float $direct(PARAMS, const int at_x, const int at_y) {
   return sum;
 }
 
-// -- part: columns
+// -- part: columns(bool both, int held, int across, expr pairs, int side, stmt unroll, int columns,
+//    int rows, expr weights = $weights, name name, bool checked, buffer unfit,
+//    expr factors = $factors, buffer data)
 // A group transforms neighbouring columns of a pair of tiles; those behind the last pair are those
 // of the weights.
-KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
+KERNEL(512) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
                             GLOBAL const float* $weights, GLOBAL uint* $unfit) {
   LOCAL float held[$both ? 2 * $held : $held];
   const int line = (int)((uint)ITEM % $across), j = (int)((uint)ITEM / $across), pair = GROUP_Y;
@@ -236,11 +226,12 @@ KERNEL($items) void columns(GLOBAL float2* $data, GLOBAL const float2* $factors,
   }
 }
 
-// -- part: rows
+// -- part: rows(bool both, int held, int side, expr pair, int across, buffer data, stmt unroll,
+//    expr factors, bool filters, expr pairs, int kept)
 // A group transforms neighbouring rows of a pair of tiles and multiplies them by the weights'
 // spectrum; then back. The last pair is the first: caches still have it, and then the first for the
 // kernel that follows.
-KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
+KERNEL(512) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
   LOCAL float held[$both ? 2 * $held : $held];
   const int line = (int)((uint)ITEM / ($side / 8)), j = (int)((uint)ITEM % ($side / 8));
   const int pair = $pair;
@@ -276,9 +267,12 @@ KERNEL($items) void rows(GLOBAL float2* $data, GLOBAL const float2* $factors) {
   }
 }
 
-// -- part: results
+// -- part: results(bool both, int held, int across, buffer data, int side, stmt unroll,
+//    expr factors, expr tiles, int valid_x, expr width, expr count, int valid_y, expr height,
+//    bool checked, buffer unfit, expr direct_pixel, expr out = $result[(long)y * $width + x],
+//    expr converted)
 // A group transforms columns of a pair of tiles back, and stores the pixels that they make.
-KERNEL($items) void results(GLOBAL const float2* $data, GLOBAL const float2* $factors,
+KERNEL(512) void results(GLOBAL const float2* $data, GLOBAL const float2* $factors,
                             GLOBAL const uint* $unfit, GLOBAL float* $result) {
   LOCAL float held[$both ? 2 * $held : $held];
   const int line = (int)((uint)ITEM % $across), j = (int)((uint)ITEM / $across), pair = GROUP_Y;

@@ -1,25 +1,14 @@
 // Local statistics of two images: means and variances of their sum and of their difference, of rows
 // and then of columns, by differences from a pixel near by (core/kernel_spec.hpp, Moments).
-#define $items 192  // of a group
-#define $tile 48    // rows that it makes; columns: 32
-#define $rows 58    // rows that it reads
-#define $reach 5
-#define $taps 11
-#define $run 4       // pixels that count from one of them
-#define $across 14   // pixels that four pixels read in a row
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $pitch 1024         // of the planes that rows make
-#define $offset 8388608.0f  // that numbers are larger by
-#define $x_number BITS_FLOAT(0x4b000000u | (uint)((column ^ row) & 255))
-#define $y_number BITS_FLOAT(0x4b000000u | (uint)((column + row) & 255))
-#define $made sum + apart + sum_variance + apart_variance
-#define $out $result[(long)row * $width + column]
-#define $row     // the parts below, where they stand a second time
-#define $column
+//   $items   of a group
+//   $tile    rows that it makes; columns: 32
+//   $rows    rows that it reads
+//   $run     pixels that count from one of them
+//   $across  pixels that four pixels read in a row
+//   $pitch   of the planes that rows make
+//   $offset  that numbers are larger by
 
-// -- part: tiles
+// -- part: tiles(int rows, int tile, int items, int reach, expr height, int across, expr width)
 // Tiles: a work-item makes the moments of four pixels of a row, whose numbers lie in local memory so
 // that neither these stores nor the loads of a column meet in a bank; then those of columns.
 KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float* $result) {
@@ -34,7 +23,8 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
     const int at_x = left + x - $reach;
     if (at_x >= 0 && at_x + $across <= $width) {
 #define COLUMN(i) (at_x + (i))
-      // -- part: row
+      // -- part: row(stmt unroll, int run, int reach, expr x_number, expr y_number, int taps,
+      //    expr weights = $weights, expr offset)
       // The moments of four pixels of a row, of which at_x is the leftmost that is read.
       $unroll
       for (int part = 0; part < 4; part += $run) {
@@ -78,7 +68,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
 #undef COLUMN
     } else {
 #define COLUMN(i) replicate(at_x + (i), $width)
-      $row
+      
 #undef COLUMN
     }
   }
@@ -88,7 +78,8 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
     const int x = item % 32, y = item / 32 * 4;
     const int column = left + x;
     if (column >= $width || top + y >= $height) continue;
-    // -- part: column
+    // -- part: column(stmt unroll, int run, int reach, int taps, expr weights, expr height,
+    //    expr out = $result[(long)row * $width + column], expr made)
     // Those of four pixels of a column, and what the body makes of them.
     $unroll
     for (int part = 0; part < 4; part += $run) {
@@ -129,7 +120,8 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
 #undef INDEX
 }
 
-// -- part: rows
+// -- part: rows(expr pitch, expr width, buffer sums, buffer differences, buffer sum_variances,
+//    buffer difference_variances, int items, int reach)
 // Of windows that are too large for tiles the rows alone, as planes.
 KERNEL($items) void moments_of_rows(GLOBAL const float* $weights, GLOBAL float* $sums,
                                     GLOBAL float* $differences, GLOBAL float* $sum_variances,
@@ -144,13 +136,14 @@ KERNEL($items) void moments_of_rows(GLOBAL const float* $weights, GLOBAL float* 
   const int x = (GROUP_X * $items + ITEM) * 4, y = GROUP_Y, row = y;
   const int at_x = x - $reach;
   if (x >= $width) return;
-  $row
+  
 #undef COLUMN
 #undef PLACE
 #undef INDEX
 }
 
-// -- part: columns
+// -- part: columns(int reach, expr height, expr pitch, buffer sums, buffer differences,
+//    buffer sum_variances, buffer difference_variances, int items, expr width)
 // The columns of such planes.
 KERNEL($items) void moments_of_columns(GLOBAL const float* $weights, GLOBAL const float* $sums,
                                        GLOBAL const float* $differences,
@@ -165,7 +158,7 @@ KERNEL($items) void moments_of_columns(GLOBAL const float* $weights, GLOBAL cons
   GLOBAL const float* const difference_variances = $difference_variances;
   const int column = GROUP_X * $items + ITEM, top = GROUP_Y * 4, y = 0;
   if (column >= $width) return;
-  $column
+  
 #undef HELD
 #undef INDEX
 }

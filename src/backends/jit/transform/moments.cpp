@@ -92,8 +92,6 @@ class MomentsText : WholeImageText<Moments> {
            return to_.plane(self_).pointer + "[(long)row * " + to_.plane(self_).stride +
                   " + column]";
          }},
-        {"row", [] { return part(kernels::moments, "row"); }},
-        {"column", [] { return part(kernels::moments, "column"); }},
         {"sums", pointer("sums")},
         {"differences", pointer("differences")},
         {"sum_variances", pointer("sum_variances")},

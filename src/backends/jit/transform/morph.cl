@@ -1,22 +1,16 @@
 // Tables of 3x3 windows, again and again, of images that have 32 pixels of a row in a word, bit k for
 // the k-th. A launch makes several iterations of a tile with what is around it in local memory; once
 // nothing changes launches do nothing. jit/transform/morph.cpp says how they follow one another.
-#define $items 256   // of a group
-#define $width 1000
-#define $height 700
-#define $tiles_across 4
-#define $tiles_down 6
-#define $outside 0u  // pixels beside the image
-#define $pixel (uint)(x ^ y)
-#define $most 10.0     // iterations that are wanted
-#define $at_once 16    // iterations of a launch
-#define $alternates 1  // one table: two images may take turns
-#define $in_fields 0
-#define $made morph_table(around)  // the pixels that a table makes of a window
-#define $iteration     // steps and turns
-#define $chosen ~0u    // the pixels that may change
-#define $put           // what becomes of those that a table made
-#define $tile
+//   $items       of a group
+//   $outside     pixels outside the image
+//   $most        iterations that are wanted
+//   $at_once     iterations of a launch
+//   $alternates  one table: two images may take turns
+//   $made        the pixels that a table makes of a window
+//   $iteration   steps and turns
+//   $chosen      the pixels that may change
+//   $put         what becomes of those that a table made
+
 FUNCTION uint morph_table(const uint* around) { return around[0] | around[4]; }
 
 // -- part: functions
@@ -75,7 +69,7 @@ FUNCTION void morph_advance(GLOBAL uint* state, const int alternates, const int 
   if (ends || turns || (double)count >= most) STORE_GLOBAL(&state[MORPH_DONE], 1u);
 }
 
-// -- part: begin
+// -- part: begin(int items, expr width, buffer state, expr pixel, buffer images)
 // The image as words.
 KERNEL($items) void begin(GLOBAL uint* $images, GLOBAL uint* $state) {
   const int word = GROUP_X * $items + ITEM, y = GROUP_Y, across = ($width + 31) / 32;
@@ -90,7 +84,7 @@ KERNEL($items) void begin(GLOBAL uint* $images, GLOBAL uint* $state) {
   $images[(long)y * across + word] = bits;
 }
 
-// -- part: iterate
+// -- part: iterate(int in_fields, buffer state, expr most, int at_once)
 // Some iterations of a tile.
 KERNEL($items) void iterate(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uint* $state) {
   LOCAL uint words[(2 + $in_fields) * MORPH_SIZE];
@@ -100,7 +94,8 @@ KERNEL($items) void iterate(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL ui
   const uint count = LOAD_GLOBAL(&$state[MORPH_COUNT]);
   const int iterations = morph_left(count, $most, $at_once);
   const int tile_x = GROUP_X, tile_y = GROUP_Y;
-  // -- part: tile
+  // -- part: tile(expr width, expr tiles_across, buffer tiles, expr tiles_down, expr height,
+  //    buffer images, expr outside, int items, bool alternates, stmt iteration, buffer state)
   // Iterations of a tile, unless nothing changed there and around it in the launch before.
   {
     const int across = ($width + 31) / 32, tile = tile_y * $tiles_across + tile_x;
@@ -164,7 +159,7 @@ KERNEL($items) void iterate(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL ui
   // -- end
 }
 
-// -- part: advance
+// -- part: advance(buffer state, bool alternates, expr most, int at_once)
 // What the iterations of a launch come to.
 KERNEL($items) void advance(GLOBAL uint* $state) {
   if (GROUP_X != 0 || GROUP_Y != 0 || ITEM != 0) return;
@@ -181,7 +176,7 @@ KERNEL($items) void steps(GLOBAL uint* images, const uint count, const int itera
   LOCAL uint words[2 * MORPH_SIZE];
   uint top_changed = 0u, top_differs = 0u;
   int now = 0, reach = 0;
-  // -- part: step
+  // -- part: step(int items, expr width, expr height, expr chosen, expr made, stmt put)
   // What becomes of each word, as far from the tile as what is around it is still true.
   ++reach;
   for (int i = ITEM + reach * MORPH_ACROSS; i < MORPH_SIZE - reach * MORPH_ACROSS; i += $items) {
@@ -198,7 +193,7 @@ KERNEL($items) void steps(GLOBAL uint* images, const uint count, const int itera
   // -- end
   const int i = ITEM, column = 1, row = MORPH_HALO;
   const uint made = 1u, old = 0u, inside = 1u;
-  // -- part: image
+  // -- part: image(bool alternates)
   // The words of an image; those of the tile itself say whether it is another one.
   IN_LOCAL uint* const place = &words[(1 - now) * MORPH_SIZE + i];
   if (column > 0 && column <= MORPH_WORDS && row >= MORPH_HALO && row < MORPH_HALO + MORPH_ROWS) {
@@ -212,7 +207,8 @@ KERNEL($items) void steps(GLOBAL uint* images, const uint count, const int itera
   // -- end
 }
 
-// -- part: finish
+// -- part: finish(int in_fields, buffer state, expr most, int at_once, expr tiles_down,
+//    expr tiles_across, bool alternates)
 // What is left, by one group.
 KERNEL($items) void finish(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uint* $state) {
   LOCAL uint words[(2 + $in_fields) * MORPH_SIZE];
@@ -225,7 +221,7 @@ KERNEL($items) void finish(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uin
     const int iterations = morph_left(count, $most, $at_once);
     for (int tile_y = 0; tile_y < $tiles_down; ++tile_y) {
       for (int tile_x = 0; tile_x < $tiles_across; ++tile_x) {
-        $tile
+        
         GLOBAL_BARRIER;
       }
     }
@@ -237,9 +233,9 @@ KERNEL($items) void finish(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uin
   }
 }
 
-// -- part: store
+// -- part: store(int items, expr width, buffer images, buffer state, expr height,
+//    expr out = $result[(long)y * $width + x])
 // The image that is the result.
-#define $out $result[(long)y * $width + x]
 KERNEL($items) void store(GLOBAL const uint* $images, GLOBAL uint* $state, GLOBAL uchar* $result) {
   const int x = GROUP_X * $items + ITEM, y = GROUP_Y, across = ($width + 31) / 32;
   if (x >= $width) return;

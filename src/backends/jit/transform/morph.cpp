@@ -74,7 +74,7 @@ class MorphText : WholeImageText<Morph> {
   using WholeImageText::WholeImageText;
 
   void write() {
-    to_.body_once("morph_functions", part(kernels::morph, "functions"));
+    to_.body_once("morph_functions", filled(part(kernels::morph, "functions")));
     for (int table = 0; table < tables(); ++table) {
       to_.body(
           DecisionDiagram(what_.tables[static_cast<std::size_t>(table)]).text(function(table)));
@@ -135,7 +135,8 @@ class MorphText : WholeImageText<Morph> {
   }
 
   std::string iteration() const {
-    const std::string image = part(kernels::morph, "image"), turn = assigned("now", "1 - now");
+    const std::string image = words_.filled(part(kernels::morph, "image")),
+                      turn = assigned("now", "1 - now");
     std::string text;
     if (!what_.in_fields) {
       for (int table = 0; table < tables(); ++table) text += pass(table, "~0u", image) + turn;
@@ -172,7 +173,6 @@ class MorphText : WholeImageText<Morph> {
       {"at_once", [this] { return std::to_string(at_once()); }},
       {"alternates", [this] { return std::string(!what_.in_fields && tables() == 1 ? "1" : "0"); }},
       {"in_fields", [this] { return std::string(what_.in_fields ? "1" : "0"); }},
-      {"tile", [] { return part(kernels::morph, "tile"); }},
       {"iteration", [this] { return iteration(); }},
       {"out",
        [this] {

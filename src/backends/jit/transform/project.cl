@@ -1,27 +1,14 @@
 // The Radon transform: frames of the image, sums along strips that follow the rays, then bins.
 // core/rays.hpp says what strips are, and transform/project.cpp when four frames are taken together.
-#define $items 128  // of a group
-#define $sub_groups 4
-#define $unroll
-#define $width 1000
-#define $height 700
-#define $margin 48      // zeros on both sides of the rows of a frame
-#define $pitch_0 1100   // of frames that are upright, and of transposed ones
-#define $pitch_1 800
-#define $rows_0 701
-#define $rows_1 1001
-#define $max_rows 1001
-#define $half_u ($width / 2)
-#define $half_v ($height / 2)
-#define $step_u (frame == 0 ? 1 : -1)
-#define $step_v (frame == 1 ? 1 : -1) * $pitch_0
-#define $origin half_u + $margin
-#define $count 90       // ways: directions of one frame, or of four
-#define $slots 1        // frames of a way
-#define $pixels float   // or four of them
-#define $strips 1728
-#define $band 512       // rows of a band
-#define $max_of_band 1024
+//   $items    of a group
+//   $margin   zeros on both sides of the rows of a frame
+//   $pitch_0  of frames that are upright, and of transposed ones
+//   $count    ways: directions of one frame, or of four
+//   $slots    frames of a way
+//   $pixels   or four of them
+//   $band     rows of a band
+//   $ahead    pixels
+//   $near     strips that reach the bins of a group
 
 // -- part: words
 // What CUDA has instructions for.
@@ -35,16 +22,16 @@
 #endif
 FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
 
-// -- part: pixel
+// -- part: pixel(name name_pixel, expr width, expr height, expr pixel)
 // A pixel of the image, 0 outside it; from_x and from_y are counted from the picture's middle.
-#define $pixel ((x ^ y) & 255)
 FUNCTION float $name_pixel(PARAMS, const int from_x, const int from_y) {
   const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
   const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
   return inside ? (float)$pixel : 0.0f;
 }
 
-// -- part: frame
+// -- part: frame(int items, expr pitch_0, expr rows_0, expr pitch_1, expr rows_1, int margin,
+//    expr height, expr width, buffer frames, name name_pixel)
 // Frames one by one: 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of
 // steps.
 KERNEL($items) void frame(GLOBAL float* $frames) {
@@ -60,7 +47,8 @@ KERNEL($items) void frame(GLOBAL float* $frames) {
   $frames[item] = $name_pixel(ARGS, transposed ? v : u, transposed ? u : v);
 }
 
-// -- part: four_frames
+// -- part: four_frames(int items, expr pitch_0, expr rows_0, int margin, expr width, expr height,
+//    name name_pixel, buffer frames)
 // The frames four at a time: a pixel of each.
 KERNEL($items) void four_frames(GLOBAL float4* $frames) {
   const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
@@ -74,9 +62,9 @@ KERNEL($items) void four_frames(GLOBAL float4* $frames) {
   $frames[item] = pixel;
 }
 
-// -- part: rows
+// -- part: rows(expr frame_groups, int items, expr max_rows, expr count, buffer ways, expr half_v,
+//    buffer quarters, buffer offsets, buffer places, expr step_u, expr step_v)
 // Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
-#define $frame_groups 64
 KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
                          GLOBAL float* $offsets, GLOBAL int* $places) {
   const int item = (GROUP_X - $frame_groups) * $items + ITEM;
@@ -98,17 +86,14 @@ KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
   $places[at] = $step_u * (int)shift + $step_v * row;
 }
 
-// -- part: strips
+// -- part: strips(int sub_groups, int max_of_band, expr count, buffer ways, expr half_u,
+//    expr half_v, type pixels, buffer frames, expr origin, expr step_u,
+//    stmt totals = double total_all$k; double total_offsets$k; double total_first$k; double total_second$k;,
+//    int band, expr max_rows, buffer offsets, buffer places, buffer quarters, stmt sums, int ahead,
+//    stmt unroll, stmt carries)
 // A sub-group keeps the places of a band's rows in local memory, and the sub-groups of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
-#define $ahead 8  // pixels
-#define $totals \
-  double total_all$k = 0.0, total_offsets$k = 0.0, total_first$k = 0.0, total_second$k = 0.0;
-#define $sums
-#define $row
-#define $carries
-#define $slot 0
 KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
                                 GLOBAL const float4* $quarters, GLOBAL const float* $offsets,
                                 GLOBAL const int* $places, GLOBAL double* $totals_of_strips) {
@@ -183,14 +168,14 @@ KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const
         const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
         const float4 q = quarters[r];
         const float offset = lines[r].x;
-        $row
+        
       }
       $carries
     }
   }
   if (!works) return;
   const long strip = j + half_u + most;
-  // -- part: end
+  // -- part: end(expr count, int slots, int slot, buffer totals_of_strips, expr strips, name k)
   // The sums of a frame.
   {
     const long sum = ((long)part * $count + way) * $slots + $slot;
@@ -203,12 +188,10 @@ KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const
   // -- end
 }
 
-// -- part: bins
+// -- part: bins(int near, expr bins, int items, buffer ways, expr count, int slots, expr half_u,
+//    expr half_v, buffer totals_of_strips, expr strips, expr out = $result)
 // The strips that reach a group's bins become parts of bins in local memory, each once; then a bin
 // adds up those of its own, from the first strip on.
-#define $near 200  // strips that reach the bins of a group
-#define $bins 1223
-#define $out $result
 KERNEL($items) void bins(GLOBAL const double* $ways, GLOBAL const double* $totals_of_strips,
                          GLOBAL float* $result) {
   LOCAL double parts[4 * $near];

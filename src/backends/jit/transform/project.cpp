@@ -79,7 +79,7 @@ class ProjectText : WholeImageText<Project> {
   ProjectText(Builder& to, int n) : WholeImageText(to, n), plans_(std::make_shared<RayPlans>()) {}
 
   void write() {
-    to_.body_once("rays", part(kernels::project, "words"));
+    to_.body_once("rays", filled(part(kernels::project, "words")));
     const PlaneText in = to_.plane(image_);
     to_.function(name_ + "_pixel",
                  words_of(false).filled(part(kernels::project, "pixel"), {{"pixel", in.pixel()}}));
@@ -257,8 +257,8 @@ class ProjectText : WholeImageText<Project> {
 
   void write_strips(bool four) {
     const Substitutions shared = words_of(four);
-    const std::string end = part(kernels::project, "end");
-    std::string totals, zeros, row = part(kernels::project, "row"), carries, ends;
+    const Part& end = part(kernels::project, "end");
+    std::string totals, zeros, row = shared.filled(part(kernels::project, "row")), carries, ends;
     // Four frames' totals are too many for registers.
     const std::string kept = std::to_string(32 * sub_groups);
     if (four) totals = array_of("LOCAL double", "kept", "16 * " + kept);
