@@ -58,8 +58,8 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   const std::string own = Builder::name({false, n});
   auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,
                                  single ? "float" : "int", outside_rank(to, n, rank), own);
-  // NaN is the last: of floats by an instruction of NVIDIA's, elsewhere by keys.
-  const bool by_keys = single && to.dialect() == Dialect::opencl;
+  // NaN is the last: of floats by an instruction, elsewhere by keys.
+  const bool by_keys = single && !to.features().orders_nan;
   const auto row = [&](const char* name_of_part, const std::string& ranks) {
     return Substitutions({{"pixel", type_of(node.cls)},
                           {"name", name},

@@ -141,11 +141,10 @@ class ReconstructionWriter : LabelWriterBase {
     });
   }
 
-  // What the tree begins with. PoCL 3.1 takes half a minute to compile the kernels that raise
-  // tiles.
+  // What the tree begins with.
   void write_raised() {
     const Size tile{64, tile_rows()};
-    const bool raises = to_.dialect() != Dialect::opencl;
+    const bool raises = to_.features().tile_queues;
     if (raises || holes()) {  // the holes' source is the border: few tiles have any of it
       add_tiles("_begin", text_of("begin", {{"raises", raises ? "1" : "0"}}), 256, tile);
     } else {

@@ -42,7 +42,7 @@ FUNCTION double $at_x(PARAMS, const double column, const double along) {
 //    expr in_row = $image + (long)py * $stride, expr slow)
 // A work-item makes four pixels of two rows each, side by side with seven others'.
 KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
-  const int sub_group = ITEM / 32, sub_item = ITEM % 32;
+  const int sub_group = ITEM / SUB_GROUP, sub_item = ITEM % SUB_GROUP;
   const int x0 = GROUP_X * $across + sub_item % 8, y0 = GROUP_Y * $down + sub_group * 4 + sub_item / 8;
   const double from_column = (double)x0;
   const double max_x = (double)($in_width - $reach), max_y = (double)($in_height - $reach);

@@ -156,8 +156,7 @@ class ResizeTiles {
       offsets += declared("const int", "offset" + std::to_string(j),
                           "first[" + std::to_string(j) + "] - start");
     }
-    // Other compilers warn where they do not follow.
-    const bool unrolls = to_.dialect() == Dialect::cuda;
+    const bool unrolls = to_.features().silent_unroll;
     return filled(part(kernels::resize, "tile"),
                   {{"max_columns", std::to_string(max_columns)},
                    {"across", number("across", [](const TileShape& s) { return s.across; })},

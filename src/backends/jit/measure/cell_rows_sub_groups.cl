@@ -26,13 +26,13 @@ KERNEL(256) void cell_rows(GLOBAL const float* $image, GLOBAL float* $result) {
   //    stmt accumulate)
   // The rows of a cell. Some of the image are loaded while the ones before them are used.
   {
-    const int sub_item = ITEM % 32, first_x = x0 - 4 * sub_item, top = down * 32;
+    const int sub_item = ITEM % SUB_GROUP, first_x = x0 - 4 * sub_item, top = down * 32;
     const int at_side = first_x == 0 || first_x + 132 > $width;
     const int last_x = $width - 1, last_y = $height - 1;
     GLOBAL const $pixel* const column = $image + smaller(x0, last_x / 4 * 4);
     // What the outer work-items of the sub-group read beside its pixels.
     const int outer_x = sub_item == 0 ? x0 - 1 : x0 + 4, outward = sub_item == 0 ? -1 : 1;
-    const int is_outer = sub_item == 0 || sub_item == 31;
+    const int is_outer = sub_item == 0 || sub_item == SUB_GROUP - 1;
     $pixel next[4 * ($around + $step)], outer[$halo * ($around + $step)];
     float rows[($around + $step) * $wide];
     int from_row = top - $up;
@@ -106,10 +106,10 @@ FUNCTION void $name_row(PARAMS, const $pixel* pixels, const $pixel* outer, const
   exchange_columns(wide, $left, $right);
 #pragma unroll
   for (int k = 0; k < $left; ++k)
-    if (ITEM % 32 == 0) wide[$last - k] = (float)outer[k];
+    if (ITEM % SUB_GROUP == 0) wide[$last - k] = (float)outer[k];
 #pragma unroll
   for (int k = 0; k < $right; ++k)
-    if (ITEM % 32 == 31) wide[$end + k] = (float)outer[k];
+    if (ITEM % SUB_GROUP == SUB_GROUP - 1) wide[$end + k] = (float)outer[k];
   if (at_side) {
 #if $constant
 #pragma unroll

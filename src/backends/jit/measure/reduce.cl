@@ -56,11 +56,11 @@ KERNEL($items) void stream(GLOBAL uint* $totals) {
     // -- part: group_end_of_sub_groups(stmt join_sub_group, stmt put, stmt join, stmt out)
     // The same where the work-items of a sub-group exchange registers.
     $join_sub_group
-    if (ITEM % 32 == 0) {
+    if (ITEM % SUB_GROUP == 0) {
       $put
     }
     BARRIER;
-    if (ITEM < 32) {
+    if (ITEM < SUB_GROUP) {
       $join
       if (ITEM == 0) {
         $out

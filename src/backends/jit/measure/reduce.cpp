@@ -10,6 +10,7 @@
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
@@ -158,7 +159,7 @@ class StreamWriter {
                 to.tuning().groups_at_once(), loads_of_group_},
         load_(values_a_load(to, stream_)),
         folds_(folds_of(to, nodes_)),
-        sub_groups_(one_launch_ && to.dialect() != Dialect::opencl) {}
+        sub_groups_(one_launch_ && to.features().exchanges) {}
 
   void write() {
     const auto groups = this->groups();
@@ -230,7 +231,7 @@ class StreamWriter {
     const std::string all = "all_" + fold.name;
     // Of sub-groups the first element is the group's, and theirs stand behind it.
     locals_ += array_of("LOCAL " + fold.type, all,
-                        sub_groups_ ? "1 + " + number(items_ / 32) : number(items_));
+                        sub_groups_ ? "1 + " + number(items_ / sub_group_items) : number(items_));
     begin_ += declared(fold.type, fold.name, fold.first);
     if (!codes_ && stream_.wide(to_) && has_pairs(fold)) {
       begin_ +=
@@ -242,10 +243,10 @@ class StreamWriter {
     chunk_ += fold.of_chunk;
     pixel_ += fold.of_pixel;
     if (sub_groups_) {
-      join_sub_group_ += by_steps(fold, 32);
-      put_ += assigned(all + "[1 + ITEM / 32]", fold.name);
-      join_ += assigned(fold.name, all + "[1 + ITEM % " + number(items_ / 32) + "]") +
-               by_steps(fold, items_ / 32);
+      join_sub_group_ += by_steps(fold, sub_group_items);
+      put_ += assigned(all + "[1 + ITEM / SUB_GROUP]", fold.name);
+      join_ += assigned(fold.name, all + "[1 + ITEM % " + number(items_ / sub_group_items) + "]") +
+               by_steps(fold, items_ / sub_group_items);
       out_ += assigned(all + "[0]", fold.name);
     } else {
       put_ += assigned(all + "[ITEM]", fold.name);

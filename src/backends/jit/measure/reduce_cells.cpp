@@ -132,11 +132,10 @@ class CellsWriter {
         wide_(to.tuning().fast && (reductions.image.in_memory || made_ >= 0) &&
               to.cls(image_) == PixelClass::single),
         one_launch_(to.context().ends_in_last_group()),
-        // Of an image in memory NVIDIA's OpenCL spills there: 94 us against 81 for four
-        // measurements of 8192x8192 floats.
-        sub_groups_(wide_ && one_launch_ &&
-                    (to.dialect() == Dialect::cuda ||
-                     (to.dialect() == Dialect::opencl_nvidia && made_ >= 0))),
+        // Where registers spill, of an image that this kernel makes: 94 us against 81 for four
+        // measurements of 8192x8192 floats in memory.
+        sub_groups_(wide_ && one_launch_ && to.features().exchanges &&
+                    (!to.features().spills || made_ >= 0)),
         counts_{image_, wide_ ? 4 : 1, sub_groups_, to.tuning().groups_at_once()} {}
 
   void write() {

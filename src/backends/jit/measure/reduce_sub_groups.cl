@@ -13,7 +13,7 @@
 
 // Alone: of the totals of the work-items of a sub-group.
 FUNCTION double of_sub_group(double v) {
-  // -- part: join(int from, int end, type type, name total = v, stmt test, expr both)
+  // -- part: join(int from, expr end, type type, name total = v, stmt test, expr both)
   // The totals of some work-items of a sub-group in its first, in pairs.
 #pragma unroll
   for (int step = $from; step < $end; step *= 2) {
@@ -104,11 +104,12 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     if (merged > 4) {
       // -- part: put_sub_group(int folds, int fold, int sub_groups, name name)
       // The sum of a sub-group, for those beside it.
-      if (ITEM % 32 == 0) sums[($folds * parity + $fold) * $sub_groups + ITEM / 32] = of_$name;
+      if (ITEM % SUB_GROUP == 0)
+        sums[($folds * parity + $fold) * $sub_groups + ITEM / SUB_GROUP] = of_$name;
       // -- end
       BARRIER;
-      if (ITEM < 32) {
-        const int first = (GROUP_X * $items + ITEM * 32) * 4;
+      if (ITEM < SUB_GROUP) {
+        const int first = (GROUP_X * $items + ITEM * SUB_GROUP) * 4;
         // -- part: run_of_sub_groups(int folds, int fold, int sub_groups, stmt of_sub_groups,
         //    expr width, buffer cells)
         // Runs of cells of several sub-groups.
@@ -137,7 +138,7 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
   // -- end
   $of_sub_group_of_extremes
   BARRIER;
-  if (ITEM < 32) {
+  if (ITEM < SUB_GROUP) {
     $of_group_of_extremes
   }
 #endif
@@ -185,11 +186,11 @@ KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint*
     {
       $type v = of_$name;
       $of_items
-      if (ITEM % 32 == 0) $shared[$fold * $sub_groups + ITEM / 32] = v;
+      if (ITEM % SUB_GROUP == 0) $shared[$fold * $sub_groups + ITEM / SUB_GROUP] = v;
     }
     // -- end
     BARRIER;
-    if (ITEM < 32) {
+    if (ITEM < SUB_GROUP) {
       // -- part: of_group(type type, name shared, int fold, int sub_groups, stmt of_all,
       //    expr to = $out[0])
       // What the sub-groups of a group have, in its first work-item.

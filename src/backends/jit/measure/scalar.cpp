@@ -120,7 +120,7 @@ void write_scalars(Builder& to, const std::vector<int>& nodes) {
 }
 
 void write_group_words(Builder& to, bool by_group) {
-  const bool exchanges = by_group && to.dialect() != Dialect::opencl;
+  const bool exchanges = by_group && to.features().exchanges;
   to.body_once("group_words",
                after_line(filled(part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
                                       by_group ? "group" : "alone"))));

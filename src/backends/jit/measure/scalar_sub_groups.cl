@@ -7,16 +7,16 @@
 FUNCTION double sum_up_to(const double own) {
   double sum = own;
 #pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
+  for (int step = 1; step < SUB_GROUP; step *= 2) {
     const double other = beside_double(sum, -step);
-    sum += ITEM % 32 >= step ? other : 0.0;
+    sum += ITEM % SUB_GROUP >= step ? other : 0.0;
   }
   return sum;
 }
 FUNCTION double largest_from(const double own) {
   double most = own;
 #pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
+  for (int step = 1; step < SUB_GROUP; step *= 2) {
     const double other = beside_double(most, step);
     most = other > most ? other : most;
   }
@@ -24,30 +24,30 @@ FUNCTION double largest_from(const double own) {
 }
 FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL double* memory,
                                  const int items) {
-  const int lane = ITEM % 32, sub_group = ITEM / 32;
+  const int lane = ITEM % SUB_GROUP, sub_group = ITEM / SUB_GROUP;
   const double up_to = sum_up_to(own);
-  if (lane == 31) memory[sub_group] = up_to;
+  if (lane == SUB_GROUP - 1) memory[sub_group] = up_to;
   BARRIER;
-  if (ITEM < 32) {
-    const double of_sub_group = lane < items / 32 ? memory[lane] : 0.0;
+  if (ITEM < SUB_GROUP) {
+    const double of_sub_group = lane < items / SUB_GROUP ? memory[lane] : 0.0;
     const double sum = sum_up_to(of_sub_group);
-    memory[32 + lane] = sum - of_sub_group;
-    if (lane == 31) memory[64] = sum;
+    memory[SUB_GROUP + lane] = sum - of_sub_group;
+    if (lane == SUB_GROUP - 1) memory[2 * SUB_GROUP] = sum;
   }
   BARRIER;
-  *total = memory[64];
-  return memory[32 + sub_group] + up_to - own;
+  *total = memory[2 * SUB_GROUP];
+  return memory[SUB_GROUP + sub_group] + up_to - own;
 }
 FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const int items) {
   const double most = largest_from(own);
-  if (ITEM % 32 == 0) memory[ITEM / 32] = most;
+  if (ITEM % SUB_GROUP == 0) memory[ITEM / SUB_GROUP] = most;
   BARRIER;
-  if (ITEM < 32) {
-    const double all = largest_from(memory[ITEM < items / 32 ? ITEM : 0]);
-    if (ITEM == 0) memory[64] = all;
+  if (ITEM < SUB_GROUP) {
+    const double all = largest_from(memory[ITEM < items / SUB_GROUP ? ITEM : 0]);
+    if (ITEM == 0) memory[2 * SUB_GROUP] = all;
   }
   BARRIER;
-  return memory[64];
+  return memory[2 * SUB_GROUP];
 }
 #define sum_before(own, total) group_sum_before(own, total, group_memory, items)
 #define largest_of_group(own) group_largest(own, group_memory, items)

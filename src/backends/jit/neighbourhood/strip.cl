@@ -31,10 +31,10 @@ FUNCTION void strip_function(PARAMS, IN_LOCAL float* shared, const int x0, int y
   //    bool sums, int above, stmt iteration, stmt carried, int rows)
   // The rows before the strip's own, then iterations of some rows each, unrolled.
   $arrays
-  const int sub_item = ITEM % 32;
+  const int sub_item = ITEM % SUB_GROUP;
   const int stores = edge ? x0 < $width && (sub_item > 0 || GROUP_X == 0) &&
-                                (sub_item < 31 || GROUP_X + 1 == GROUPS_X)
-                          : sub_item > 0 && sub_item < 31;
+                                (sub_item < SUB_GROUP - 1 || GROUP_X + 1 == GROUPS_X)
+                          : sub_item > 0 && sub_item < SUB_GROUP - 1;
   GLOBAL $pixel* to = $out_row + x0;
   $pointers
   $begin
@@ -52,7 +52,7 @@ FUNCTION void strip_function(PARAMS, IN_LOCAL float* shared, const int x0, int y
 
 FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const uchar* a_next,
                            const int x0, const int y0, const int row, const int edge) {
-  const int j = row + 2, y = y0 + row, sub_item = ITEM % 32, stores = 1;
+  const int j = row + 2, y = y0 + row, sub_item = ITEM % SUB_GROUP, stores = 1;
   $arrays
   // -- part: load(bool early = 0, stmt loaded, type pixel, expr inside, name next_row = a_next,
   //    expr stride, bool has_words, stmt unroll, name name = a, name words = a_words)
@@ -97,7 +97,7 @@ FUNCTION void row_of_strip(GLOBAL uchar* $image, GLOBAL uchar* to, GLOBAL const 
 #if $reads_right
     $unroll
     for (int k = 0; k < $right; ++k)
-      if (sub_item == 31) wide[$end + k] = $outside;
+      if (sub_item == SUB_GROUP - 1) wide[$end + k] = $outside;
 #endif
 #else
 #if $reads_left
@@ -164,8 +164,8 @@ KERNEL(128) void strip_kernel(GLOBAL uchar* $image) {
   // A strip for each sub-group. Its work-items call the same function together, so that the compiler
   // knows that they stay together.
   LOCAL float shared[$entries];
-  const int x0 = GROUP_X * $across + ITEM % 32 * 4, iterations = $iterations;
-  const int y0 = (GROUP_Y * $sub_groups + ITEM / 32) * $strip_rows;
+  const int x0 = GROUP_X * $across + ITEM % SUB_GROUP * 4, iterations = $iterations;
+  const int y0 = (GROUP_Y * $sub_groups + ITEM / SUB_GROUP) * $strip_rows;
   $early_rows
   $tables
   if (all_of_sub_group(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= $up &&

@@ -674,10 +674,10 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
   const bool two = together && inners.size() == 2;
   const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
-  // NVIDIA's OpenCL spills the registers of long windows with three.
-  const int groups_of_streamed = to.dialect() == Dialect::opencl_nvidia ? 2 : groups_in_turn;
-  const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia &&
-                     !take_registers(to, plan, inners, self);
+  const bool spills = to.features().spills;
+  const int groups_of_streamed = spills ? 2 : groups_in_turn;
+  const bool dense =
+      !in_turn && last.has_short_sums() && !spills && !take_registers(to, plan, inners, self);
   to.kernel(
       "store_" + Builder::name(self), tile_items,
       filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},

@@ -326,9 +326,9 @@ class VanHerkWriter {
     });
   }
 
-  // OpenCL's compilers but NVIDIA's have no words for other work-items' registers: local memory.
+  // Where no work-item reads another one's registers, through local memory.
   Line exchanged_by(Line line) const {
-    if (to_.dialect() == Dialect::opencl) line.sub_groups = false;
+    if (!to_.features().exchanges) line.sub_groups = false;
     return line;
   }
 

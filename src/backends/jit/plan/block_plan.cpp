@@ -312,7 +312,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
 }
 
 Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means = false) {
-  Parts parts{.stored_bytes = bytes_of(of.node(n).cls), .limited = of.limits_registers()};
+  Parts parts{.stored_bytes = bytes_of(of.node(n).cls), .limited = of.features().limits_registers};
   collect(of, planes, {false, n}, means, parts);
   if (parts.around) parts.after = table_bytes * tables_of(of, planes, {false, n});
   parts.fits = parts.fits && !(parts.moved && parts.around);

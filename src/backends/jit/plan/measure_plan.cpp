@@ -118,7 +118,7 @@ bool fits_cell_rows(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);
   const auto* stencil = as<Stencil>(node);
   // Sub-groups exchange what lies beside their pixels, and the last group ends the pass.
-  if (of.dialect == Dialect::opencl || !of.ends_in_last_group() || stencil == nullptr) return false;
+  if (!of.features().exchanges || !of.ends_in_last_group() || stencil == nullptr) return false;
   if (node.cls != PixelClass::single || node.images.size() != 1) return false;
   // One that goes over its window by itself fills a kernel.
   if (stencil->body != nullptr && !whole_body(stencil->body->text)) return false;

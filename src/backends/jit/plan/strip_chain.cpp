@@ -222,8 +222,7 @@ bool Chain::nested() const {
 }
 
 bool makes_chains(Dialect dialect, const Tuning& tuning) {
-  // Other compilers than NVIDIA's do not keep barriers between unequal loops in step.
-  return tuning.strip_rows > 0 && dialect != Dialect::opencl;
+  return tuning.strip_rows > 0 && features_of(dialect).uneven_loops;
 }
 
 std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n) {

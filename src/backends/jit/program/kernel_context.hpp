@@ -1,6 +1,7 @@
 // A kernel's spec with the dialect and the numbers of the device: all that decisions are made from.
 #pragma once
 
+#include "backends/jit/program/dialect_features.hpp"
 #include "backends/jit/program/program.hpp"
 #include "backends/jit/program/tuning.hpp"
 
@@ -17,8 +18,7 @@ struct KernelContext {
   int output_of(int n) const;  // -1 when the node is none
   // In their order, each as many times as it reads the node's image.
   std::vector<int> readers_of(int n) const;
-  // Whether a kernel's registers can be limited, so that a large block keeps groups at once.
-  bool limits_registers() const { return dialect != Dialect::opencl; }
+  DialectFeatures features() const { return features_of(dialect); }
   // Whether the last group of a launch that is done may read what the others have written.
   bool ends_in_last_group() const { return tuning.fast && tuning.waiting_groups > 1; }
 };

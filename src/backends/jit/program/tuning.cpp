@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "backends/jit/program/dialect_features.hpp"
 #include "backends/jit/program/tuning.hpp"
 #include "core/error.hpp"
 
@@ -83,8 +84,7 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers&
     throw Error("IMPIPE_VENDOR: '" + std::string(name) + "' is none of generic, nvidia, amd, intel",
                 ExitCode::usage);
   }
-  // A CUDA kernel takes 4 KB of parameters, OpenCL promises 1 KB, pointers included.
-  if (dialect == Dialect::cuda) found.parameter_bytes = 3584;
+  found.parameter_bytes = features_of(dialect).parameter_bytes;
   found.fast = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
   if (device.processors > 0) found.processors = device.processors;
   if (device.sub_group > 0) found.sub_group = device.sub_group;

@@ -42,6 +42,7 @@ class Builder {
   const KernelSpec& spec() const { return *spec_; }
   const Tuning& tuning() const { return tuning_; }
   Dialect dialect() const { return dialect_; }
+  DialectFeatures features() const { return features_of(dialect_); }
   KernelContext context() const { return {*spec_, dialect_, tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }

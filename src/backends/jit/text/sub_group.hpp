@@ -8,8 +8,8 @@
 
 namespace impipe::jit {
 
-// Work-items of a sub-group. ITEM / 32 is the sub-group's number in its group, ITEM % 32 the
-// work-item's in that.
+// Work-items of a sub-group, SUB_GROUP in kernels: ITEM / SUB_GROUP is the sub-group's number in
+// its group, ITEM % SUB_GROUP the work-item's in that.
 inline constexpr int sub_group_items = 32;
 
 // Sub-groups that a group may have. OpenCL 1.2 has no words for a part of a group: there a

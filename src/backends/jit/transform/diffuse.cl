@@ -45,7 +45,8 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
   LOCAL double scaled[256];
   for (int i = ITEM; i < 256; i += $items) scaled[i] = (double)i / $white;
 #endif
-  const int sub_item = ITEM % 32, feeder = ITEM - $first_feeder, poller = ITEM - $first_poller;
+  const int sub_item = ITEM % SUB_GROUP, feeder = ITEM - $first_feeder,
+            poller = ITEM - $first_poller;
   const int chunks = ($width + $lag + $steps - 1) / $steps;
   for (int band = take_band(&taken, $tickets); band < $bands;
        band = take_band(&taken, $tickets)) {
@@ -99,7 +100,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
         over_bands[(chunk + 1) % 2 * $steps + poller] =
             band > 0 && column < $width ? await_error(errors_over + column) : 0.0;
       }
-      if (chunk >= 0 && chunk < chunks && ITEM < 32) {
+      if (chunk >= 0 && chunk < chunks && ITEM < SUB_GROUP) {
         IN_LOCAL double2* const front =
             values + chunk % 2 * ($steps * $half_pitch) + sub_item;
         IN_LOCAL const double* const over_band = over_bands + chunk % 2 * $steps;

@@ -48,16 +48,16 @@ FrontText front_text(const std::string& unroll, const std::string& width) {
 void write_diffuse(Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n});
-  const bool opencl = to.dialect() != Dialect::cuda;
+  const bool alone = !to.features().split_groups;
   // The first sub-group works on the front, others feed it, the last waits for the band above; a
   // lone sub-group does all of it.
-  const int feeders = opencl ? sub_group_items : 256;
-  const int items = opencl ? sub_group_items : sub_group_items + feeders + sub_group_items;
+  const int feeders = alone ? sub_group_items : 256;
+  const int items = alone ? sub_group_items : sub_group_items + feeders + sub_group_items;
   const auto bands = [image](const LaunchContext& at) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
   const std::string width = to.width(image), white = to.argument(n, 0, "white", "double");
-  const std::string unroll = opencl ? "" : to.unroll();
+  const std::string unroll = alone ? "" : to.unroll();
   const FrontText front = front_text(unroll, width);
   const PlaneText in = to.plane(image);
   const bool bytes = bytes_of(to.cls(image)) == 1;
@@ -77,7 +77,7 @@ void write_diffuse(Builder& to, int n) {
                     {"bytes", bytes ? "1" : "0"},
                     {"items", std::to_string(items)},
                     {"white", white},
-                    {"first_feeder", std::to_string(opencl ? 0 : sub_group_items)},
+                    {"first_feeder", std::to_string(alone ? 0 : sub_group_items)},
                     {"width", width},
                     {"height", to.height(image)},
                     {"lag", std::to_string(lag)},
@@ -96,7 +96,7 @@ void write_diffuse(Builder& to, int n) {
                     {"pixel", "(" + in.row("y") + ")"},
                     {"type", type_of(to.cls(image))},
                     {"slots", std::to_string(rows * steps / 2 / feeders)},
-                    {"first_poller", std::to_string(opencl ? 0 : sub_group_items + feeders)},
+                    {"first_poller", std::to_string(alone ? 0 : sub_group_items + feeders)},
                     {"out", to.plane({false, n}).row("y")},
                     {"step", front.inside},
                     {"step_at_edge", front.at_edge}}),

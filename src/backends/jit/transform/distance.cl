@@ -33,7 +33,7 @@ KERNEL($items) void pack(GLOBAL uint* $words) {
 // A group takes 32 columns; each of its 8 sub-groups a part of their words.
 KERNEL($items) void carry(GLOBAL const uint* $words, GLOBAL int* $above, GLOBAL int* $below) {
   LOCAL int lasts[$items], firsts[$items];
-  const int part = ITEM / 32, x = GROUP_X * 32 + ITEM % 32;
+  const int part = ITEM / SUB_GROUP, x = GROUP_X * SUB_GROUP + ITEM % SUB_GROUP;
   const int a_part = ($bands + 7) / 8;
   const int from = part * a_part, to = smaller(from + a_part, $bands);
   int last = -$none, first = $height + $none;
@@ -53,7 +53,7 @@ KERNEL($items) void carry(GLOBAL const uint* $words, GLOBAL int* $above, GLOBAL 
   if (x >= $width) return;
   int over = -$none, under = $height + $none;
   for (int k = 0; k < 8; ++k) {
-    const int other = k * 32 + ITEM % 32;
+    const int other = k * SUB_GROUP + ITEM % SUB_GROUP;
     if (k < part) over = larger(over, lasts[other]);
     if (k > part) under = smaller(under, firsts[other]);
   }
@@ -94,7 +94,7 @@ FUNCTION int $name(SUB_GROUP_PARAMS, $space const int* sites, const int lo, cons
   $number best = $most;
   int column = lo;
   $unroll
-  for (int j = lo + ITEM % 32; j <= hi; j += 32) {
+  for (int j = lo + ITEM % SUB_GROUP; j <= hi; j += SUB_GROUP) {
     const $number v = $cost(x, j, sites[j]);
     if (v < best) {
       best = v;
@@ -129,7 +129,7 @@ KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
   GLOBAL int* const sites = $all_sites + (long)GROUP_X * $pitch;
   GLOBAL int* const points = $all_points + (long)GROUP_X * $sub_groups * $points_pitch;
 #endif
-  const int sub_item = ITEM % 32, sub_group = ITEM / 32;
+  const int sub_item = ITEM % SUB_GROUP, sub_group = ITEM / SUB_GROUP;
   const int first = GROUP_X * $rows, band = first / 32;
   for (int x = ITEM; x < $pitch; x += $items) {
     const long at = (long)band * $pitch + x;

@@ -38,7 +38,7 @@ class FourierText : WholeImageText<Stencil> {
   FourierText(Builder& to, int n)
       : WholeImageText(to, n),
         checked_(to.cls(image_) == PixelClass::single),
-        items_(to.dialect() == Dialect::opencl ? 256 : 512) {}
+        items_(to.features().large_groups ? 512 : 256) {}
 
   void write() {
     to_.body(filled(part(kernels::fourier, "transform"),
@@ -76,8 +76,7 @@ class FourierText : WholeImageText<Stencil> {
   std::string side() const { return number(what_.fourier_side); }
   int across() const { return eight * items_ / what_.fourier_side; }
   std::string held() const { return number((eight + 1) * items_); }
-  // Local memory for both is more than the least that devices have.
-  std::string both() const { return to_.dialect() == Dialect::opencl ? "0" : "1"; }
+  std::string both() const { return to_.features().large_groups ? "1" : "0"; }
   std::string valid_x() const { return number(what_.fourier_side - what_.taps.width + 1); }
   std::string valid_y() const { return number(what_.fourier_side - what_.taps.height + 1); }
 

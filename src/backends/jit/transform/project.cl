@@ -94,20 +94,21 @@ KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
 // A sub-group keeps the places of a band's rows in local memory, and the sub-groups of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
-KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
+KERNEL(SUB_GROUP * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
                                 GLOBAL const float4* $quarters, GLOBAL const float* $offsets,
                                 GLOBAL const int* $places, GLOBAL double* $totals_of_strips) {
   LOCAL float4 local_quarters[$sub_groups * $max_of_band];
   LOCAL float2 local_lines[$sub_groups * $max_of_band];
-  const int sub_group = ITEM / 32, sub_item = ITEM % 32;
+  const int sub_group = ITEM / SUB_GROUP, sub_item = ITEM % SUB_GROUP;
   const int wanted = GROUP_X * $sub_groups + sub_group, way = smaller(wanted, $count - 1);
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
   // Strips from the middle outwards: long ones first, so that the last groups end together.
-  const int blocks = (2 * (half_u + most) + 32) / 32, turn = GROUP_Y / 2, part = GROUP_Y % 2;
+  const int blocks = (2 * (half_u + most) + SUB_GROUP) / SUB_GROUP, turn = GROUP_Y / 2,
+            part = GROUP_Y % 2;
   const int block = blocks / 2 + (turn % 2 != 0 ? -(turn + 1) / 2 : turn / 2);
-  const int start = -half_u - most + block * 32, j = start + sub_item;
+  const int start = -half_u - most + block * SUB_GROUP, j = start + sub_item;
   const bool works = wanted < $count && turn < blocks;
   // The rows in which one of the sub-group's strips may meet the frame.
   const double slope = larger_double(across / along, 1e-9);
@@ -132,7 +133,7 @@ KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const
     const bool meets = works && band < end_band && from <= to;
     OWN_BARRIER;
     if (meets) {
-      for (int r = from + sub_item; r <= to; r += 32) {
+      for (int r = from + sub_item; r <= to; r += SUB_GROUP) {
         const long at = (long)way * $max_rows + r;
         float2 line;
         line.x = $offsets[at];

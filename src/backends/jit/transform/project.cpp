@@ -13,6 +13,7 @@
 
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
 #include "core/primitive_facts.hpp"
@@ -260,7 +261,7 @@ class ProjectText : WholeImageText<Project> {
     const Part& end = part(kernels::project, "end");
     std::string totals, zeros, row = shared.filled(part(kernels::project, "row")), carries, ends;
     // Four frames' totals are too many for registers.
-    const std::string kept = std::to_string(32 * sub_groups);
+    const std::string kept = std::to_string(sub_group_items * sub_groups);
     if (four) totals = array_of("LOCAL double", "kept", "16 * " + kept);
     int total = 0;
     const auto total_of = [&](const std::string& what, const std::string& sum) {
@@ -293,14 +294,14 @@ class ProjectText : WholeImageText<Project> {
       ends += shared.filled(end, {{"k", k}, {"slot", std::to_string(slot)}});
     }
     to_.kernel(
-        name_ + suffix(four) + "_strips", 32 * sub_groups,
+        name_ + suffix(four) + "_strips", sub_group_items * sub_groups,
         shared.filled(part(kernels::project, "strips"), {{"totals", totals},
                                                          {"sums", zeros},
                                                          {"row", row},
                                                          {"ahead", to_.tuning().unroll ? "8" : "1"},
                                                          {"carries", carries},
                                                          {"end", ends}}),
-        shape(four, 32 * sub_groups,
+        shape(four, sub_group_items * sub_groups,
               [four](Size size, const RayPlan& plan) {
                 const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
                 return std::array{(of_ways + sub_groups - 1) / sub_groups, 2 * strips(size) / 32};
