@@ -162,10 +162,10 @@ class Generator {
     void store_pixels(const LaunchTest& wanted = nullptr) const {
       const Operand self{false, n};
       const std::string name = Builder::name(self);
-      if (wanted) {
-        write_resample(to, n, name + "_value", wanted);
-      } else {
+      if (!wanted) {
         write_pixel(name + "_value");
+      } else if (!to.has_function(name + "_value")) {
+        write_resample(to, n, name + "_value", wanted);
       }
       const std::string value = to.call(name + "_value", "x", "y");
       to.pixel_kernel(

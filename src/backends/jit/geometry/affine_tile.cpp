@@ -47,18 +47,27 @@ void write_place(Builder& to, int n, const std::string& name, const Coordinate& 
   write("place", c.along, "u0");
 }
 
-void write_affine_tiles(Builder& to, int n) {
+// Launches with a tile for each processor. Of smaller results, such as 31x31 of a 4096x4096 image,
+// a work-item's eight pixels take longer than eight work-items.
+LaunchTest takes_tiles(const Tuning& tuning, const Operand& result) {
+  const std::int64_t least = std::int64_t{across} * down * tuning.processors;
+  return [result, least](const LaunchContext& at) {
+    return at.size_of(result).pixels() * at.count() >= least;
+  };
+}
+
+// Returns which launches take tiles.
+LaunchTest write_affine_tiles(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self) + "_value";
+  const LaunchTest is_large = takes_tiles(to.tuning(), self);
   write_resample(to, n, name);
   const Resample& resample = std::get<Resample>(node.primitive);
   const bool nearest = resample.method == Resample::Method::nearest;
   const PlaneText in = to.plane(image), out = to.plane(self);
-  const std::string each = to.unroll();
-  const bool logical = node.cls == PixelClass::logical;
-  const std::string value =
-      converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
+  const std::string value = converted(
+      node.cls, "float", node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
   const std::string own = "params->" + Builder::name(self) + "_";
   write_place(to, n, name, {"x", "a", "b", "c", "x0"});
   write_place(to, n, name, {"y", "d", "e", "f", "y0"});
@@ -95,17 +104,18 @@ void write_affine_tiles(Builder& to, int n) {
                                               {"reach", !nearest   ? "1.0"
                                                         : on_image ? "0.5"
                                                                    : "0.0"},
-                                              {"each", each},
+                                              {"each", to.unroll()},
                                               {"once", to.tuning().unroll ? unroll_pragma(1) : ""},
                                               {"nearest", nearest ? "1" : "0"},
                                               {"stride", in.stride},
                                               {"value", value},
                                               {"slow", to.call(name, "x", "y")}}),
-      [self](const LaunchContext& at) {
-        const Size s = at.size_of(self);
+      [self, is_large](const LaunchContext& at) {
+        const Size s = is_large(at) ? at.size_of(self) : Size{};
         return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
                            {items, 1, 1}};
       });
+  return is_large;
 }
 
 Offer offer_affine_tiles(const FormQuestion& question) {
@@ -122,10 +132,8 @@ Offer offer_affine_tiles(const FormQuestion& question) {
 
 }  // namespace
 
-const FormRow affine_tiles_form = {"affine tiles", offer_affine_tiles,
-                                   [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                     write_affine_tiles(to, n);
-                                     return nullptr;
-                                   }};
+const FormRow affine_tiles_form = {
+    "affine tiles", offer_affine_tiles,
+    [](Builder& to, const KernelPlan&, int n) -> LaunchTest { return write_affine_tiles(to, n); }};
 
 }  // namespace impipe::jit
