@@ -42,7 +42,7 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, no_sync = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false, via = false;
-  std::string compare, fps, matrix, compression, ngff;
+  std::string compare, fps, matrix, compression, ngff, tiff;
   std::string errors, trace, summary;
 };
 
@@ -156,9 +156,14 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--ngff", f.ngff, "0.4|0.5",
          "Which OME-Zarr is written (default: as in the input, else 0.4, which is of Zarr 2)")
       ->group("Outputs");
-  option(app, "--chunk", run.zarr_chunk, "PIXELS",
-         "Of a Zarr: the sides of its chunks (default: as in the input, else 512)")
+  option(app, "--chunk", run.chunk, "PIXELS",
+         "The sides of a Zarr's chunks (default: as in the input, else 512), and of the tiles of "
+         "--tiff")
       ->check(in_range(16, 65536))
+      ->group("Outputs");
+  option(app, "--tiff", f.tiff, "strips|tiles|pyramid|cog",
+         "How TIFFs are stored: in tiles of --chunk, with smaller images in SubIFDs, or as a "
+         "cloud-optimized GeoTIFF")
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
@@ -281,6 +286,16 @@ void read_class(const std::string& text, engine::RunOptions& run) {
   run.half = words[static_cast<size_t>(kind)] == "half";
 }
 
+// How TIFFs are stored, by --tiff and --chunk.
+void read_tiff_storage(const std::string& text, engine::RunOptions& run) {
+  if (text.empty()) return;
+  run.tiff_storage = static_cast<io::TiffStorage>(
+      1 + parse_choice("--tiff", text, {"strips", "tiles", "pyramid", "cog"}));
+  if (run.chunk % 16 == 0) return;
+  throw Error(fmt::format("--chunk {}: the sides of a TIFF's tiles are multiples of 16", run.chunk),
+              ExitCode::usage);
+}
+
 engine::RunOptions options_of(RunFlags& f) {
   engine::RunOptions run = f.run;
   run.missing_frame = static_cast<engine::MissingFrame>(
@@ -313,6 +328,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
   }
   if (!f.ngff.empty()) run.zarr_version = 2 + parse_choice("--ngff", f.ngff, {"0.4", "0.5"});
+  read_tiff_storage(f.tiff, run);
   if (!f.compression.empty()) {
     run.compression = static_cast<io::Compression>(
         1 + parse_choice("--compression", f.compression, {"fast", "default", "small", "g4"}));

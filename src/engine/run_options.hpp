@@ -74,8 +74,9 @@ struct RunOptions {
   io::Compression compression = io::Compression::as_input;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   int zarr_version = 0;                           // likewise
-  std::int64_t zarr_chunk = 0;                    // likewise
-  bool shrink_on_load = false;                    // see engine/program/shrunk.hpp
+  std::int64_t chunk = 0;                         // likewise
+  io::TiffStorage tiff_storage = io::TiffStorage::usual;
+  bool shrink_on_load = false;  // see engine/program/shrunk.hpp
   CodecPlace codec_place = CodecPlace::automatic;
   bool by_opencv = false;   // see io::DecodeOptions; JPEGs are encoded by the processor then
   bool fast_codec = false;  // one level of difference would do, if anything were faster with it

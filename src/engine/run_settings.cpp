@@ -40,7 +40,10 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   if (!options.window.empty()) add("window " + options.window);
   if (options.by_opencv) add("opencv");
   if (options.zarr_version != 0) add("zarr " + std::to_string(options.zarr_version));
-  if (options.zarr_chunk != 0) add("chunk " + std::to_string(options.zarr_chunk));
+  if (options.chunk != 0) add("chunk " + std::to_string(options.chunk));
+  if (options.tiff_storage != io::TiffStorage::usual) {
+    add("TIFF " + std::to_string(static_cast<int>(options.tiff_storage)));
+  }
   if (options.compression != io::Compression::as_input) {
     add("compression " + std::to_string(static_cast<int>(options.compression)));
   }
@@ -187,7 +190,8 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
   settings.encode.zarr_version = options.zarr_version;
-  settings.encode.zarr_chunk = options.zarr_chunk;
+  settings.encode.chunk = options.chunk;
+  settings.encode.tiff_storage = options.tiff_storage;
   settings.by_frames = !pipeline.has_reduction();
   settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;
   settings.codec_place = options.codec_place;

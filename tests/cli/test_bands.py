@@ -10,6 +10,7 @@ import unittest
 
 import numcodecs
 import numpy as np
+import tifffile
 import zarr
 from PIL import Image, ImageCms, TiffImagePlugin
 
@@ -345,6 +346,113 @@ class InBands(ProgramTest):
         run = self.impipe("imgaussfilt 3", "d.tif", "-o", "out.tif", "--memory", "300K", code=1)
         self.assertRegex(run.err, r"d\.tif: decode: (damaged|truncated) TIFF: ")
         self.assertEqual([name for name in os.listdir(".") if "out" in name or ".tmp" in name], [])
+
+
+def level_of(pixels, level):
+    """Means of squares of the pixels, rounded half up."""
+    side = 2 ** level
+    rows, columns = (np.arange(0, count, side) for count in pixels.shape[:2])
+    sums = np.add.reduceat(np.add.reduceat(pixels.astype(float), rows, 0), columns, 1)
+    counts = np.outer(*(np.minimum(side, count - np.arange(0, count, side)) for count in pixels.shape[:2]))
+    means = sums / counts.reshape(counts.shape + (1,) * (pixels.ndim - 2))
+    return means if pixels.dtype.kind == "f" else np.floor(means + 0.5).astype(pixels.dtype)
+
+
+class TiledTiffs(ProgramTest):
+    """--tiff, as a whole and in bands, by tifffile and by the rules of GDAL's validator of COGs."""
+
+    def setUp(self):
+        super().setUp()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+
+    def make(self, name, layout, *flags, pipeline="imlincomb 1", chunk=64):
+        """The file out.tif; in bands it has the same bytes."""
+        flags = ("--tiff", layout, "--chunk", str(chunk), *flags)
+        whole = self.impipe(pipeline, name, "-o", "out.tif", *flags)
+        bands = self.impipe(pipeline, name, "-o", "bands.tif", "--memory", "300K", *flags)
+        self.assertEqual(whole.err, bands.err)
+        self.assertEqual(read("out.tif"), read("bands.tif"))
+        return tifffile.TiffFile("out.tif")
+
+    def test_pixels_of_all_levels(self):
+        gray = (ramp(601, 437, 5).astype(np.uint16) * 211) ^ 77
+        pictures = {"gray": gray, "colours": np.ascontiguousarray(colour(601, 437)),
+                    "numbers": gray.astype(np.float32) / 9}
+        for name, pixels in pictures.items():
+            np.save(f"{name}.npy", pixels)
+            for layout in ("tiles", "pyramid", "cog"):
+                with self.subTest(name=name, layout=layout), self.make(f"{name}.npy", layout) as made:
+                    pages = list(made.pages)
+                    if layout == "pyramid":
+                        self.assertEqual(len(pages), 1)
+                        pages += list(pages[0].pages)
+                    self.assertEqual(len(pages), 1 if layout == "tiles" else 5)
+                    for level, page in enumerate(pages):
+                        self.assertEqual((page.is_tiled, page.tile[:2], int(page.subfiletype)),
+                                         (True, (64, 64), int(level > 0)))
+                        expected = level_of(pixels, level)
+                        if pixels.dtype.kind == "f":
+                            np.testing.assert_allclose(page.asarray(), expected, rtol=1e-6)
+                        else:
+                            np.testing.assert_array_equal(page.asarray(), expected)
+
+    def test_the_order_of_a_cog(self):
+        np.save("c.npy", np.ascontiguousarray(colour(400, 700)))
+        with self.make("c.npy", "cog") as made:
+            data = read("out.tif")
+            head = b"GDAL_STRUCTURAL_METADATA_SIZE=000140 bytes\nLAYOUT=IFDS_BEFORE_DATA\n"
+            self.assertTrue(data[8:].startswith(head), data[:100])
+            directories = [page.offset for page in made.pages]
+            # Behind the header and GDAL's 43 + 140 bytes, which are made even.
+            self.assertEqual(directories[0], 8 + 43 + 140 + 1)
+            self.assertEqual(directories, sorted(directories))
+            first = [page.dataoffsets[0] for page in made.pages]
+            self.assertEqual(first, sorted(first, reverse=True))
+            self.assertLess(max(directories), min(first))
+            for page in made.pages:
+                self.assertEqual(list(page.dataoffsets), sorted(page.dataoffsets))
+                for at, size in zip(page.dataoffsets, page.databytecounts):
+                    self.assertEqual(data[at - 4:at], struct.pack("<I", size))
+                    self.assertEqual(data[at + size:at + size + 4], data[at + size - 4:at + size])
+
+    def test_fields_and_pixels_that_are_none(self):
+        pixels = ramp(300, 200).astype(np.uint8)
+        scale = (33550, 12, 3, (10.0, 10.0, 0.0), True)
+        tie = (33922, 12, 6, (0.0, 0.0, 0.0, 500000.0, 4000000.0, 0.0), True)
+        keys = (34735, 3, 4, (1, 1, 0, 0), True)
+        told = (42112, 2, 0, "<GDALMetadata><Item name='a'>b</Item></GDALMetadata>", True)
+        none = (42113, 2, 0, "0", True)
+        tifffile.imwrite("g.tif", pixels, extratags=[scale, tie, keys, told, none], metadata=None)
+        with self.make("g.tif", "cog") as made:
+            tags = made.pages[0].tags
+            self.assertEqual((tags[33550].value, tags[42112].value), (scale[3], told[3]))
+            for level, page in enumerate(made.pages):
+                np.testing.assert_array_equal(page.asarray(), pixels[::2 ** level, ::2 ** level])
+                self.assertEqual(33550 in page.tags, level == 0)
+
+    def test_big_endian_and_labels(self):
+        tifffile.imwrite("b.tif", ramp(150, 210).astype(np.uint16), byteorder=">", metadata=None)
+        with self.make("b.tif", "pyramid", chunk=32) as made:
+            self.assertEqual(made.byteorder, ">")
+            np.testing.assert_array_equal(made.pages[0].pages[0].asarray(), level_of(ramp(150, 210)
+                                                                                     .astype(np.uint16), 1))
+        self.impipe("imbinarize 0.001 | bwlabel", "b.tif", "-o", "l.tif", "--tiff", "cog", "--chunk", "32")
+        with tifffile.TiffFile("l.tif") as made:
+            np.testing.assert_array_equal(made.pages[1].asarray(), made.pages[0].asarray()[::2, ::2])
+
+    def test_pages_and_what_is_wrong(self):
+        tifffile.imwrite("p.tif", np.stack([ramp(90, 80), ramp(90, 80, 9)]), metadata=None)
+        self.impipe("fliplr", "p.tif", "-o", "tiles.tif", "--tiff", "tiles", "--chunk", "32")
+        with tifffile.TiffFile("tiles.tif") as made:
+            self.assertEqual([page.is_tiled for page in made.pages], [True, True])
+            np.testing.assert_array_equal(made.pages[1].asarray(), ramp(90, 80, 9)[:, ::-1])
+        run = self.impipe("fliplr", "p.tif", "-o", "o.tif", "--tiff", "cog", code=1)
+        self.assertEqual(run.err, "impipe: p.tif: encode: --tiff pyramid and cog make a file of one picture, "
+                                  "and this has 2 pages; -o '{stem}_{page}.tif' names each\n")
+        run = self.impipe("fliplr", "p.tif", "-o", "o.tif", "--tiff", "tiles", "--chunk", "100", code=2)
+        self.assertIn("--chunk 100: the sides of a TIFF's tiles are multiples of 16", run.err)
+        self.assertFalse(os.path.exists("o.tif"))
 
 
 if __name__ == "__main__":

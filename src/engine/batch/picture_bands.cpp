@@ -52,7 +52,8 @@ io::RowsTarget rows_target(const PictureJob& job) {
   ImageType type = plan.values[plan.result].type;
   type.alpha = plan.result_alpha.has_value();
   const io::ImageInfo& info = *job.picture.info;
-  const bool is_tiff = info.format == io::Format::tiff;
+  const bool is_tiff =
+      info.format == io::Format::tiff && job.settings.encode.tiff_storage == io::TiffStorage::usual;
   return {type, job.picture.output_format, job.picture.output_class, info.size(),
           is_tiff ? info.tile : Size{}};
 }

@@ -409,6 +409,10 @@ io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages, const File
 io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
                                 const FileAxes& file) {
   if (format == io::Format::tiff) {
+    if (settings_.encode.tiff_storage >= io::TiffStorage::pyramid) {
+      io::fail("--tiff pyramid and cog make a file of one picture, and this has ", pages.size(),
+               " pages; -o '{stem}_{page}.tif' names each");
+    }
     std::string lost;
     io::Bytes joined = io::join_tiff_pages(pages, false, &lost);
     if (!lost.empty()) {

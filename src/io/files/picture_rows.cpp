@@ -19,6 +19,7 @@
 #include "io/formats/format_traits.hpp"
 #include "io/formats/jpeg/jpeg_metadata.hpp"
 #include "io/formats/npy/npy.hpp"
+#include "io/formats/tiff/tiff_tiles.hpp"
 #include "io/formats/zarr/zarr_array.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/thumbnail.hpp"
@@ -57,6 +58,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(bytes_), size_};
   }
+  // What was read so far stays in the system's cache alone.
+  void release() const { madvise(bytes_, size_, MADV_DONTNEED); }
 
  private:
   void* bytes_ = nullptr;
@@ -83,7 +86,9 @@ class MappedRows final : public PictureRows {
   MappedRows(const std::filesystem::path& path, ImageInfo info, Reading reading)
       : file_(path), info_(std::move(info)), reading_(std::move(reading)) {}
   HostImage read(std::int64_t y, std::int64_t y_end) override {
-    return traits(info_.format).read_rows({file_.bytes(), info_, reading_, y, y_end});
+    HostImage rows = traits(info_.format).read_rows({file_.bytes(), info_, reading_, y, y_end});
+    file_.release();
+    return rows;
   }
 
  private:
@@ -169,13 +174,17 @@ bool writes_rows(const std::filesystem::path& path, Format format) {
 
 std::int64_t rows_that_wait(const RowsTarget& target, const ImageInfo& input,
                             const EncodeOptions& options) {
+  // Each level keeps a row of tiles.
+  if (target.format == Format::tiff && options.tiff_storage >= TiffStorage::tiles) {
+    return 2 * tiff_tile(options).height;
+  }
   if (target.format != Format::zarr) return target.tile.height;
-  std::int64_t chunk = options.zarr_chunk;
+  std::int64_t chunk = options.chunk;
   if (chunk == 0 && input.zarr) {
     const auto side = [&](int at) { return input.zarr->array.chunk[static_cast<size_t>(at)]; };
     chunk = std::max(side(input.zarr->x), side(input.zarr->y));
   }
-  if (chunk == 0) chunk = default_zarr_chunk;
+  if (chunk == 0) chunk = default_chunk;
   return 3 * std::min(chunk, target.size.height);  // those of the smaller images, and packed ones
 }
 

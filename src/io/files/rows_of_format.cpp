@@ -2,6 +2,7 @@
 // their chunks, and NPYs.
 #include "io/files/rows_of_format.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include "io/formats/format_traits.hpp"
 #include "io/formats/npy/npy.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/tiff/tiff_tiles.hpp"
 #include "io/formats/zarr/zarr_format.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/thumbnail.hpp"
@@ -31,7 +33,11 @@ TiffAdditions additions(const RowsResult& result, const HostImage& shown, const 
   const bool has_axes = !(metadata.pages.empty() && metadata.measured.empty());
   if (metadata.empty() && metadata.pieces.empty() && !has_axes) return {};
   const PictureOfFile picture{result.target.size, shown};
-  return tiff_additions(metadata_of_picture(metadata, Format::tiff, picture, lost), order, lost);
+  const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
+  TiffAdditions out = tiff_additions(ready, order, lost);
+  // A file of one picture needs no layout of pages.
+  describe_axes(out.fields, ready, ByteSource(std::span<const std::byte>()), lost);
+  return out;
 }
 
 class TiffOfRows final : public RowsOfFormat {
@@ -95,6 +101,52 @@ class TiffOfRows final : public RowsOfFormat {
   AtomicFile file_;
   RowsResult result_;
   std::unique_ptr<PictureSink> sink_;
+  std::optional<SmallPicture> small_;  // where a thumbnail is wanted
+};
+
+// In tiles, with the smaller images of a pyramid or without.
+class TilesOfRows final : public RowsOfFormat {
+ public:
+  explicit TilesOfRows(const RowsResult& result)
+      : file_(result.path),
+        result_(result),
+        tiled_(image_of(result_), [this] { return unnamed(); }) {
+    if (wants_thumbnail(result.metadata)) {
+      small_.emplace(result.stored, result.target.size, thumbnail_side(result.metadata));
+    }
+  }
+  void write(const HostImage& rows) override {
+    if (small_) small_->add(rows);
+    tiled_.write(rows);
+  }
+  void commit(std::string_view maker, UnsyncedDisks* disks) override {
+    std::vector<std::string> lost;
+    const HostImage none(result_.stored, {1, 1});
+    tiled_.finish(
+        small_ ? small_->image() : none,
+        [this](std::span<const std::byte> part) { file_.write(part); }, lost);
+    if (!maker.empty()) file_.note_maker(maker);
+    file_.commit(disks);
+  }
+
+ private:
+  static TiledTiff::Image image_of(RowsResult& result) {
+    set_tiff_storage(result.metadata, result.options);
+    return {result.stored, result.target.size, result.target.type.white != 0, result.metadata,
+            result.options};
+  }
+  // A file on the disk of the result, which vanishes when it is closed.
+  OpenFile unnamed() const {
+    const std::filesystem::path name = temporary_beside(result_.path);
+    OpenFile file(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (file.get() < 0) throw system_error(errno, "cannot write '" + result_.path.string() + "': ");
+    unlink(name.c_str());
+    return file;
+  }
+
+  AtomicFile file_;
+  RowsResult result_;
+  TiledTiff tiled_;
   std::optional<SmallPicture> small_;  // where a thumbnail is wanted
 };
 
@@ -180,6 +232,8 @@ class NpyOfRows final : public RowsOfFormat {
 std::unique_ptr<RowsOfFormat> make_rows_of_format(const RowsResult& result) {
   if (result.target.format == Format::zarr) return std::make_unique<ZarrOfRows>(result);
   if (result.target.format == Format::npy) return std::make_unique<NpyOfRows>(result);
+  if (result.options.tiff_storage >= TiffStorage::tiles)
+    return std::make_unique<TilesOfRows>(result);
   return std::make_unique<TiffOfRows>(result);
 }
 

@@ -15,8 +15,8 @@ class RowsOfFormat {
 
 // What is to be written. stored: the type in the file; the samples of `options` are set.
 struct RowsResult {
-  const std::filesystem::path& path;
-  const RowsTarget& target;
+  const std::filesystem::path path;
+  const RowsTarget target;
   ImageType stored;
   const Metadata& metadata;
   EncodeOptions options;

@@ -22,6 +22,13 @@ enum class ExrFloats { as_input, half, full };
 // g4: of TIFFs of one bit, by fax codes of group 4.
 enum class Compression { as_input, fast, standard, small, g4 };
 
+// How a TIFF's samples are stored. usual: in strips, or in bands of rows as the input's. pyramid:
+// tiles, and the smaller images in SubIFDs. cog: a cloud-optimized GeoTIFF.
+enum class TiffStorage { usual, strips, tiles, pyramid, cog };
+
+// Sides of a Zarr's chunks and of a TIFF's tiles that are not asked for.
+inline constexpr std::int64_t default_chunk = 512;
+
 struct EncodeOptions {
   Compression compression = Compression::as_input;
   int quality = 95;       // of what is written with loss
@@ -34,9 +41,10 @@ struct EncodeOptions {
   std::optional<std::array<int, 2>> subsampling;
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // see DecodeOptions
   std::string frame_rate;                   // of a Y4M, "25:1"; empty: as before, else 25
-  int zarr_version = 0;         // of a Zarr: 2 (OME-Zarr 0.4) or 3 (0.5); 0: as before, else 2
-  std::int64_t zarr_chunk = 0;  // along both sides; 0: as before, else 512
-  bool zarr_means = true;       // its pyramid has means of pixels, else some of them
+  int zarr_version = 0;    // of a Zarr: 2 (OME-Zarr 0.4) or 3 (0.5); 0: as before, else 2
+  std::int64_t chunk = 0;  // sides of chunks and tiles; 0: as before, else default_chunk
+  TiffStorage tiff_storage = TiffStorage::usual;
+  bool zarr_means = true;  // its pyramid has means of pixels, else some of them
   // Set by `encode` from the metadata.
   SampleType samples = SampleType::of_class;
   ExrStorage exr;

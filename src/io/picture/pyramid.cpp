@@ -30,10 +30,17 @@ Pyramid::Pyramid(const std::vector<Size>& levels, int channels, bool means) : me
   channels_.assign(static_cast<std::size_t>(channels), all);
 }
 
-void Pyramid::add(int channel, const Plane& rows, const Take& take) {
+std::int64_t Pyramid::rows_after(std::size_t level, std::int64_t y) const {
+  const Level& of = channels_.front()[level];
+  const bool is_whole = y == channels_.front().front().size.height;
+  return is_whole ? of.size.height : (y + (means_ ? 0 : of.by - 1)) / of.by;
+}
+
+void Pyramid::add(int channel, const Plane& rows, std::int64_t y, std::int64_t y_end,
+                  const Take& take) {
   const auto add_all = [&]<class Pixel>(const Pixel*) {
-    for (std::int64_t y = 0; y < rows.size().height; ++y) {
-      const auto* row = rows.row_as<Pixel>(y);
+    for (std::int64_t at = y; at < y_end; ++at) {
+      const auto* row = rows.row_as<Pixel>(at);
       means_ ? add_row(channel, row, take) : add_first_pixels(channel, row, take);
     }
   };
@@ -65,7 +72,7 @@ template <class Pixel>
 void Pyramid::add_row(int channel, const Pixel* row, const Take& take) {
   Channel& levels = channels_[static_cast<std::size_t>(channel)];
   Level& image = levels.front();
-  take(0, channel, image.y++, reinterpret_cast<const std::byte*>(row));
+  take(0, image.y++, reinterpret_cast<const std::byte*>(row));
   for (std::size_t i = 1; i < levels.size(); ++i) {
     const Level& before = levels[i - 1];
     Level& level = levels[i];
@@ -83,7 +90,7 @@ void Pyramid::add_row(int channel, const Pixel* row, const Take& take) {
     level.waits = !level.waits && before.y < before.size.height;
     if (level.waits) return;
     finish_row<Pixel>(level);
-    take(static_cast<int>(i), channel, level.y++, level.row.data());
+    take(static_cast<int>(i), level.y++, level.row.data());
   }
 }
 
@@ -96,7 +103,7 @@ void Pyramid::add_first_pixels(int channel, const Pixel* row, const Take& take) 
     level.row.resize(static_cast<std::size_t>(level.size.width) * sizeof(Pixel));
     auto* out = reinterpret_cast<Pixel*>(level.row.data());
     for (std::int64_t x = 0; x < level.size.width; ++x) out[x] = row[x * level.by];
-    take(static_cast<int>(i), channel, level.y++, level.row.data());
+    take(static_cast<int>(i), level.y++, level.row.data());
   }
 }
 

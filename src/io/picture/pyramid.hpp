@@ -23,14 +23,15 @@ inline std::vector<Size> pyramid_sizes(Size size, std::int64_t last) {
 
 class Pyramid {
  public:
-  // Row y of a channel at a level; level 0 is the image. The alpha follows the other channels.
-  // Rows of one channel come from one thread, in their order.
-  using Take = std::function<void(int level, int channel, std::int64_t y, const std::byte* row)>;
+  // Row y of a level; level 0 is the image.
+  using Take = std::function<void(int level, std::int64_t y, const std::byte* row)>;
 
   // means: else the first pixel of each square is taken.
   Pyramid(const std::vector<Size>& levels, int channels, bool means);
-  // The next rows of a channel.
-  void add(int channel, const Plane& rows, const Take& take);
+  // The next rows of a channel: [y, y_end) of these.
+  void add(int channel, const Plane& rows, std::int64_t y, std::int64_t y_end, const Take& take);
+  // How many rows of a level are there as soon as those of the image before row y are.
+  std::int64_t rows_after(std::size_t level, std::int64_t y) const;
 
  private:
   struct Level {

@@ -1,4 +1,7 @@
 // TIFF: what its header claims, and its row of the table of formats.
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <cmath>
 #include <string>
 
@@ -7,6 +10,7 @@
 #include "io/formats/tiff/tiff_form.hpp"
 #include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/formats/tiff/tiff_tiles.hpp"
 #include "io/metadata/orientation.hpp"
 #include "io/picture/written_samples.hpp"
 
@@ -146,14 +150,28 @@ Bytes encode(HostImage& image, const EncodeInput& input, Encoded& out) {
   EncodeOptions stored = input.options;
   stored.samples = samples_for(image, input.metadata, input.options, out);
   set_tiff_storage(input.metadata, stored);
-  return encode_with_options(image, input, stored);
+  if (stored.tiff_storage < TiffStorage::tiles) return encode_with_options(image, input, stored);
+  TiledTiff tiled(
+      {image.type, image.size(), input.original.type.white != 0, input.metadata, stored}, [] {
+        OpenFile file(memfd_create("tiles", MFD_CLOEXEC));
+        if (file.get() < 0) throw system_error(errno);
+        return file;
+      });
+  tiled.write(image);
+  Bytes bytes;
+  tiled.finish(
+      image,
+      [&](std::span<const std::byte> part) { bytes.insert(bytes.end(), part.begin(), part.end()); },
+      out.lost);
+  return bytes;
 }
 
 // In the packing of the input, as `encode` has it, or in deflate.
 std::optional<PackedForm> packed_form(const PackedInput& input, EncodeOptions& stored, Encoded&) {
   const bool is_small = input.options.compression == Compression::small;
   const SampleType samples = wanted_samples(input.type, input.metadata, input.options);
-  if (is_small || samples != SampleType::of_class) return {};
+  const bool is_tiled = input.options.tiff_storage >= TiffStorage::tiles;
+  if (is_small || is_tiled || samples != SampleType::of_class) return {};
   set_tiff_storage(input.metadata, stored);
   const bool is_float = input.type.cls == PixelClass::single;
   const TiffPacking packing = stored.tiff.value_or(TiffPacking{.predictor = is_float ? 1 : 2});

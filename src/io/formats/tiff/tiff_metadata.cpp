@@ -265,9 +265,8 @@ TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, L
   return out;
 }
 
-// Says along which axes pages lie where no description does.
-static void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
-                          Lost& lost) {
+void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
+                   Lost& lost) {
   const TiffField* described = field_of(fields, image_description);
   const std::string_view before = described == nullptr ? std::string_view() : described->value;
   if (is_ome_xml(before) || describes_whole_file(before)) return;
@@ -292,11 +291,15 @@ void add_fields(TiffFields& written, TiffFields more) {
 // too, which nobody else can mend. Then come the pixels, and a directory that names both.
 Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
                          Lost& lost) {
-  const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
   const ByteSource source(file);
   const TiffOrder order = tiff_order(source);
   TiffDirectory written =
       read_fields(source, order, order.first, [](std::uint16_t) { return true; });
+  const TiffField* tiles = field_of(written.fields, tile_offsets);
+  const bool is_complete =  // a TiledTiff, whose directories lie before its tiles
+      tiles != nullptr && number_of(*tiles, order) > static_cast<std::uint64_t>(order.first);
+  if (is_complete) return file;
+  const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
   TiffAdditions more = tiff_additions(ready, order, lost);
   describe_axes(more.fields, ready, source, lost);
   if (more.fields.empty()) return file;

@@ -21,6 +21,10 @@ struct TiffAdditions {
   std::string front;
 };
 TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost);
+// Says along which axes pages lie where no description of these fields does; reads the file that
+// they go into where that needs its layout.
+void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
+                   Lost& lost);
 // Without those that the directory has.
 void add_fields(TiffFields& written, TiffFields more);
 // Whether a TIFF made from a file of these metadata is big-endian, as that was.

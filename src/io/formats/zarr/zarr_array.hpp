@@ -83,6 +83,4 @@ inline constexpr std::int64_t max_zarr_document = std::int64_t{16} << 20;
 // Whether a key is that of a document: ".zarray", "0/zarr.json".
 bool is_zarr_document(std::string_view key);
 
-inline constexpr std::int64_t default_zarr_chunk = 512;
-
 }  // namespace impipe::io

@@ -138,7 +138,7 @@ class Documents {
       write(name, document.dump(2));
     };
     const Json attributes = root_attributes();
-    const std::vector<Size> levels = pyramid_sizes(size_, how_.zarr_chunk);
+    const std::vector<Size> levels = pyramid_sizes(size_, how_.chunk);
     if (how_.zarr_version == 3) {
       add("zarr.json",
           {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"ome", attributes}}}});
@@ -166,8 +166,7 @@ class Documents {
   Json names() const { return list("c", "y", "x"); }
   Json shape(Size size) const { return list(type_.channels, size.height, size.width); }
   Json chunk(Size size) const {
-    return shape_of_chunk(
-        {std::min(size.width, how_.zarr_chunk), std::min(size.height, how_.zarr_chunk)});
+    return shape_of_chunk({std::min(size.width, how_.chunk), std::min(size.height, how_.chunk)});
   }
   Json shape_of_chunk(Size size) const { return list(1, size.height, size.width); }
 
@@ -180,7 +179,7 @@ class Documents {
       axes.push_back(std::move(one));
     }
     Json datasets = Json::array();
-    const std::size_t levels = pyramid_sizes(size_, how_.zarr_chunk).size();
+    const std::size_t levels = pyramid_sizes(size_, how_.chunk).size();
     double by = 1;
     for (std::size_t i = 0; i < levels; ++i, by *= 2) {
       // The middle of the pixels that are one here.
@@ -412,7 +411,7 @@ EncodeOptions zarr_options(const ImageType& original, const Metadata& metadata,
   EncodeOptions how = options;
   const ZarrStorage* before = metadata.zarr.get();
   if (how.zarr_version == 0) how.zarr_version = before != nullptr ? before->version : 2;
-  if (how.zarr_chunk == 0) how.zarr_chunk = before != nullptr ? before->chunk : default_zarr_chunk;
+  if (how.chunk == 0) how.chunk = before != nullptr ? before->chunk : default_chunk;
   how.zarr_means = original.white != 0;
   return how;
 }

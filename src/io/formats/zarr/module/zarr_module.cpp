@@ -257,7 +257,7 @@ class Writer {
         for_each_(for_each),
         item_bytes_(options.samples == SampleType::of_class ? bytes_of(type.cls)
                                                             : bytes_of(options.samples)),
-        levels_(pyramid_sizes(size, options.zarr_chunk)),
+        levels_(pyramid_sizes(size, options.chunk)),
         pyramid_(levels_, type.channels, options.zarr_means) {
     rows_.resize(levels_.size() * static_cast<std::size_t>(type.channels));
     channels_ = type.channels;
@@ -265,18 +265,16 @@ class Writer {
 
   void write(const HostImage& rows) {
     for (int c = 0; c < channels_; ++c) {
-      pyramid_.add(c, rows.planes[static_cast<std::size_t>(c)],
-                   [&](int level, int channel, std::int64_t y, const std::byte* row) {
-                     take(level, channel, y, row);
-                   });
+      pyramid_.add(
+          c, rows.planes[static_cast<std::size_t>(c)], 0, rows.size().height,
+          [&](int level, std::int64_t y, const std::byte* row) { take(level, c, y, row); });
     }
   }
 
  private:
   void take(int level, int channel, std::int64_t y, const std::byte* row) {
     const Size size = levels_[static_cast<std::size_t>(level)];
-    const Size chunk{std::min(size.width, options_.zarr_chunk),
-                     std::min(size.height, options_.zarr_chunk)};
+    const Size chunk{std::min(size.width, options_.chunk), std::min(size.height, options_.chunk)};
     const std::int64_t row_bytes = size.width * item_bytes_;
     Bytes& rows = rows_[static_cast<std::size_t>(level * channels_ + channel)];
     rows.resize(static_cast<std::size_t>(row_bytes * chunk.height));
