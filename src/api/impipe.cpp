@@ -274,7 +274,14 @@ int impipe_pipeline_new(impipe_session* session, const char* text, impipe_pipeli
     *pipeline = new impipe_pipeline{api::BoundPipeline(session->session, text)};
   });
 }
-void impipe_pipeline_free(impipe_pipeline* pipeline) { delete pipeline; }
+void impipe_pipeline_free(impipe_pipeline* pipeline) {
+  if (pipeline == nullptr) return;
+  guarded(nullptr, [&] {
+    const auto session = pipeline->bound.shared_session();
+    const auto guest = session->as_guest();
+    delete pipeline;
+  });
+}
 const char* impipe_pipeline_operand(const impipe_pipeline* pipeline, int64_t index) {
   const std::string* name = api::item_at(pipeline->bound.pipeline().operands, index);
   return name != nullptr ? name->c_str() : nullptr;

@@ -104,6 +104,7 @@ ResultArray::~ResultArray() {
 }
 
 void ResultArray::copy_to(const impipe_image& to) const {
+  const auto guest = session_->as_guest();
   const Planes planes =
       there_ ? session_->on_queue([&](Queue& queue) { return queue.download(*there_); }) : planes_;
   if (to.pages != description_.pages) {

@@ -127,6 +127,7 @@ def check_lives():
     DRIVER.cuCtxSetCurrent(ctypes.byref(mine))
     result = impipe.run("", Card(array))
     capsule = result.__dlpack__(stream=1)
+    np.asarray(result)
     log()
     del result
     check("context is waited for" not in log(), "the capsule keeps the memory")

@@ -2,6 +2,7 @@
 import contextlib
 import doctest
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -120,6 +121,32 @@ class Python(ProgramTest):
                 with self.subTest(image=name, text=text):
                     image = IMAGES[name]
                     self.same(impipe.run(text, image), program_result(self, text, image), text)
+
+    def test_examples_of_all_operators_are_those_of_the_program(self):
+        images = [ramp(), colour(), cells(40, 60), np.stack([ramp(12, 17, seed) for seed in range(5)])]
+        compared, refused = 0, []
+        for operator in json.loads(self.impipe("ops", "--json").out):
+            if operator["name"] == "stack":  # takes files
+                continue
+            pipeline, got = impipe.Pipeline(operator["example"]), None
+            for image in images:
+                given = () if pipeline.has_source else (image,)
+                try:
+                    got = pipeline(*given, **{name: image for name in pipeline.operands})
+                    break
+                except impipe.Error:
+                    continue
+            if got is None:
+                refused.append(operator["name"])
+            elif isinstance(got, np.ndarray):
+                self.picture("in.npy", image)
+                self.impipe(pipeline.text, *["in.npy" for _ in given], "-o", "out.npy",
+                            *[f"--with={name}=in.npy" for name in pipeline.operands], code=None)
+                self.same(got, np.load(self.path("out.npy")), pipeline.text)
+                os.remove(self.path("out.npy"))
+                compared += 1
+        self.assertGreater(compared, 100)
+        self.assertEqual(refused, ["intlut"])  # its operand is a table
 
     def test_pages_and_axes_are_those_of_the_program(self):
         stack = np.stack([ramp(13, 17, seed) for seed in range(6)])
