@@ -22,7 +22,8 @@ struct GatherParameters {
 Program gather(Dialect dialect) {
   constexpr int items = 256;
   Program program;
-  const std::string text = part(kernels::gather, "parameters") + part(kernels::gather, "gather");
+  const std::string text =
+      filled(part(kernels::gather, "parameters")) + filled(part(kernels::gather, "gather"));
   program.source = prelude_of(dialect, text) + text;
   program.entries = {"gather"};
   program.launch = [](const LaunchValues& values) {

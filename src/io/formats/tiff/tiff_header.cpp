@@ -35,7 +35,7 @@ std::uint64_t common_value(const TiffEntry& entry, const char* what) {
 
 // A directory, as one of the chain: what it holds, and whether it is a page.
 struct Directory {
-  TiffStorage storage;
+  TiffPixels storage;
   bool is_page = true;
   bool has_children = false;  // sub-directories: a raw photo keeps its pixels there
   bool says_orientation = false;
@@ -56,7 +56,7 @@ double rational_of(const TiffEntry& entry) {
 }
 
 // Takes what a tag says of where and how the pixels are stored; false for other tags.
-bool read_storage(TiffStorage& s, std::uint64_t tag, const TiffEntry& entry) {
+bool read_storage(TiffPixels& s, std::uint64_t tag, const TiffEntry& entry) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   switch (tag) {
     case 273:
@@ -81,7 +81,7 @@ bool read_resolution(Directory& directory, std::uint64_t tag, const TiffEntry& e
 
 Directory read_directory(const ByteSource& source, const TiffOrder& order, std::int64_t begin) {
   Directory out;
-  TiffStorage& s = out.storage;
+  TiffPixels& s = out.storage;
   TiffLayout& l = s.layout;
   std::map<std::uint64_t, std::string> seen;
   std::vector<std::int64_t> values;  // where they begin
@@ -245,7 +245,7 @@ namespace {
 struct Chain {
   struct Page {
     std::int64_t directory = 0;
-    TiffStorage storage;  // of a directory that claims planes
+    TiffPixels storage;  // of a directory that claims planes
   };
   std::vector<Page> pages;
   std::vector<std::int64_t> begins;     // of directories and their pixels, sorted
@@ -294,7 +294,7 @@ Chain read_chain(const ByteSource& source) {
         out.y_resolution = directory.y_resolution;
       }
       const bool claims = directory.storage.claims_planes();
-      out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffStorage{}});
+      out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffPixels{}});
     } else if (!out.reduced) {
       out.reduced = begin;
     }

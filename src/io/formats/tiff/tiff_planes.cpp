@@ -31,16 +31,16 @@ std::int64_t parts(const TiffLayout& l) {
 
 std::int64_t plane_bytes(const TiffLayout& l) { return parts(l) * l.size.height * row_bytes(l); }
 
-std::int64_t rows_of_strip(const TiffStorage& s) {
+std::int64_t rows_of_strip(const TiffPixels& s) {
   return std::clamp<std::int64_t>(s.rows_per_strip, 1, s.layout.size.height);
 }
 
-std::int64_t strips_of_image(const TiffStorage& s) {
+std::int64_t strips_of_image(const TiffPixels& s) {
   const std::int64_t rows = rows_of_strip(s);
   return (s.layout.size.height + rows - 1) / rows;
 }
 
-[[noreturn]] void fail_truncated(const TiffStorage& s, std::int64_t planes, const char* by) {
+[[noreturn]] void fail_truncated(const TiffPixels& s, std::int64_t planes, const char* by) {
   fail("truncated TIFF: ", by, " says that there are ", planes, " planes of ",
        to_string(s.layout.size), ", and the file ends before");
 }
@@ -53,12 +53,12 @@ bool unpacks_deep_tiles(const TiffLayout& l) {
 
 }  // namespace
 
-bool PlaneFinder::fits(const TiffStorage& s, std::int64_t planes) const {
+bool PlaneFinder::fits(const TiffPixels& s, std::int64_t planes) const {
   return s.data() > 0 && s.data() <= source_.size() &&
          planes <= (source_.size() - s.data()) / plane_bytes(s.layout);
 }
 
-bool PlaneFinder::is_in_one_piece(const TiffStorage& s, std::int64_t images) {
+bool PlaneFinder::is_in_one_piece(const TiffPixels& s, std::int64_t images) {
   const TiffLayout& l = s.layout;
   const std::int64_t strips = strips_of_image(s), rows = rows_of_strip(s);
   if (l.compression != uncompressed || s.offsets.count == 0 ||
@@ -77,7 +77,7 @@ bool PlaneFinder::is_in_one_piece(const TiffStorage& s, std::int64_t images) {
 }
 
 // Some scanners write an ImageDepth where there is one plane: strips and tiles decide.
-TiffPlanes PlaneFinder::volume(const TiffStorage& s) {
+TiffPlanes PlaneFinder::volume(const TiffPixels& s) {
   const TiffLayout& l = s.layout;
   TiffPlanes out{.claimed = l.depth, .claimant = "its ImageDepth"};
   if (l.tile.width > 0 && l.tile.height > 0) {
@@ -110,7 +110,7 @@ TiffPlanes PlaneFinder::volume(const TiffStorage& s) {
   return out;
 }
 
-TiffPlanes PlaneFinder::described(const TiffStorage& s) {
+TiffPlanes PlaneFinder::described(const TiffPixels& s) {
   TiffPlanes out{.claimed = described_planes(s.description, s.layout),
                  .claimant = "its description"};
   if (out.claimed <= 1 || !has_plain_strips(s.layout) || !fits(s, out.claimed)) return out;
@@ -124,7 +124,7 @@ TiffPlanes PlaneFinder::described(const TiffStorage& s) {
   return out;
 }
 
-TiffPlanes PlaneFinder::planes_of(const TiffStorage& s, bool is_only_page) {
+TiffPlanes PlaneFinder::planes_of(const TiffPixels& s, bool is_only_page) {
   if (s.layout.depth > 1) return volume(s);
   if (s.stack_planes <= 1 || !is_only_page) return described(s);
   const char* claimant = "MetaMorph's tag";

@@ -13,7 +13,7 @@
 namespace impipe::io {
 
 // What a directory says of where its pixels are, and of planes.
-struct TiffStorage {
+struct TiffPixels {
   TiffLayout layout;
   TiffEntry offsets;  // of strips or tiles
   std::int64_t rows_per_strip = std::numeric_limits<std::uint32_t>::max();
@@ -38,15 +38,15 @@ class PlaneFinder {
 
   // What a description says is believed where nothing else of the file lies between the planes.
   // Throws Error for planes that are there by their format and cannot be read.
-  TiffPlanes planes_of(const TiffStorage& storage, bool is_only_page);
+  TiffPlanes planes_of(const TiffPixels& storage, bool is_only_page);
 
  private:
-  TiffPlanes volume(const TiffStorage& storage);
-  TiffPlanes described(const TiffStorage& storage);
+  TiffPlanes volume(const TiffPixels& storage);
+  TiffPlanes described(const TiffPixels& storage);
   // Whether the strips of `images` images lie one behind the other, as unpacked rows.
-  bool is_in_one_piece(const TiffStorage& storage, std::int64_t images);
+  bool is_in_one_piece(const TiffPixels& storage, std::int64_t images);
   // Whether the file is long enough.
-  bool fits(const TiffStorage& storage, std::int64_t planes) const;
+  bool fits(const TiffPixels& storage, std::int64_t planes) const;
 
   const ByteSource& source_;
   const std::vector<std::int64_t>& begins_;

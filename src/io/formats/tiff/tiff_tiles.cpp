@@ -18,13 +18,13 @@
 namespace impipe::io {
 namespace {
 
-enum Tag : std::uint16_t {
+enum TileTag : std::uint16_t {
   new_subfile_type = 254,
   sub_directories = 330,
   maker_note = 37500,
   gdal_no_data = 42113,
 };
-constexpr std::uint16_t long_type = 4, long8_type = 16;
+constexpr std::uint16_t tile_long_type = 4, tile_long8_type = 16;
 
 // What GDAL's driver of COGs writes behind the header: readers may rely on where tiles lie.
 std::string ghost_area() {
@@ -105,7 +105,8 @@ std::uint64_t append_entries_first(std::string& structure, const TiffOrder& orde
       const std::uint64_t at = append_directory(child, order, std::move(field.children), 0,
                                                 values_begin + values.size());
       values += child;
-      field = numbers_field(field.tag, order.big_tiff ? long8_type : long_type, {at}, big);
+      field =
+          numbers_field(field.tag, order.big_tiff ? tile_long8_type : tile_long_type, {at}, big);
     }
     entries += number_text(field.tag, 2, big) + number_text(field.type, 2, big) +
                number_text(field.count, offset_bytes, big);
@@ -153,7 +154,7 @@ class Front {
   }
 
  private:
-  std::uint16_t offset_type() const { return order_.big_tiff ? long8_type : long_type; }
+  std::uint16_t offset_type() const { return order_.big_tiff ? tile_long8_type : tile_long_type; }
 
   std::string head() const {
     std::string out = tiff_head(order_.big_endian);
@@ -251,7 +252,7 @@ void TiledTiff::finish(const HostImage& shown, const TakeBytes& take, Lost& lost
     bytes += levels.back().bytes();
     if (levels.size() > 1) {
       levels.back().fields.push_back(
-          numbers_field(new_subfile_type, long_type, {1}, levels.back().order.big_endian));
+          numbers_field(new_subfile_type, tile_long_type, {1}, levels.back().order.big_endian));
     }
   }
   LevelTiles& first = levels.front();
