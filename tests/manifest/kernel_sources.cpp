@@ -68,6 +68,7 @@ void set_number(jit::Tuning& tuning, const std::string& text) {
   const int number = at == text.npos ? 0 : std::atoi(text.c_str() + at + 1);
   if (name == "local_bytes") {
     tuning.local_bytes = tuning.max_local_bytes = number;
+    tuning.fused_bytes = std::min(tuning.fused_bytes, tuning.local_bytes);
   } else if (name == "unroll") {
     tuning.unroll = number != 0;
   } else if (const auto found = numbers.find(name); found != numbers.end()) {

@@ -66,11 +66,14 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     if (s->body != nullptr || s->expression != nullptr) return false;
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
-    // Lines of bytes at an angle, and masks of many short runs.
+    // Of bytes lines at an angle, and masks of many short runs.
     const auto runs = static_cast<int>(runs_of(e->mask).size());
     const int side = std::max(e->mask.width, e->mask.height);
-    const bool line = bytes_of(node.cls) == 1 && is_sparse(e->mask) && side > max_line_side;
-    if ((runs <= max_runs && !line) || runs > max_tile_runs || e->mask.full()) return false;
+    const bool line = is_sparse(e->mask) && side > max_line_side;
+    if (bytes_of(node.cls) != 1 || e->mask.full() || runs > max_tile_runs ||
+        (runs <= max_runs && !line)) {
+      return false;
+    }
     f = e->mask.footprint();
   } else {
     return false;
@@ -270,13 +273,14 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     const PointTile tile(size.packed ? 1 : 4, group, f);
     return size.px % 4 == 0 &&
            tile.local_bytes(of, planes, *parts.made) + parts.weights + parts.after <=
-               of.tuning.local_bytes;
+               of.tuning.fused_bytes;
   };
   if (!parts.around) return block_of_points(of, parts);
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, parts);
-    if ((parts.made && packed) || !has_room(tile_size)) return std::nullopt;
+    const bool can_tile = packed ? !parts.made : parts.runs == 0;
+    if (!can_tile || !has_room(tile_size)) return std::nullopt;
     return packed ? packed_line_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;

@@ -67,10 +67,9 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
     size.streamed = true;
     size.row_px = 8;
   }
-  const std::int64_t most =
-      size.streamed
-          ? std::max(of.tuning.local_bytes, std::min(of.tuning.max_local_bytes, max_bytes_of_three))
-          : of.tuning.local_bytes;
+  const bool fused = count == 1 && made_here(of, planes, image);
+  std::int64_t most = fused ? of.tuning.fused_bytes : of.tuning.local_bytes;
+  if (size.streamed) most = std::max(most, std::min(of.tuning.max_local_bytes, max_bytes_of_three));
   const int block = count == 1 || bytes_of(node.cls) == 1              ? full_block
                     : passes.column.height > short_column && count < 4 ? large_block
                                                                        : small_block;
@@ -80,9 +79,7 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
     const bool fits = passes.sums ? py * size.px <= block && py <= 8
                                   : py <= 16 && py + column.up + column.down <= 48;
     const std::int64_t made =
-        count == 1 && made_here(of, planes, image)
-            ? point_tile(of, image, size, passes).local_bytes(of, planes, image)
-            : 0;
+        fused ? point_tile(of, image, size, passes).local_bytes(of, planes, image) : 0;
     const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
     const bool few = !size.streamed || size.rows <= max_rows_for_one * size.height();
     if (fits && few && bytes + made + tables <= most) return size;

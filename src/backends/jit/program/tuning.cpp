@@ -24,6 +24,7 @@ constexpr Tuning rows[] = {
     {.vendor = "nvidia",
      .group = 128,
      .local_bytes = 48 * 1024,
+     .fused_bytes = 48 * 1024,
      .wide_histogram_items = 1024,
      .wide_histogram_groups = 0,
      .group_scalars = true,
@@ -43,7 +44,7 @@ constexpr Tuning rows[] = {
      .launch_microseconds = 1},
     {.vendor = "amd",
      .group = 256,
-     .local_bytes = 8 * 1024,
+     .local_bytes = 16 * 1024,
      .max_local_bytes = 64 * 1024,
      .load_bytes = 16,
      .sub_group = 64,
@@ -92,9 +93,11 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers&
     if (said > 0) bytes = std::min(bytes, said);
   };
   lower(found.local_bytes, device.local_bytes);
+  lower(found.fused_bytes, device.local_bytes);
   lower(found.max_local_bytes, device.max_local_bytes);
   if (const char* bytes = std::getenv("IMPIPE_LOCAL_BYTES")) {
     lower(found.local_bytes, std::atoll(bytes));
+    lower(found.fused_bytes, std::atoll(bytes));
     lower(found.max_local_bytes, std::atoll(bytes));
   }
   return with_variant(found, variant_of_all);

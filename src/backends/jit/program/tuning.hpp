@@ -24,6 +24,9 @@ struct Tuning {
   int group = 128;  // work-items (threads) of a group
   // Local (shared) memory that a group takes, so that others fit beside it. Devices lower it.
   std::int64_t local_bytes = 32 * 1024;
+  // The same of a group that also makes the points in front of its neighbourhood: a launch less is
+  // worth more than a group more.
+  std::int64_t fused_bytes = 32 * 1024;
   // What a kernel may take that asks for it, and is alone on its processor then. Devices lower it.
   std::int64_t max_local_bytes = 227 * 1024;
   int wide_histogram_items = 256;  // of a group that counts 65,536 codes
