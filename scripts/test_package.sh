@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
 done
 [ "$(id -u)" = 0 ] || { echo "test_package.sh: a chroot is root's to make" >&2; exit 2; }
 
-setup_install debootstrap lintian libheif-examples
+setup_install debootstrap lintian libheif-examples pkg-config
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
@@ -139,8 +139,19 @@ there impipe 'imgaussfilt 1' /tmp/a.dcm -o /tmp/of-dcm.png --window 40,400 ||
   fail "dcm cannot be read"
 echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF, FITS and DICOM are converted"
 
+# The library: a C program that pkg-config builds, and Python.
+flags=$(PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig pkg-config --cflags --libs impipe) ||
+  fail "pkg-config does not find the library"
+cc tests/api/example.c $flags -Wl,--unresolved-symbols=ignore-in-shared-libs -o "$root/tmp/example"
+there /tmp/example || fail "the C example"
+[ "$(there python3 -c "
+import impipe, numpy
+print(impipe.run('imcomplement', numpy.zeros((2, 3), numpy.uint8)).sum(), impipe.ops('imcrop')[:7])
+")" = "1530 imcrop:" ] || fail "the Python package"
+echo "libimpipe-dev: the C example is built and runs; python3-impipe: arrays, and the program"
+
 # Removed; then an older version, with what it recommends; upgraded, never one without the others.
-mapfile -t packages < <(there dpkg-query -W -f '${Package}\n' 'impipe*')
+mapfile -t packages < <(there dpkg-query -W -f '${Package}\n' '*impipe*')
 apt remove "${packages[@]}"
 [ -z "$(files_there | grep impipe)" ] || fail "left after remove: $(files_there | grep impipe)"
 there impipe --version 2>/dev/null && fail "the program is still there"

@@ -90,7 +90,7 @@ class Layout:
             copy = np.ascontiguousarray(memory.owner.transpose(pages_first))
             memory = memory._replace(address=copy.ctypes.data, owner=copy)
             steps = dict(zip([axes[i] for i in pages_first], copy.strides))
-            step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages])
+            step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages]) or 0
         self.has_one_channel = lengths.get(self.channel) == 1
         self._memory = memory  # the library reads it through `image`
         self.image = _library.Image(

@@ -79,6 +79,10 @@ std::string manual(const CommandSet& commands) {
   for (const auto& [code, meaning] : codes) {
     out += std::string(".TP\n\\fB") + code + "\\fR\n" + plain(meaning) + "\n";
   }
+  out +=
+      ".SH IN PROCESS\nPipelines also run on arrays in memory: by the Python package impipe,"
+      " impipe.run('edge', photo), and by the C library libimpipe, whose header impipe.h says "
+      "how.\n";
   return out;
 }
 

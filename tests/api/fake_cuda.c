@@ -100,7 +100,6 @@ int cuMemcpyDtoHAsync_v2(void *to, pointer from, size_t bytes, void *stream) {
   return (void)stream, memcpy(to, (void *)from, bytes), 0;
 }
 int cuMemcpyDtoDAsync_v2(pointer to, pointer from, size_t bytes, void *stream) {
-  say("copied from %#lx\n", (unsigned long)from);
   return (void)stream, memcpy((void *)to, (void *)from, bytes), 0;
 }
 int cuMemsetD8Async(pointer to, unsigned char value, size_t bytes, void *stream) {
@@ -122,6 +121,9 @@ static char *start_of(const struct end *end) {
   return end->kind == 1 ? (char *)end->host : (char *)end->device;
 }
 int cuMemcpy2DAsync_v2(const struct copy *copy, void *stream) {
+  if (copy->from.kind == 2 && copy->to.kind == 2) {
+    say("copied from %#lx\n", (unsigned long)copy->from.device);
+  }
   (void)stream;
   for (size_t y = 0; y < copy->height; ++y) {
     memcpy(start_of(&copy->to) + y * copy->to.pitch, start_of(&copy->from) + y * copy->from.pitch,

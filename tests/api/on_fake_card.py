@@ -1,7 +1,12 @@
 """The Python package with a card that is none (fake_cuda.c); prints what is not so. A CUDA array is one
-of NumPy's here that says it lies on the card."""
+of NumPy's here that says it lies on the card.
+
+    on_fake_card.py [SEED COUNT]    how many random views are tried
+"""
 import ctypes
 import os
+import random
+import sys
 import warnings
 
 import numpy as np
@@ -72,6 +77,8 @@ def seen(array):
     said = array.__cuda_array_interface__
     size = sum(step * (count - 1) for step, count in zip(said["strides"], said["shape"]))
     item = np.dtype(said["typestr"]).itemsize
+    if 0 in said["shape"]:
+        return np.empty(said["shape"], said["typestr"])
     memory = (ctypes.c_uint8 * (size + item)).from_address(said["data"][0])
     return np.lib.stride_tricks.as_strided(
         np.frombuffer(memory, said["typestr"], 1), said["shape"], said["strides"])
@@ -121,6 +128,50 @@ def check_views():
     check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
 
 
+def outcome(array, axes):
+    """A result, or what is said against the array."""
+    try:
+        return impipe.run("", array, axes=axes), ""
+    except (impipe.Error, TypeError) as error:
+        return None, str(error)
+
+
+def random_view(chance):
+    shape = [chance.choice([1, 2, 3, 4, 5, 7, 16, 31, 32, 33, 64, 128])
+             for _ in range(chance.choice([1, 2, 2, 3, 3, 4, 5]))]
+    while np.prod(shape) > 100_000:
+        shape[chance.randrange(len(shape))] = 1
+    numbers = np.random.default_rng(chance.randrange(1 << 30)).integers(0, 300, shape)
+    view = aligned(numbers.astype(chance.choice([bool, np.uint8, np.uint16, np.float32])))
+    for _ in range(chance.randrange(3)):
+        axis = chance.randrange(view.ndim)
+        before = (slice(None),) * axis
+        view = chance.choice([view.transpose(chance.sample(range(view.ndim), view.ndim)),
+                              view[(*before, slice(None, None, chance.choice([-1, 2, -3])))],
+                              view[(*before, slice(chance.randrange(3), None))]])
+    return view
+
+
+def check_random_views(seed, count):
+    """Arrays on the card are what the same arrays in the host's memory are."""
+    chance = random.Random(seed)
+    refusals = 0
+    for _ in range(count):
+        view = random_view(chance)
+        named = chance.random() < 0.7
+        axes = "".join(chance.sample("YXCATZSB", view.ndim)) if named else None
+        wanted, why = outcome(view, axes)
+        got, why_there = outcome(chance.choice([Card(view), Interface(view, 1)]), axes)
+        what = f"{view.shape} {view.strides} {axes}"
+        if got is None:
+            refusals += 1
+            check(why == why_there or "one step has to lead" in why_there, f"{what}: {why_there}, {why}")
+        else:
+            check(wanted is not None and np.array_equal(np.asarray(got), wanted)
+                  and np.array_equal(seen(got), wanted), f"{what}: other pixels")
+    check(refusals < 0.9 * count, f"{refusals} of {count} are refused")
+
+
 def check_lives():
     array = aligned(np.full((64, 128), 5, np.uint8))
     mine = (ctypes.c_char * 1)()
@@ -164,4 +215,5 @@ def check_errors():
 warnings.simplefilter("ignore", impipe.Notice)
 for part in [check_places, check_views, check_lives, check_errors]:
     part()
+check_random_views(*map(int, sys.argv[1:] or (1, 1500)))
 print("\n".join(wrong) or "all is so")

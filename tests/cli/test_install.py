@@ -92,7 +92,7 @@ class Install(ProgramTest):
         page = self.path("moved/share/man/man1/impipe.1")
         with open(page, encoding="utf-8") as file:
             text = file.read()
-        for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT"]:
+        for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "IN PROCESS"]:
             self.assertRegex(text, rf'(?m)^\.SH "?{heading}')
         if shutil.which("groff"):
             done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page],

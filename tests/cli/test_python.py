@@ -291,6 +291,9 @@ class Python(ProgramTest):
                          b=gray[:, :12])
         self.check_error(impipe.ImageError, "the image is 0x5 x 1, and has 1 pages: there is "
                          "nothing in it", "imcomplement", np.zeros((5, 0), np.uint8))
+        self.check_error(impipe.ImageError, "the image is 7x4 x 0: 1 to 1000 channels are taken, and "
+                         "perhaps an alpha", "imcomplement", np.zeros((16, 4, 2, 0, 7), np.uint8),
+                         axes="ZYSAX")
         self.check_error(TypeError, "an array of complex128 is no image: bool, integers of 8 to 64 "
                          "bits and floats of 16 to 64 bits are", "imcomplement", gray + 1j)
         self.check_error(impipe.ImageError, "an array of shape (5, 6, 7, 8) does not say what its "

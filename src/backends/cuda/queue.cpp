@@ -297,12 +297,18 @@ std::uint64_t CudaQueue::handle_at(std::uint64_t memory, std::int64_t offset) co
   return address % jit::row_alignment == 0 ? address : 0;
 }
 
-void CudaQueue::copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
-                     std::int64_t bytes) {
+// The driver refuses copies of bytes beyond an allocation, such as those behind a last row.
+void CudaQueue::copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) {
   context_->use();
-  check(driver().api.copy(to + static_cast<std::uint64_t>(offset), from,
-                          static_cast<std::size_t>(bytes), stream_),
-        "cuMemcpyDtoDAsync");
+  const auto pitch = static_cast<std::size_t>(from.stride());
+  Copy2d copy;
+  copy.from = {.kind = memory_of_device, .device = from.handle(), .pitch = pitch};
+  copy.to = {.kind = memory_of_device,
+             .device = to.handle() + static_cast<DevicePointer>(first * to.stride()),
+             .pitch = pitch};
+  copy.width = static_cast<std::size_t>(from.size().width * impipe::bytes_of(from.cls()));
+  copy.height = static_cast<std::size_t>(from.size().height * from.channels());
+  check(driver().api.copy_rows(&copy, stream_), "cuMemcpy2DAsync");
 }
 
 jit::MemoryBlock CudaQueue::filled(std::span<const std::span<const std::byte>> parts) {

@@ -70,7 +70,7 @@ class CudaQueue final : public jit::GpuQueue {
   void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override;
-  void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset, std::int64_t bytes) override;
+  void copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   bool copies_at_once() const override { return !recording_; }  // a graph copies when it runs
   // Calls copy_row(y) for each row, on several threads when that pays.

@@ -166,10 +166,11 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
         "a fill");
 }
 
-void OpenClQueue::copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
-                       std::int64_t bytes) {
-  check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from), buffer_of(to), 0,
-                                     static_cast<std::size_t>(offset),
+void OpenClQueue::copy(const jit::PooledPlane& from, const jit::PooledPlane& to,
+                       std::int64_t first) {
+  const std::int64_t bytes = from.stride() * from.size().height * from.channels();
+  check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from.handle()), buffer_of(to.handle()), 0,
+                                     static_cast<std::size_t>(first * to.stride()),
                                      static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
         "a copy");
 }

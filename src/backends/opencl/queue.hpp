@@ -62,7 +62,7 @@ class OpenClQueue final : public jit::GpuQueue {
   std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override {
     return offset == 0 ? memory : 0;
   }
-  void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset, std::int64_t bytes) override;
+  void copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached

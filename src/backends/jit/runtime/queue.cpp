@@ -111,12 +111,10 @@ std::shared_ptr<DevicePlane> GpuQueue::joined(
   int channels = 0;
   for (const auto& plane : planes) channels += plane->channels();
   const auto made = allocate(first.cls(), channels, first.size());
-  std::int64_t offset = 0;
+  std::int64_t row = 0;
   for (const auto& plane : planes) {
-    const auto& from = static_cast<const PooledPlane&>(*plane);
-    const std::int64_t bytes = from.stride() * from.size().height * from.channels();
-    copy(from.handle(), static_cast<const PooledPlane&>(*made).handle(), offset, bytes);
-    offset += bytes;
+    copy(static_cast<const PooledPlane&>(*plane), static_cast<const PooledPlane&>(*made), row);
+    row += plane->size().height * plane->channels();
   }
   return made;
 }

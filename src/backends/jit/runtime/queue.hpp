@@ -75,9 +75,8 @@ class GpuQueue : public Queue {
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
   // What kernels take as a buffer that begins there; 0 where they cannot.
   virtual std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const = 0;
-  // Within the device's memory, in the lane's order.
-  virtual void copy(std::uint64_t from, std::uint64_t to, std::int64_t offset,
-                    std::int64_t bytes) = 0;
+  // All rows, to those from row `first` of all planes on, in the lane's order.
+  virtual void copy(const PooledPlane& from, const PooledPlane& to, std::int64_t first) = 0;
   // Memory with these contents. parts: one behind the other; none is empty.
   virtual MemoryBlock filled(std::span<const std::span<const std::byte>> parts) = 0;
   // The memory of scratch that begins with contents, for one launch.
