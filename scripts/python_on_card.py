@@ -5,7 +5,7 @@
 
 Run it where `import impipe` works: with the wheel installed, or unpacked by `python3 -m zipfile -e
 impipe-*.whl DIR` and DIR on PYTHONPATH. Prints a line for each thing that was tried, with the numbers;
-libraries that are not there are left out. Exit 1 where something is not so.
+libraries that are not there are left out. Exit 1 where something is not so, 2 where neither is there.
 """
 import argparse
 import gc
@@ -293,7 +293,7 @@ def main():
         except Exception as error:  # the others are tried, too
             say(False, f"{check.__name__} {names}: {type(error).__name__}: {error}")
     print(f"{len(FAILED)} not so")
-    return 1 if FAILED else 0
+    return 2 if not checks else 1 if FAILED else 0
 
 
 if __name__ == "__main__":

@@ -60,6 +60,49 @@ static void complement(impipe_session *session) {
   impipe_pipeline_free(pipeline);
 }
 
+/* A result for other libraries, which may outlive all else. The beginning of DLPack's structure: */
+struct tensor {
+  const unsigned char *data;
+  int32_t device[2], axes;
+  uint8_t kind, bits;
+  uint16_t lanes;
+  const int64_t *shape, *steps;
+  uint64_t offset;
+  void *context;
+  void (*deleter)(struct tensor *);
+};
+
+static void hand_over(impipe_session *session) {
+  impipe_pipeline *pipeline;
+  impipe_result *result;
+  impipe_array *array;
+  void *made;
+  unsigned char pixels[6] = {1, 2, 3, 4, 5, 6};
+  const int64_t index = 0, shape[2] = {2, 3};
+  int64_t steps[2];
+  impipe_image image = {pixels, IMPIPE_UINT8, 0, 3, 2, 1, 1, 1, 3, 0, 0, 0, NULL, 0, 0}, out;
+  struct tensor *tensor;
+  if (impipe_pipeline_new(session, "imcomplement", &pipeline, NULL) != IMPIPE_OK) return;
+  expect(impipe_run_on_device(pipeline, &image, NULL, 0, NULL, &result, NULL) == IMPIPE_OK, "a run");
+  expect(impipe_result_array(result, &index, 1, &array, NULL) == IMPIPE_OK, "its array");
+  expect(impipe_result_array(result, &shape[1], 1, (impipe_array **)&made, NULL) == IMPIPE_USAGE,
+         "there is no image 3");
+  impipe_result_free(result);
+  impipe_pipeline_free(pipeline);
+  expect(impipe_array_describe(array, &out) == IMPIPE_OK && out.width == 3 && out.on_device == 0 &&
+             strcmp(impipe_array_device(array), "cpu") == 0,
+         "it is in the host's memory");
+  steps[0] = out.step_y;
+  steps[1] = out.step_x;
+  expect(impipe_array_tensor(array, 2, shape, steps, 0, &made, NULL) == IMPIPE_OK, "a tensor");
+  impipe_array_free(array);
+  tensor = made;
+  expect(tensor->axes == 2 && tensor->device[0] == 1 && tensor->bits == 8 && tensor->kind == 1 &&
+             tensor->shape[0] == 2 && tensor->data[tensor->steps[0] + 2 * tensor->steps[1]] == 249,
+         "255 - 6 in its last corner");
+  tensor->deleter(tensor);
+}
+
 static void expect_error(int status, int wanted, char *message, const char *text) {
   expect(status == wanted, text);
   expect(message != NULL && strcmp(message, text) == 0, message != NULL ? message : "no message");
@@ -107,6 +150,7 @@ int main(void) {
   }
   expect(strcmp(impipe_session_devices(session), "cpu") == 0, "the default is the CPU");
   complement(session);
+  hand_over(session);
   errors(session);
   impipe_session_free(session);
   return failures > 0;
