@@ -42,7 +42,7 @@ _Free = ctypes.CFUNCTYPE(None, c_void_p)
 
 def _python(name: str, result: Any, *arguments: Any) -> Any:
     found = getattr(ctypes.pythonapi, name)
-    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(found, c_void_p).value)
+    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(found, c_void_p).value or 0)
 
 
 _new_capsule = _python("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)

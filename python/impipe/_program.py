@@ -73,7 +73,7 @@ def _checked(code: int, printed: str, said: str) -> str:
 
 
 def _printed_with_bar(command: list[str]) -> str:
-    from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]
     said: list[str] = []
     with tempfile.TemporaryFile("w+", errors="replace") as printed, tqdm(unit="file") as shown:
         with subprocess.Popen([*command[:2], "--progress=json", *command[2:]], stdout=printed,
