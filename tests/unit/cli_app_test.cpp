@@ -131,13 +131,12 @@ TEST(Reporter, RowsOfAllKindsAreOneTable) {
                   Row{.columns = {"mean2_r", "mean2_g"}, .values = {}, .hash = {}},
                   Row{.page = 1, .columns = {"mean2"}, .values = {}, .hash = "hash"}});
   report.input = "a\tb.png";
-  std::vector<Row> rows{{.columns = {"mean2"}, .values = {0.1}, .hash = {}}};
-  report.rows = rows;
+  report.rows = {{.columns = {"mean2"}, .values = {0.1}, .hash = {}}};
   reporter.file(report);
   report.input = "c.png";
-  rows = {{.columns = {"mean2_r", "mean2_g"}, .values = {1, 2.5}, .hash = {}},
-          {.page = 2, .columns = {"mean2"}, .values = {4}, .hash = "5a"}};
-  report.rows = rows;
+  report.rows = {{.columns = {"mean2_r", "mean2_g"}, .values = {1, 2.5}, .hash = {}}};
+  reporter.file(report);
+  report.rows = {{.page = 2, .columns = {"mean2"}, .values = {4}, .hash = "5a"}};
   reporter.file(report);
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
             "file\tmean2\tmean2_r\tmean2_g\tpage\thash\na\\tb.png\t0.1\t\t\t\t\n"
@@ -151,8 +150,7 @@ TEST(Reporter, ATableWithoutObjectsIsItsHeader) {
   testing::internal::CaptureStdout();
   reporter.kinds({Row{.columns = {"label", "area"}, .values = {}, .hash = {}}});
   report.input = "c.png";
-  const std::vector<Row> rows{{.columns = {"label", "area"}, .values = {}, .hash = {}}};
-  report.rows = rows;
+  report.rows = {{.columns = {"label", "area"}, .values = {}, .hash = {}}};
   reporter.file(report);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "file\tlabel\tarea\n");
 }

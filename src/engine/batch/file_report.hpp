@@ -46,7 +46,7 @@ struct FileReport {
     };
     std::vector<Array> arrays;  // of several rows of a file or page the first has them
   };
-  std::span<const Row> rows;
+  std::vector<Row> rows;
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold
   std::vector<std::string> notes;    // what else the user should know of it
