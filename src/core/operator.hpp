@@ -183,6 +183,8 @@ struct Operator {
   bool one_channel = false;
   // Defined on three channels together: a gray image is an error.
   bool colour = false;
+  // Measures a table whose numbers the host has: of objects, lines, a translation.
+  bool table = false;
   std::string_view details = "";   // meaning, formula and its source; several lines
   std::string_view example = "";   // a pipeline
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"

@@ -349,6 +349,12 @@ std::vector<std::string> PlanBuilder::measured_names() const {
         for (const char* channel : {".r", ".g", ".b"}) out.push_back(whole + channel);
       }
     }
+    if (numbers.table) {
+      const std::vector<std::string> columns =
+          columns_of(*plan_.measurements[*numbers.table].objects);
+      for (const std::string& column : columns) out.push_back(name + "." + column);
+      if (columns.size() != 1) continue;
+    }
     // Where measured_argument says why not.
     if (numbers.fields.size() != 1) out.push_back(name);
   }
@@ -381,10 +387,7 @@ Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
     return Arg::per_channel(measure, element);
   }
   if (found->second.fields.empty()) {
-    call.fail(parameter, "'" + variable + "' is a table; expressions take single numbers" +
-                             (found->second.table
-                                  ? ", operators those of its columns (imsubtract " + variable + ")"
-                                  : std::string()));
+    call.fail(parameter, "'" + variable + "' is a table; expressions take single numbers");
   }
   std::string fields;
   for (const auto& [field, number] : found->second.fields) {

@@ -117,6 +117,8 @@ class PlanBuilder {
   // expressions. Returns why it cannot; empty when it can.
   std::string keep_measured(const std::string& name);
   bool is_measured(std::string_view name) const { return numbers_.contains(name); }
+  // Whether its numbers are the host's, which arguments have as numbers.
+  bool is_table(const std::string& name) const { return numbers_.at(name).table.has_value(); }
   // All that expressions may name, with fields.
   std::vector<std::string> measured_names() const;
   // The argument that a name with its fields stands for, in a kernel of `channels` channels; where

@@ -534,6 +534,10 @@ class Matcher {
                     Span span) {
     std::vector<double> numbers =
         measured.numbers.empty() ? stand_ins(p, measured) : measured.numbers;
+    if (p.takes == Takes::expression) {  // of a table that it names
+      value.numbers.insert(value.numbers.end(), numbers.begin(), numbers.end());
+      return;
+    }
     if (takes_shape(p) && value.word.empty() && p.max_numbers == 0) {
       const int columns = std::max(1, measured.columns);
       if (measured.numbers.empty()) {  // the identity, which has an inverse as a map must

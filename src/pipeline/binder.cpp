@@ -55,6 +55,7 @@ std::string word_at(const Argument& argument) {
 // The names that a pipeline gives: those of images and those of measured numbers.
 struct Names {
   std::set<std::string> images, numbers;
+  std::set<std::string> tables;  // of the numbers, see Operator::table
   // Those of one page, or file, by the stage that has made one image of several since.
   std::map<std::string, std::string, std::less<>> ended;
   // The measurement before, if it is of all pages together.
@@ -64,8 +65,7 @@ struct Names {
     for (const auto* names : {&images, &numbers}) {
       for (const std::string& name : *names) ended[name] = reduction;
     }
-    images.clear();
-    numbers.clear();
+    for (auto* names : {&images, &numbers, &tables}) names->clear();
   }
 };
 
@@ -103,10 +103,31 @@ bool names_shape(const Operator& op, const Argument& argument, const Item& item,
   });
 }
 
+// Adds the numbers of tables that expressions name behind them. Returns whether there are any.
+bool name_table_numbers(const Script& script, const Names& names, Argument& argument) {
+  std::vector<Item> numbers;
+  for (const Item& item : argument.items) {
+    const auto* quoted = std::get_if<Quoted>(&item.value);
+    if (quoted == nullptr) continue;
+    const Expression expression =
+        parse_expression(quoted->text, {.others = true, .taps = true},
+                         {.text = script.text, .span = item.span, .origin = script.origin});
+    for (const std::string& name : expression.variables()) {
+      if (!names.tables.contains(name.substr(0, name.find('.')))) continue;
+      numbers.push_back({item.span, Measured{.name = name, .numbers = {}, .count = 1}});
+    }
+  }
+  argument.items.insert(argument.items.end(), numbers.begin(), numbers.end());
+  return !numbers.empty();
+}
+
 // Makes measured numbers of the words that are names of them, and tells whether there are any.
 bool name_numbers(const Script& script, const Names& names, const Operator& op, Stage& stage) {
   bool found = false;
+  const bool has_expression = std::ranges::any_of(
+      op.parameters, [](const Parameter& p) { return p.takes == Takes::expression; });
   for (Argument& argument : stage.arguments) {
+    if (has_expression) found |= name_table_numbers(script, names, argument);
     for (Item& item : argument.items) {
       found |= std::holds_alternative<Measured>(item.value);
       const std::string text = plain_word(item);
@@ -369,6 +390,7 @@ Pipeline bind(const Script& script) {
     }
     if (!bound.measured_as.empty()) {
       names.numbers.insert(bound.measured_as);
+      if (bound.call->op().table) names.tables.insert(bound.measured_as);
       names.ended.erase(bound.measured_as);
     }
     if (!names.across.empty() && !(bound.call && bound.call->given("across"))) {

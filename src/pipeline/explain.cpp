@@ -183,7 +183,8 @@ std::string stages_text(const Pipeline& pipeline, std::span<const ExplainedPart>
                        to_string(part->plan.stage_types[s]));
   }
   for (size_t s = 0; s < pipeline.stages.size(); ++s) {
-    const std::vector<std::string> names = awaited(pipeline.stages[s]);
+    std::vector<std::string> names;
+    for (const AwaitedName& one : awaited(pipeline.stages[s])) names.push_back(one.name);
     if (names.empty()) continue;
     out += fmt::format(
         "  stage {} waits on the host until {} {} measured of each image; the stages before it are "

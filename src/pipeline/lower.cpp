@@ -66,10 +66,17 @@ void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& 
   if (op.category == "geometry") builder.set_moved();
 }
 
+// A name of a table means its largest object, whatever columns are chosen.
+void add_area(ObjectTable& table) {
+  if (table.rows || table.columns.empty() || std::ranges::count(table.columns, "Area") > 0) return;
+  table.columns.push_back("Area");
+}
+
 std::map<std::string, MeasuredPlace> places_of(const BoundStage& stage, PlanBuilder& builder) {
   std::map<std::string, MeasuredPlace> places;
-  for (const std::string& name : awaited(stage)) {
-    places.emplace(name, builder.measured_place(*stage.call, name));
+  for (const auto& [name, span] : awaited(stage)) {
+    const Call named(stage.call->op(), {}, stage.call->text(), stage.call->origin(), span);
+    places.emplace(name, builder.measured_place(named, name));
   }
   return places;
 }
@@ -136,6 +143,9 @@ MeasuringPlan lower_measuring(const Pipeline& pipeline, size_t begin, size_t sta
   made.plan = builder.finish();
   made.plan.writes_image = false;
   made.plan.saves.clear();
+  for (const auto& [name, place] : made.places) {
+    if (place.table) add_area(*made.plan.measurements[*place.table].objects);
+  }
   return made;
 }
 

@@ -13,8 +13,8 @@
 namespace impipe::pipeline {
 namespace {
 
-// The row of the largest object of a table, of several the first; the first row where there are no
-// areas.
+// The row of the largest object of a table, of several the first; the first row of a table that is
+// of no objects.
 std::size_t largest_row(const std::vector<std::string>& columns,
                         const std::vector<double>& numbers) {
   const auto area = static_cast<std::size_t>(std::ranges::find(columns, "Area") - columns.begin());
@@ -69,13 +69,13 @@ bool Pipeline::has_measured_arguments() const {
   return first_waiting(*this, 0, stages.size()) < stages.size();
 }
 
-std::vector<std::string> awaited(const BoundStage& stage) {
-  std::vector<std::string> names;
+std::vector<AwaitedName> awaited(const BoundStage& stage) {
+  std::vector<AwaitedName> names;
   if (stage.waiting == nullptr) return names;
   for (const Argument& argument : stage.waiting->arguments) {
     for (const Item& item : argument.items) {
       const auto* measured = std::get_if<Measured>(&item.value);
-      if (measured != nullptr) names.push_back(measured->name);
+      if (measured != nullptr) names.push_back({measured->name, item.span});
     }
   }
   return names;

@@ -13,8 +13,13 @@
 
 namespace impipe::pipeline {
 
-// The names that a stage waits for, with their fields; empty where it waits for none.
-std::vector<std::string> awaited(const BoundStage& stage);
+// A name that a stage waits for, with its fields, and where it stands in the text.
+struct AwaitedName {
+  std::string name;
+  Span span;
+};
+// Empty where it waits for none.
+std::vector<AwaitedName> awaited(const BoundStage& stage);
 
 // The first stage of [begin, end) that waits; `end` where there is none.
 std::size_t first_waiting(const Pipeline& pipeline, std::size_t begin, std::size_t end);

@@ -30,9 +30,9 @@ class MeasuredArguments(ProgramTest):
         self.impipe(pipeline, source, "-o", "out.png", *arguments)
         return self.pixels("out.png")
 
-    def measured(self, pipeline, source="in/1.png"):
+    def measured(self, pipeline, source="in/1.png", *arguments):
         """The numbers of the report's row."""
-        row = json.loads(self.impipe(pipeline, source, "-q", "--json").lines()[0])
+        row = json.loads(self.impipe(pipeline, source, "-q", "--json", *arguments).lines()[0])
         return [v for k, v in row.items() if k not in ("file", "page")]
 
     def test_each_picture_has_its_own(self):
@@ -242,11 +242,38 @@ class MeasuredArguments(ProgramTest):
         self.assertTrue(np.array_equal(
             self.made("as x | imsubtract 250 | max as most | imtile :q gap=most", "in/1.png", *operand),
             self.made(f"imsubtract 250 | imtile :q gap={least:.0f}", "in/1.png", *operand)))
-        said = self.impipe("deskewangle as d | map 'x-d'", "in/1.png", "-o", "no.png", code=2)
-        self.assertIn("'d' is a table; expressions take single numbers", said.err)
-        said = self.impipe("imregcorr :q as d | map 'x-d.dx'", "in/1.png", "-o", "no.png",
-                           *operand, code=2)
-        self.assertIn("there is no number 'd.dx'; there is d", said.err)
+
+    def test_tables_in_expressions(self):
+        """Expressions take numbers of tables: of the largest object, else of the first row."""
+        pixels = self.pixels("in/1.png")
+        self.picture("b.png", np.roll(pixels, (3, 5), (0, 1)))
+        shift = self.measured("imregcorr :b", "in/1.png", "--with", "b=b.png")
+        self.assertEqual(shift[:2], [5, 3])
+        made = self.made("imregcorr :b as d | map 'x/2 + d.dx + 10*d.dy'", "in/1.png", "--with", "b=b.png")
+        self.assertTrue(np.array_equal(made, np.floor(pixels / 2 + 35 + 0.5)))
+        angle, = self.measured("deskewangle")
+        self.assertTrue(np.array_equal(self.made("deskewangle as d | map 'x*(d+2)'"),
+                                       self.made(f"map 'x*({angle!r}+2)'")))
+        # Area does not have to be a column.
+        table = "regionprops properties=Label,BoundingBox as p | "
+        rows, columns = np.nonzero(blobs()[8:])
+        box = blobs()[8 + rows.min():9 + rows.max(), columns.min():1 + columns.max()]
+        self.assertTrue(np.array_equal(self.made(table + "imcrop p.BoundingBox", "mask.png"), box))
+        for stage, expected in (("map 'x*(p.BoundingBox_w + 100*p.Label)' class=uint8", blobs() * 228),
+                                ("stencil 'at(0,0)*p.BoundingBox_h' class=uint8", blobs() * 21)):
+            self.impipe(table + stage, "mask.png", "-o", "out.npy")
+            np.testing.assert_array_equal(self.pixels("out.npy"), expected)
+        self.impipe(table + "histogram 'x*p.Label' bins=3", "mask.png", "-o", "out.npy")
+        self.assertEqual(self.pixels("out.npy").tolist(), [(~blobs()).sum(), 0, blobs().sum()])
+        for stage, message, place in (
+                ("imcrop p.Box", "imcrop: 'p.Box' is no column of the table", "p.Box"),
+                ("map 'x - p'", "map: 'p' is no column of the table; write p.Label, for example", "'x - p'"),
+                ("map 'x - p.Box'", "map: 'p.Box' is no column of the table", "'x - p.Box'"),
+                ("map 'x - p.BoundingBox'", "map: there is no number 'p.BoundingBox'; there is p.Label, "
+                 "p.BoundingBox_x", "'x - p.BoundingBox'")):
+            said = self.impipe(table + stage, "mask.png", "-o", "no.png", code=2).err.splitlines()
+            self.assertIn(message, said[0])
+            self.assertEqual(said[1][said[2].index("^"):said[2].rindex("^") + 1], place)
 
     def test_words_stay_words(self):
         """A name that is a word of the operator is the word."""

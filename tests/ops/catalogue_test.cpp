@@ -153,6 +153,7 @@ TEST(Catalogue, EveryExampleRuns) {
 TEST(Catalogue, EveryPlanIsExplained) {
   for (const Operator& op : catalogue()) {
     if (op.lower == nullptr || op.reduction != nullptr) continue;
+    bool has_table = false;
     for (const std::string& stage : *uses_of(op)) {
       const pipeline::Pipeline used =
           pipeline::bind(pipeline::parse(std::string(op.name) + " " + stage));
@@ -163,7 +164,10 @@ TEST(Catalogue, EveryPlanIsExplained) {
       const Plan plan = pipeline::lower(used, type, operands);
       const std::string text = explain(used, pipeline::fuse(plan), pipeline::without_unread(plan));
       EXPECT_NE(text.find("\nsteps:\n"), std::string::npos) << op.name << " " << stage;
+      has_table |= std::ranges::any_of(
+          plan.measurements, [](const PlanMeasurement& one) { return one.objects.has_value(); });
     }
+    EXPECT_EQ(has_table, op.table) << op.name;
   }
 }
 

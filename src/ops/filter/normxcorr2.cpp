@@ -345,6 +345,7 @@ const RegisterOperator normxcorr2_operator{{
                     .words = {"image", "peak"},
                     .fallback = "image"}},
     .one_channel = true,
+    .table = true,
     .details =
         R"(c = sum x (t - mean t) / sqrt(sum (x - mean x)^2 sum (t - mean t)^2) over the template's window with its
 lower right pixel on each place, the image 0 beside its borders: (H + h - 1) x (W + w - 1) places, single

@@ -165,6 +165,7 @@ const RegisterOperator imregcorr_operator{{
                     .high = 100,
                     .fallback = "1"}},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Phase correlation: p, the inverse transform of C / max(|C|, 1e-10 max |C|), C = conj(F(a)) F(b), is
 largest at the shift dx dy by which `imtranslate translate=dx,dy` brings the image a onto b, going on at the

@@ -224,6 +224,7 @@ const RegisterOperator bwboundaries_operator{{
                     .fallback = "on"},
                    origin_parameter("1")},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Objects are the components of the pixels that are not 0, numbered as bwlabel does; their outlines
 come first, then those of holes: components of 0 (4-connected where objects are 8-connected, else

@@ -288,6 +288,7 @@ const RegisterOperator houghpeaks_operator{{
     .category = "statistics",
     .parameters = peak_parameters(),
     .one_channel = true,
+    .table = true,
     .details =
         R"(Takes the mask itself, not the result of hough. n times the bin of most votes, the first down the
 columns, is a peak, unless it has fewer than threshold or none; then its nhood is left out: rows beyond
@@ -312,6 +313,7 @@ const RegisterOperator houghlines_operator{{
     .category = "statistics",
     .parameters = line_parameters(),
     .one_channel = true,
+    .table = true,
     .details =
         R"(The pixels that voted for each peak of houghpeaks, along rows or columns, whichever they reach further
 in, are cut where two neighbours are more than fillgap apart; what is at least minlength from end to end

@@ -51,6 +51,7 @@ const RegisterOperator convexhull_operator{{
     .category = "statistics",
     .parameters = {connectivity_parameter("8"), origin_parameter("1")},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Objects of a logical image are numbered as bwlabel does, with conn; the values of others are labels
 (0 and below are background). The hull is that of the middles of the pixels' sides, (x +- 1/2, y) and

@@ -155,6 +155,7 @@ const RegisterOperator imfindcircles_operator{{
                     .low = 0},
                    origin_parameter("1")},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Takes edges, not a photograph: `edge canny | imfindcircles 10,20`. A circle of radius r is made of the
 pixels whose distance from its centre, a pixel of the image, rounds to r; its score is the part of them

@@ -209,6 +209,7 @@ const RegisterOperator polygonize_operator{{
     .category = "statistics",
     .parameters = {connectivity_parameter("8"), origin_parameter("0")},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Objects of a logical image are numbered as bwlabel does, with conn; the values of others are labels
 (0 and below are background). Pixel (x, y) is the square from x to x+1 and from y to y+1, with origin=1

@@ -38,11 +38,15 @@ struct Measured {
 Measured measured_in(const Call& call, PlanBuilder& plan, const Expression& expression, int first,
                      int planes, bool mixes = false) {
   Measured out;
+  std::size_t of_tables = 0;
   for (const std::string& name : expression.variables()) {
-    if (!plan.is_measured(name.substr(0, name.find('.')))) continue;
+    const std::string whole = name.substr(0, name.find('.'));
+    if (!plan.is_measured(whole)) continue;
     out.names.push_back(name);
     out.variables.push_back(argument_name(first + static_cast<int>(out.arguments.size())));
-    out.arguments.push_back(plan.measured_argument(call, "expr", name, planes, mixes));
+    out.arguments.push_back(plan.is_table(whole)
+                                ? Arg(call.numbers("expr").at(of_tables++))
+                                : plan.measured_argument(call, "expr", name, planes, mixes));
   }
   return out;
 }
@@ -102,6 +106,7 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
     variables = channel_variables;
   }
   for (const std::string& name : call.value("expr").operands) {
+    if (plan.is_measured(name.substr(0, name.find('.')))) continue;
     images.push_back(point_operand(call, plan, name, true));
     variables.push_back(name);
   }

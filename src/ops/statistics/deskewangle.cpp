@@ -49,6 +49,7 @@ const RegisterOperator deskewangle_operator{{
                     .words = {"dark", "bright"},
                     .fallback = "dark"}},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Ink is what is not above Otsu's threshold (bright: what is above it); of a logical image the pixels that
 are 0 (1). For each angle the ink is counted along lines one pixel apart; the angle is that at which the

@@ -138,6 +138,7 @@ const RegisterOperator regionprops_operator{{
                     .high = 1e12,
                     .fallback = "1"}},
     .one_channel = true,
+    .table = true,
     .details =
         R"(Objects of a logical image are numbered as bwlabel does, with conn; the values of others are labels
 (whole numbers, 0 is background). Rows go to stdout in the order of the labels, behind the file's name;
