@@ -3,12 +3,14 @@
 
 #include <exception>
 
+#include "core/interruption.hpp"
 #include "core/threads.hpp"
 
 namespace impipe {
 
 struct ThreadPool::Loop {
   const std::function<void(std::int64_t)>* body = nullptr;
+  const std::function<bool()>* stop = Interruptible::current();
   std::int64_t count = 0;
   std::int64_t next = 0;  // guarded by mutex_
   int inside = 0;         // threads working on it, guarded by mutex_
@@ -27,6 +29,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::work(Loop& loop) {
+  const Interruptible interruptible(loop.stop);
   std::unique_lock lock(mutex_);
   ++loop.inside;
   while (loop.next < loop.count) {
@@ -34,6 +37,7 @@ void ThreadPool::work(Loop& loop) {
     lock.unlock();
     std::exception_ptr error;
     try {
+      check_interruption();
       (*loop.body)(i);
     } catch (...) {
       error = std::current_exception();

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
 from PIL import Image
@@ -38,6 +39,20 @@ class Interrupted(ProgramTest):
 
     def test_sigterm(self):
         self.interrupt(signal.SIGTERM, 143)
+
+    def test_long_work_of_one_picture(self):
+        """The host's own work and filters of a CPU end between the parts of their loops."""
+        for pipeline in ("noise 3000 | imbinarize | hough 0.01", "noise 3000 | deconvlucy disk,5 n=10000",
+                         "noise 3000 | radon 0:0.01:179"):
+            run = self.start(pipeline, "-o", "out.npy", "-j", "2", "--backend", "cpu")
+            time.sleep(2)
+            run.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            _, err = run.communicate(timeout=RUN_TIMEOUT)
+            self.assertLess(time.monotonic() - begin, 10, pipeline)
+            self.assertEqual(run.returncode, 130, err)
+            self.assertEqual(err.decode(), "impipe: stopped by SIGINT: 0 of 1 files are done\n")
+            self.assertEqual(os.listdir(self.path()), [])
 
     def test_a_killed_run_leaves_no_result_that_is_not_whole(self):
         for i in range(40):

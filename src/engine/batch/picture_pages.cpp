@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/interruption.hpp"
 #include "core/volume.hpp"
 
 namespace impipe::engine {
@@ -22,6 +23,8 @@ void PagedPicture::decode() {
 }
 
 void PagedPicture::compute(int lane) {
+  const std::function<bool()> stop = job_.stop();
+  const Interruptible interruptible(&stop);
   lane_ = lane;
   operands_ = std::exchange(material_.operands, {});
   if (picture_.is_stack()) {

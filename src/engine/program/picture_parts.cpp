@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/interruption.hpp"
 #include "core/one_nan.hpp"
 #include "engine/program/bands.hpp"
 
@@ -131,6 +132,7 @@ class InParts {
 
 Outcome execute_in_parts(const Program& program, Material material, Queue& queue,
                          const ExecuteOptions& options) {
+  const Interruptible interruptible(&options.stop);
   const std::int64_t rows = rows_of_bands(program, material, options);
   if (rows > 0 && queue.beside(0) != nullptr && queue.reaches(material.image.planes)) {
     InParts parts(program, material.image, queue, options);

@@ -1,5 +1,7 @@
 // bwboundaries: the outlines of objects and of their holes, pixel after pixel.
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,40 +15,6 @@ IMPIPE_POINT_BODY(is_background, (x), (), { return x == real(0) ? real(1) : real
 
 namespace impipe::ops {
 namespace {
-
-// Of each label the first pixel down the columns; x is -1 where the label has none.
-std::vector<Pixel> first_pixels(const Plane& labels) {
-  std::vector<Pixel> first(1);
-  for (std::int64_t y = 0; y < labels.size().height; ++y) {
-    const float* row = labels.row_as<float>(y);
-    float before = 0;
-    for (std::int64_t x = 0; x < labels.size().width; ++x) {
-      if (row[x] == before) continue;
-      before = row[x];
-      const auto label = static_cast<std::size_t>(before);
-      if (label == 0) continue;
-      if (label >= first.size()) first.resize(std::max(label + 1, first.size() * 2), {-1, 0});
-      if (first[label].x < 0 || x < first[label].x) first[label] = {x, y};
-    }
-  }
-  return first;
-}
-
-// Leaves out what reaches the image's border.
-void drop_at_border(const Plane& labels, std::vector<Pixel>& first) {
-  const Size size = labels.size();
-  const auto drop = [&](std::int64_t x, std::int64_t y) {
-    first[static_cast<std::size_t>(labels.row_as<float>(y)[x])].x = -1;
-  };
-  for (std::int64_t x = 0; x < size.width; ++x) {
-    drop(x, 0);
-    drop(x, size.height - 1);
-  }
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    drop(0, y);
-    drop(size.width - 1, y);
-  }
-}
 
 // The pixels that are traced, with one more on each side of the image, which is none of them.
 class Mask {
@@ -67,6 +35,56 @@ class Mask {
   std::int64_t stride_;
   std::vector<std::uint8_t> cells_;
 };
+
+// The first pixel of each label down the columns; x is -1 where the label has none.
+std::vector<Pixel> first_pixels(const Plane& labels) {
+  const auto [width, height] = labels.size();
+  // Floats from 0 on are ordered as their bits, whose maximum the compiler vectorises.
+  std::vector<std::int32_t> largest(static_cast<std::size_t>(height));
+  for_each_shared(height, [&](std::int64_t y) {
+    const float* row = labels.row_as<float>(y);
+    std::int32_t bits = 0;
+    for (std::int64_t x = 0; x < width; ++x)
+      bits = std::max(bits, std::bit_cast<std::int32_t>(row[x]));
+    largest[static_cast<std::size_t>(y)] = bits;
+  });
+  const auto count =
+      static_cast<std::size_t>(std::bit_cast<float>(*std::ranges::max_element(largest)));
+  const std::int64_t none = width * height;
+  std::vector<std::int64_t> first(count + 1, none);  // column * height + row
+  for_each_shared(height, [&](std::int64_t y) {
+    const float* row = labels.row_as<float>(y);
+    for (std::int64_t x = 0; x < width; ++x) {
+      if (row[x] == (x == 0 ? 0 : row[x - 1])) continue;
+      const std::atomic_ref<std::int64_t> least(first[static_cast<std::size_t>(row[x])]);
+      std::int64_t before = least.load(std::memory_order_relaxed);
+      while (x * height + y < before &&
+             !least.compare_exchange_weak(before, x * height + y, std::memory_order_relaxed)) {
+      }
+    }
+  });
+  std::vector<Pixel> pixels;
+  for (const std::int64_t at : first) {
+    pixels.push_back(at == none ? Pixel{-1, 0} : Pixel{at / height, at % height});
+  }
+  return pixels;
+}
+
+// Leaves out what reaches the image's border.
+void drop_at_border(const Plane& labels, std::vector<Pixel>& first) {
+  const Size size = labels.size();
+  const auto drop = [&](std::int64_t x, std::int64_t y) {
+    first[static_cast<std::size_t>(labels.row_as<float>(y)[x])].x = -1;
+  };
+  for (std::int64_t x = 0; x < size.width; ++x) {
+    drop(x, 0);
+    drop(x, size.height - 1);
+  }
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    drop(0, y);
+    drop(size.width - 1, y);
+  }
+}
 
 // Moore's neighbours: E SE S SW W NW N NE, clockwise on the screen; of 4-connected objects every
 // other one.

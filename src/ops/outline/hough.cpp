@@ -3,7 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/interruption.hpp"
 #include "core/plane_rows.hpp"
+#include "core/shared_pool.hpp"
 #include "ops/images.hpp"
 #include "ops/outline/outline.hpp"
 
@@ -67,11 +69,11 @@ struct Votes {
       : rows(2 * lines.middle(size) + 1),
         columns(lines.columns()),
         bins(static_cast<std::size_t>(rows * columns)) {
-    for (std::int64_t c = 0; c < columns; ++c) {
+    for_each_shared(columns, [&](std::int64_t c) {
       const Lines::Column column(lines, c, size);
       std::int64_t* to = bins.data() + c * rows;
       for (const Pixel& pixel : pixels) ++to[column.row(pixel)];
-    }
+    });
   }
 };
 
@@ -114,6 +116,7 @@ std::vector<Peak> peaks_of(const Call& call, Votes& votes) {
   if (call.has("threshold")) least = call.number("threshold");
   std::vector<Peak> peaks;
   while (std::ssize(peaks) < static_cast<std::int64_t>(call.number("n"))) {
+    check_interruption();
     const auto best = std::ranges::max_element(votes.bins);
     if (*best == 0 || static_cast<double>(*best) < least) break;
     const auto place = static_cast<std::int64_t>(best - votes.bins.begin());

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/plane_rows.hpp"
+#include "core/shared_pool.hpp"
 #include "ops/images.hpp"
 #include "ops/outline/outline.hpp"
 
@@ -39,12 +40,13 @@ std::vector<Offset> circle_offsets(std::int64_t radius) {
   return out;
 }
 
-std::vector<Offset> edge_pixels(const Plane& edges) {
-  std::vector<Offset> out;
+// The columns of the pixels of each row that are not 0.
+std::vector<std::vector<std::int64_t>> edge_columns(const Plane& edges) {
+  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(edges.size().height));
   with_pixel(edges.cls(), [&]<class T>(T) {
     for (std::int64_t y = 0; y < edges.size().height; ++y) {
       for (std::int64_t x = 0; x < edges.size().width; ++x) {
-        if (edges.row_as<T>(y)[x] != 0) out.push_back({x, y});
+        if (edges.row_as<T>(y)[x] != 0) out[static_cast<std::size_t>(y)].push_back(x);
       }
     }
   });
@@ -52,25 +54,27 @@ std::vector<Offset> edge_pixels(const Plane& edges) {
 }
 
 // Adds the circles of one radius that have the score.
-void add_candidates(const std::vector<Offset>& pixels, Size size, std::int64_t radius,
-                    double threshold, std::vector<Circle>& out) {
+void add_candidates(const std::vector<std::vector<std::int64_t>>& edges, Size size,
+                    std::int64_t radius, double threshold, std::vector<Circle>& out) {
   const std::vector<Offset> circle = circle_offsets(radius);
-  std::vector<std::int32_t> votes(static_cast<std::size_t>(size.pixels()));
-  for (const Offset& pixel : pixels) {
-    for (const Offset& offset : circle) {
-      const std::int64_t x = pixel.x - offset.x, y = pixel.y - offset.y;
-      if (x < 0 || x >= size.width || y < 0 || y >= size.height) continue;
-      ++votes[static_cast<std::size_t>(y * size.width + x)];
-    }
-  }
   const auto all = static_cast<double>(circle.size());
-  for (std::size_t i = 0; i < votes.size(); ++i) {
-    const double score = votes[i] / all;
-    const auto place = static_cast<std::int64_t>(i);
-    if (score >= threshold) {
-      out.push_back({place % size.width, place / size.width, radius, score});
+  std::vector<std::vector<Circle>> found(edges.size());
+  for_each_shared(size.height, [&](std::int64_t y) {
+    std::vector<std::int32_t> votes(static_cast<std::size_t>(size.width));
+    for (const Offset& offset : circle) {
+      const std::int64_t row = y + offset.y;
+      if (row < 0 || row >= size.height) continue;
+      for (const std::int64_t column : edges[static_cast<std::size_t>(row)]) {
+        const std::int64_t x = column - offset.x;
+        if (x >= 0 && x < size.width) ++votes[static_cast<std::size_t>(x)];
+      }
     }
-  }
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      const double score = votes[static_cast<std::size_t>(x)] / all;
+      if (score >= threshold) found[static_cast<std::size_t>(y)].push_back({x, y, radius, score});
+    }
+  });
+  for (const std::vector<Circle>& row : found) out.insert(out.end(), row.begin(), row.end());
 }
 
 struct CircleSearch {
@@ -79,9 +83,9 @@ struct CircleSearch {
 
   std::vector<double> rows(const Plane& edges) const {
     std::vector<Circle> candidates;
-    const std::vector<Offset> pixels = edge_pixels(edges);
+    const std::vector<std::vector<std::int64_t>> columns = edge_columns(edges);
     for (std::int64_t r = smallest; r <= largest; ++r) {
-      add_candidates(pixels, edges.size(), r, threshold, candidates);
+      add_candidates(columns, edges.size(), r, threshold, candidates);
     }
     std::ranges::sort(candidates, {},
                       [](const Circle& c) { return std::tuple(-c.score, c.radius, c.x, c.y); });

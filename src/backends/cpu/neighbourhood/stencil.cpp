@@ -12,6 +12,7 @@
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
+#include "core/interruption.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
@@ -127,6 +128,7 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
   for (std::int64_t y = 0; y < height;) {
     const int count = y + dense_rows <= height ? dense_rows : 1;
     float* to[dense_rows] = {};
+    check_interruption();  // a tile of large elements takes seconds
     for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);
     rows.make(y, count, to);
     for (int k = 0; k < count; ++k) result.end(y + k, k);
