@@ -80,6 +80,16 @@ class Documents(Pages):
                     clear = np.abs(image - threshold) > 2e-6 * white(image)
                     np.testing.assert_array_equal(got[clear], (image > threshold)[clear])
 
+    def test_singles_far_from_0(self):
+        """Deviations have their digits there, too: Sauvola's threshold is the mean times them."""
+        for level in (10, 1e3, 1e5):
+            image = noise((17, 23), np.float32) + np.float32(level)
+            for op in ("sauvola", "niblack", "wolf"):
+                stage = f"{op} 5 k=0.34 out=threshold" + " R=0.4" * (op == "sauvola")
+                wanted = self.threshold(op, image, 5, 5)
+                np.testing.assert_allclose(self.through(stage, image), wanted, rtol=0,
+                                           atol=5e-7 * np.abs(wanted).max())
+
     def test_flat_windows(self):
         flat = np.full((9, 11), 77, np.uint8)
         self.assertEqual(self.through("niblack k=3 out=threshold", flat).tolist(),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/interruption.hpp"
 #include "core/plane_rows.hpp"
 
 namespace impipe::ops {
@@ -153,6 +154,7 @@ std::vector<double> solve(Grid grid, std::vector<double> residual, double least)
   std::vector<double> x(residual.size()), direction(residual.size()), image(residual.size());
   double before = 0;
   for (int step = 0; step < most_steps && largest_of(residual) > least; ++step) {
+    check_interruption();
     const std::vector<double>& z = preconditioner.apply(residual);
     const double now = dot(residual, z);
     const double turn = step == 0 ? 0 : now / before;
@@ -230,7 +232,8 @@ Grid grid_of(const Hole& hole) {
 
 // Of the values around a hole.
 struct Surroundings {
-  double sum = 0, largest = 0;
+  double sum = 0;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int64_t count = 0;
 };
 
@@ -294,7 +297,8 @@ void fill_hole(const Hole& hole, std::vector<double>& values, Size size) {
   Surroundings around;
   each_outside(hole, size, [&](std::size_t, std::size_t pixel) {
     around.sum += values[pixel];
-    around.largest = std::max(around.largest, std::fabs(values[pixel]));
+    around.low = std::min(around.low, values[pixel]);
+    around.high = std::max(around.high, values[pixel]);
     ++around.count;
   });
   if (around.count == 0) return;
@@ -307,7 +311,10 @@ void fill_hole(const Hole& hole, std::vector<double>& values, Size size) {
     grid.diagonal[cell] += 1;
     sums[cell] += values[pixel] - mean;
   });
-  const double least = 1e-6 * around.largest / largest_response(hole, size);
+  // Where all are alike, what the mean has rounded off is left.
+  const double rounding = 1e-6 * std::max(std::fabs(around.low), std::fabs(around.high));
+  const double spread = std::max(around.high - around.low, rounding);
+  const double least = 1e-6 * spread / largest_response(hole, size);
   store(hole, values, size, mean, solve(std::move(grid), std::move(sums), least));
 }
 

@@ -17,8 +17,9 @@ std::vector<Hole> holes_of(const Plane& mask);
 
 // Makes the mean of its neighbours inside the image (by sides) of each pixel of the hole. values:
 // row by row, of this size; those of the hole do not matter. The error is at most 1e-6 of the
-// largest value around the hole. Where one around it is NaN or Inf they are what follows from it:
-// NaN, or that Inf. A hole without a pixel around it stays as it is.
+// difference of the values around the hole, or 1e-12 of the largest. Where one around it is NaN or
+// Inf they are what follows from it: NaN, or that Inf. A hole without a pixel around it stays as it
+// is.
 void fill_hole(const Hole& hole, std::vector<double>& values, Size size);
 
 }  // namespace impipe::ops

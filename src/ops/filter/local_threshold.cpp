@@ -4,6 +4,7 @@
 
 #include "ops/images.hpp"
 #include "ops/morphology/element.hpp"
+#include "ops/statistics/finite.hpp"
 
 // range: the deviation of strong contrast, in the image's own units.
 IMPIPE_POINT_BODY(sauvola_threshold, (mean, variance), (k, range),
@@ -13,6 +14,8 @@ IMPIPE_POINT_BODY(wolf_threshold, (mean, variance), (k, darkest, most), {
   const real contrast = most > real(0) ? sqrt(variance) / sqrt(most) : real(0);
   return mean - k * (real(1) - contrast) * (mean - darkest);
 })
+IMPIPE_POINT_BODY(less_level, (x), (level), { return x - level; })
+IMPIPE_POINT_BODY(plus_level, (x), (level), { return x + level; })
 // NaN is not above anything.
 IMPIPE_POINT_BODY(above_threshold, (x, threshold), (),
                   { return x > threshold ? real(1) : real(0); })
@@ -31,10 +34,19 @@ LocalMoments local_moments(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& sides = call.numbers("window");
   const Mask window =
       rectangle_element(static_cast<int>(sides.front()), static_cast<int>(sides.back()));
-  const auto moment = [&](Moments::Of what) {
-    return plan.whole(Moments{.mask = window, .of = what}, {image}, {}, single_result);
+  const auto moment = [&](const ImageValue& of, Moments::Of what) {
+    return plan.whole(Moments{.mask = window, .of = what}, {of}, {}, single_result);
   };
-  return {image, moment(Moments::Of::mean), moment(Moments::Of::variance)};
+  if (image.type.cls != PixelClass::single) {
+    return {image, moment(image, Moments::Of::mean), moment(image, Moments::Of::variance)};
+  }
+  // Sauvola multiplies the deviation by the mean: of floats around 1e5 it has to have all digits.
+  const Arg level = Arg::measured(finite_mean(plan, image), 0);
+  const ImageValue centred = plan.point(bodies::less_level, {image}, {level}, single_result);
+  return {
+      image,
+      plan.point(bodies::plus_level, {moment(centred, Moments::Of::mean)}, {level}, single_result),
+      moment(centred, Moments::Of::variance)};
 }
 
 // The threshold, or the pixels above it, as `out` says.

@@ -61,7 +61,7 @@ Operator described(std::string_view name, std::string_view help, std::string_vie
       .details =
           R"(Each pixel of the mask becomes the mean of its neighbours by sides inside the image (Laplace's
 equation), all of them at once; other pixels stay. Solved in double by conjugate gradients over grids,
-to 1e-6 of the largest value around a hole, and cast once; every channel for itself, alpha stays. A
+to 1e-6 of the difference of the values around a hole, and cast once; every channel for itself, alpha stays. A
 mask of the whole image leaves it as it is. On the host.)",
       .example = example,
       .accuracy = "1e-4 of white",
