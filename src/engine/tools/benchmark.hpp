@@ -113,6 +113,9 @@ class Benchmark {
   // The program's kernels are for stacks of `stack` images.
   void measure_device(const Program& program, const Material& material, int stack,
                       BenchmarkResult& result);
+  // A value that was made once: images as copies, so that no cache holds them.
+  void put_in_all(std::vector<std::vector<DeviceValue>>& places, ValueId id,
+                  const DeviceValue& made);
   double baseline_time(Baseline baseline, double bytes);
   // `give(i)` gives the work of a run to the queue; i counts on.
   Times time_of(const std::function<void(size_t)>& give, size_t places);
