@@ -11,7 +11,7 @@
 //   $vectors        that points make
 //   $across         of them in a row
 //   $times          turns in which the group goes over them
-//   $halo_pixels         pixels of the halo's columns
+//   $halo_pixels    pixels of the halo's columns
 //   $from           the first column of the image that the block reads
 //   $bytes          of a pixel
 //   $loaded         words

@@ -6,7 +6,7 @@
 //   $pixel      of the image
 //   $up         rows above and below, and columns to the left and right, that are read
 //   $around     rows above and below
-//   $halo     columns on the side on which more of them are read
+//   $halo       columns on the side on which more of them are read
 //   $wide       pixels of a row with its halo
 //   $last       places in them: of the last to the left,
 //   $next       of the pixel after the first,

@@ -13,7 +13,7 @@
 //   $early          whether a row was loaded before the others
 //   $left           pixels that the value's reader reads to the left
 //   $reads_left     whether it reads any there,
-//   $has_halo         whether it reads any on either side
+//   $has_halo       whether it reads any on either side
 //   $wide           pixels of a row together with those to its left and right
 //   $last           indices into a wide row: of the last pixel to the left,
 //   $next           of the pixel after the first,
