@@ -26,74 +26,74 @@ namespace {
 class Generator {
  public:
   Generator(const KernelSpec& spec, Dialect dialect, const Tuning& tuning)
-      : to_(spec, dialect, tuning), plan_(choose(spec, tuning, dialect)) {}
+      : builder_(spec, dialect, tuning), plan_(choose(spec, tuning, dialect)) {}
 
   Program run() {
     for (int n = 0; n < static_cast<int>(plan_.nodes.size()); ++n) {
-      std::visit(Writer{to_, plan_, n}, plan_.node(n).form);
+      std::visit(Writer{builder_, plan_, n}, plan_.node(n).form);
     }
-    Program program = to_.finish();
-    program.plan = commented(to_text(plan_, to_.spec()));
+    Program program = builder_.finish();
+    program.plan = commented(to_text(plan_, builder_.spec()));
     return program;
   }
 
  private:
   // Writes a node's pixel as a function.
   struct PixelWriter {
-    Builder& to;
+    Builder& builder;
     const NodePlan& plan;
     int n;
     const std::string& name;
     const std::string& through;  // what reads a row pass or a framed tile, if not their plane
-    void operator()(const Point&) const { write_point(to, n, name); }
-    void operator()(const Permute&) const { write_permute(to, n, name); }
-    void operator()(const Window&) const { write_window(to, n, name); }
-    void operator()(const Resample&) const { write_resample(to, n, name); }
-    void operator()(const Stencil&) const { write_stencil(to, n, name, through); }
-    void operator()(const Separable&) const { write_separable(to, n, name, through); }
+    void operator()(const Point&) const { write_point(builder, n, name); }
+    void operator()(const Permute&) const { write_permute(builder, n, name); }
+    void operator()(const Window&) const { write_window(builder, n, name); }
+    void operator()(const Resample&) const { write_resample(builder, n, name); }
+    void operator()(const Stencil&) const { write_stencil(builder, n, name, through); }
+    void operator()(const Separable&) const { write_separable(builder, n, name, through); }
     void operator()(const Extremum&) const {
-      write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
+      write_extremum(builder, n, name, plan.rows.by == RowPass::By::pixels);
     }
     void operator()(const Rank& rank) const {
-      write_rank(to, n, name, ranks_by_network(to.tuning(), rank, to.node(n).cls));
+      write_rank(builder, n, name, ranks_by_network(builder.tuning(), rank, builder.node(n).cls));
     }
     template <class Other>
     void operator()(const Other& other) const {
-      to.fail(std::string(name_of(Primitive(other))) + " is not made pixel by pixel");
+      builder.fail(std::string(name_of(Primitive(other))) + " is not made pixel by pixel");
     }
   };
 
   // Writes the kernels that make a node as a whole. A primitive that is named nowhere here does not
   // compile.
   struct WholeWriter {
-    Builder& to;
+    Builder& builder;
     int n;
-    void operator()(const Scalar&) const { write_scalar(to, n); }
-    void operator()(const Distance&) const { write_distance(to, n); }
-    void operator()(const Diffuse&) const { write_diffuse(to, n); }
+    void operator()(const Scalar&) const { write_scalar(builder, n); }
+    void operator()(const Distance&) const { write_distance(builder, n); }
+    void operator()(const Diffuse&) const { write_diffuse(builder, n); }
     void operator()(const Project& p) const {
-      p.inverse ? write_backproject(to, n) : write_project(to, n);
+      p.inverse ? write_backproject(builder, n) : write_project(builder, n);
     }
-    void operator()(const Label&) const { write_label(to, n); }
-    void operator()(const Morph&) const { write_morph(to, n); }
-    void operator()(const Histogram&) const { write_tile_histogram(to, n); }
-    void operator()(const BetweenTables&) const { write_between_tables(to, n); }
-    void operator()(const Objects&) const { write_objects(to, n); }
+    void operator()(const Label&) const { write_label(builder, n); }
+    void operator()(const Morph&) const { write_morph(builder, n); }
+    void operator()(const Histogram&) const { write_tile_histogram(builder, n); }
+    void operator()(const BetweenTables&) const { write_between_tables(builder, n); }
+    void operator()(const Objects&) const { write_objects(builder, n); }
     void operator()(const Moments& m) const {
-      m.body != nullptr ? write_moments(to, n) : write_deviation(to, n);
+      m.body != nullptr ? write_moments(builder, n) : write_deviation(builder, n);
     }
-    void operator()(const Stencil&) const { write_fourier(to, n); }
+    void operator()(const Stencil&) const { write_fourier(builder, n); }
     template <OneOf<Point, Permute, Window, Resample, Separable, Extremum, Rank, Reduce, Histogram,
                     Select, OnHost>
                   Other>
     void operator()(const Other& other) const {
-      to.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");
+      builder.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");
     }
   };
 
   // What each form is written by.
   struct Writer {
-    Builder& to;
+    Builder& builder;
     const KernelPlan& plan;
     int n;
 
@@ -117,31 +117,31 @@ class Generator {
     void operator()(const StripChain&) const { write_form(); }
     void operator()(const TwoPasses&) const { write_form(); }
     void operator()(const FamilyForm&) const { write_form(); }
-    void operator()(const Reductions& reductions) const { write_reductions(to, reductions); }
+    void operator()(const Reductions& reductions) const { write_reductions(builder, reductions); }
     void operator()(const CountedCodes& counted) const {
       if (counted.way == CountedCodes::Way::two_bytes) {
-        write_wide_histogram(to, counted, n);
+        write_wide_histogram(builder, counted, n);
       } else {
-        write_histogram(to, counted, n);
+        write_histogram(builder, counted, n);
       }
     }
-    void operator()(const Selection& selection) const { write_select(to, selection, n); }
-    void operator()(const Scalars& scalars) const { write_scalars(to, scalars.nodes); }
+    void operator()(const Selection& selection) const { write_select(builder, selection, n); }
+    void operator()(const Scalars& scalars) const { write_scalars(builder, scalars.nodes); }
     void operator()(const WholeKernels&) const {
-      std::visit(WholeWriter{to, n}, to.node(n).primitive);
+      std::visit(WholeWriter{builder, n}, builder.node(n).primitive);
     }
 
    private:
     // The kernels of a row of the table of forms, and pixels for launches that they do not take.
     void write_form() const {
-      if (const LaunchTest takes = plan.node(n).row->write(to, plan, n)) {
+      if (const LaunchTest takes = plan.node(n).row->write(builder, plan, n)) {
         store_pixels([takes](const LaunchContext& at) { return !takes(at); });
       }
       load_function();
     }
 
     void write_pixel(const std::string& name, const std::string& through = "") const {
-      std::visit(PixelWriter{to, plan.node(n), n, name, through}, to.node(n).primitive);
+      std::visit(PixelWriter{builder, plan.node(n), n, name, through}, builder.node(n).primitive);
     }
 
     // The pixels where they are read.
@@ -152,10 +152,10 @@ class Generator {
 
     // The row pass of a separable node, where it has a kernel of its own.
     void write_rows() const {
-      if (as<Separable>(to.node(n)) == nullptr) return;
+      if (as<Separable>(builder.node(n)) == nullptr) return;
       const RowPass::By by = plan.node(n).rows.by;
-      if (by == RowPass::By::blocks) write_block_rows(to, plan, n);
-      if (by == RowPass::By::pixels) write_separable_rows(to, n, plan.node(n).rows.tile);
+      if (by == RowPass::By::blocks) write_block_rows(builder, plan, n);
+      if (by == RowPass::By::pixels) write_separable_rows(builder, n, plan.node(n).rows.tile);
     }
 
     // One pixel a work-item; `wanted`: by launches for which it holds.
@@ -164,46 +164,46 @@ class Generator {
       const std::string name = Builder::name(self);
       if (!wanted) {
         write_pixel(name + "_value");
-      } else if (!to.has_function(name + "_value")) {
-        write_resample(to, n, name + "_value", wanted);
+      } else if (!builder.has_function(name + "_value")) {
+        write_resample(builder, n, name + "_value", wanted);
       }
-      const std::string value = to.call(name + "_value", "x", "y");
-      to.pixel_kernel(
-          "store_" + name + (wanted ? "_pixels" : ""), to.width(self), to.height(self),
+      const std::string value = builder.call(name + "_value", "x", "y");
+      builder.pixel_kernel(
+          "store_" + name + (wanted ? "_pixels" : ""), builder.width(self), builder.height(self),
           [self, wanted](const LaunchContext& at) {
             return wanted && !wanted(at) ? Size{} : at.size_of(self);
           },
-          assigned(to.plane(self).pixel(), value));
+          assigned(builder.plane(self).pixel(), value));
     }
 
     // The same, with what it reads around in local memory.
     void store_from_tile(const PixelTile& tile) const {
       const Operand self{false, n};
       const std::string name = Builder::name(self), value = name + "_value";
-      const bool columns = as<Separable>(to.node(n)) != nullptr;
-      const GroupTile local = columns       ? tile_of_rows(to, tile, n)
-                              : tile.framed ? framed_tile_of_image(to, tile, n)
-                                            : tile_of_image(to, tile, n);
+      const bool columns = as<Separable>(builder.node(n)) != nullptr;
+      const GroupTile local = columns       ? tile_of_rows(builder, tile, n)
+                              : tile.framed ? framed_tile_of_image(builder, tile, n)
+                                            : tile_of_image(builder, tile, n);
       const bool whole = columns || tile.framed;
-      if (!whole) to.read_through(to.node(n).images[0], local.function());
+      if (!whole) builder.read_through(builder.node(n).images[0], local.function());
       write_pixel(value, whole ? local.function() : "");
-      to.read_through(to.node(n).images[0], "");
-      to.pixel_kernel(
-          "store_" + name, to.width(self), to.height(self),
+      builder.read_through(builder.node(n).images[0], "");
+      builder.pixel_kernel(
+          "store_" + name, builder.width(self), builder.height(self),
           [self](const LaunchContext& at) { return at.size_of(self); },
-          assigned(to.plane(self).pixel(), to.call(value, "x", "y")), local.fill());
+          assigned(builder.plane(self).pixel(), builder.call(value, "x", "y")), local.fill());
     }
 
     // The function that reads what is stored.
     void load_function() const {
       const Operand self{false, n};
       const std::string name = Builder::name(self);
-      to.function(name,
-                  pixel_function(type_of(to.node(n).cls), name, returned(to.plane(self).pixel())));
+      builder.function(name, pixel_function(type_of(builder.node(n).cls), name,
+                                            returned(builder.plane(self).pixel())));
     }
   };
 
-  Builder to_;
+  Builder builder_;
   KernelPlan plan_;
 };
 

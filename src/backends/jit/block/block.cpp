@@ -86,27 +86,27 @@ Offer offer_blocks(const FormQuestion& question) {
 
 }  // namespace
 
-void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
-  const Operand image = to.node(n).images[0];
+void write_block_rows(Builder& builder, const KernelPlan& plan, int n) {
+  const Operand image = builder.node(n).images[0];
   const std::string name = Builder::name({false, n}) + "_rows";
-  const Block block{to, plan, n, plan.node(n).rows.block, image, to.tuning().group};
+  const Block block{builder, plan, n, plan.node(n).rows.block, image, builder.tuning().group};
   const MadeRow row = row_pass(block, n, "b_" + name);
   const auto size = [image](const LaunchContext& at) { return at.size_of(image); };
   write_kernel(block, "store_" + name, row.text,
-               {row.places, to.scratch_plane(name, PixelClass::single, size), PixelClass::single,
-                to.height(image)},
+               {row.places, builder.scratch_plane(name, PixelClass::single, size),
+                PixelClass::single, builder.height(image)},
                size);
 }
 
 namespace {
 
-void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
+void write_block_kernel(Builder& builder, const KernelPlan& plan, int n) {
   const Operand self{false, n};
   const Blocks& blocks = *plan.form<Blocks>(n);
   const auto write = [&](const BlockSize& size, const std::set<int>& packed_points,
                          const std::string& which, const LaunchTest& wanted) {
-    const Block block{to, plan, n, size, self, to.tuning().group, blocks.beside};
-    const PlaneText plane = to.plane(self);
+    const Block block{builder, plan, n, size, self, builder.tuning().group, blocks.beside};
+    const PlaneText plane = builder.plane(self);
     const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
     BlockParts parts(block, packed_points);
     const StoredRow row = stored_rows(block, parts);
@@ -118,7 +118,7 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };
   const BlockSize size = blocks.size;
   if (blocks.low) {
-    const int items = to.tuning().group, enough = to.tuning().groups_at_once() / 2;
+    const int items = builder.tuning().group, enough = builder.tuning().groups_at_once() / 2;
     const LaunchTest large = [=](const LaunchContext& at) {
       const Size s = at.size_of(self);
       return s.pixels() * at.count() >= std::int64_t{enough} * items * size.px * size.py;
@@ -139,8 +139,8 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
 }  // namespace
 
 const FormRow blocks_form = {"blocks", offer_blocks,
-                             [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
-                               write_block_kernel(to, plan, n);
+                             [](Builder& builder, const KernelPlan& plan, int n) -> LaunchTest {
+                               write_block_kernel(builder, plan, n);
                                return nullptr;
                              }};
 

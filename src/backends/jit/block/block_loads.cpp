@@ -11,25 +11,26 @@ namespace {
 // Bytes as words: an instruction takes a byte out of one; 16-bit pixels, too.
 MadeRow row_of_words(const Block& block, const Operand& operand, const std::string& name,
                      bool ahead) {
-  Builder& to = block.to;
-  const int px = block.size.px, bytes = px * bytes_of(to.cls(operand));
+  Builder& builder = block.builder;
+  const int px = block.size.px, bytes = px * bytes_of(builder.cls(operand));
   const std::string words = "words_" + name, count = number(bytes / 4);
   const std::string place = ahead ? "(" + words + " + r * " + count + ")" : words;
   const std::string load =
-      word_access(true, "from", place, 0, bytes, bytes, to.tuning().load_bytes);
+      word_access(true, "from", place, 0, bytes, bytes, builder.tuning().load_bytes);
   const auto text = [&](const char* name_of_part) {
-    return Substitutions({{"words_of_row", words},
-                          {"place_of_words", place},
-                          {"word_count", count},
-                          {"all_words", number(block.size.py * bytes / 4)},
-                          {"unroll", to.unroll()},
-                          {"py", number(block.size.py)},
-                          {"px", number(px)},
-                          {"own_row", to.plane(operand).row("y")},
-                          {"own_row_ahead", to.plane(operand).row("smaller(y0 + r, " +
-                                                                  to.height(operand) + " - 1)")},
-                          {"load_words", load},
-                          {"name", name}})
+    return Substitutions(
+               {{"words_of_row", words},
+                {"place_of_words", place},
+                {"word_count", count},
+                {"all_words", number(block.size.py * bytes / 4)},
+                {"unroll", builder.unroll()},
+                {"py", number(block.size.py)},
+                {"px", number(px)},
+                {"own_row", builder.plane(operand).row("y")},
+                {"own_row_ahead", builder.plane(operand).row("smaller(y0 + r, " +
+                                                             builder.height(operand) + " - 1)")},
+                {"load_words", load},
+                {"name", name}})
         .filled(part(kernels::block, name_of_part));
   };
   MadeRow row{{name}, {}};
@@ -47,9 +48,9 @@ MadeRow row_of_words(const Block& block, const Operand& operand, const std::stri
 
 MadeRow loaded_row(const Block& block, const Operand& operand, const std::string& name,
                    bool ahead) {
-  Builder& to = block.to;
+  Builder& builder = block.builder;
   const int px = block.size.px;
-  const PixelClass cls = to.cls(operand);
+  const PixelClass cls = builder.cls(operand);
   const bool words = bytes_of(cls) == 1 || (bytes_of(cls) == 2 && ahead);
   if (block.size.points && words && px % 4 == 0) {
     return row_of_words(block, operand, name, ahead);
@@ -59,9 +60,9 @@ MadeRow loaded_row(const Block& block, const Operand& operand, const std::string
                          {{"pixel", type_of(cls)},
                           {"name", name},
                           {"px", number(px)},
-                          {"own_row", to.plane(operand).row("y")},
+                          {"own_row", builder.plane(operand).row("y")},
                           {"load_pixels", wide_load(cls, "(from_" + name + " + x0)", name, 0, px,
-                                                    to.tuning().load_bytes)}});
+                                                    builder.tuning().load_bytes)}});
   return row;
 }
 

@@ -23,41 +23,41 @@ MadeRow after(BlockText text, const std::string& name, const Row& row) {
 // The column pass of what the row pass left in `rows`, an array of the block's columns.
 MadeRow column_pass(const Block& block, int n, BlockText text, const Window& rows,
                     const std::string& name) {
-  Builder& to = block.to;
-  const Separable& separable = *as<Separable>(to.node(n));
+  Builder& builder = block.builder;
+  const Separable& separable = *as<Separable>(builder.node(n));
   return after(std::move(text), name,
-               weighted_row(to, name, block.size.px, rows, separable.column,
-                            weights(to, n, "column_weights", separable.row.count(),
+               weighted_row(builder, name, block.size.px, rows, separable.column,
+                            weights(builder, n, "column_weights", separable.row.count(),
                                     separable.column.count()),
-                            to.node(n).cls));
+                            builder.node(n).cls));
 }
 
 // Rows, then columns, from one window.
 MadeRow both_passes_row(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Separable& separable = *as<Separable>(to.node(n));
-  const Operand image = to.node(n).images[0];
+  Builder& builder = block.builder;
+  const Separable& separable = *as<Separable>(builder.node(n));
+  const Operand image = builder.node(n).images[0];
   const int px = block.size.px;
   const std::string own = Builder::name({false, n});
-  const std::string outside = outside_value(to, n, separable.border);
+  const std::string outside = outside_value(builder, n, separable.border);
   const Footprint f = separable.footprint();
   auto [w, text] = loaded_window(block, image, f, separable.border, "float", outside, own);
   const Window rows{"rows_" + own, w.rows, px, 0};
-  const std::string weight = weights(to, n, "row_weights", 0, separable.row.count());
+  const std::string weight = weights(builder, n, "row_weights", 0, separable.row.count());
   const std::string sums =
-      for_each_pixel(to, px,
+      for_each_pixel(builder, px,
                      declared("float", "sum", "0.0f") + weighted_taps(w, separable.row, weight) +
                          assigned(rows.array + "[r * " + number(px) + " + k]", "sum"));
   text.windows += filled(part(kernels::block, "both_passes"),
                          {{"own", own},
                           {"column_count", number(rows.rows * rows.width)},
-                          {"unroll", to.unroll()},
+                          {"unroll", builder.unroll()},
                           {"window_rows", number(rows.rows)},
                           {"row_sums", sums},
                           {"border_rows", separable.border == Border::constant ? "1" : "0"},
                           {"up", number(f.up)},
                           {"below", number(block.size.py + f.down)},
-                          {"height", to.height(image)},
+                          {"height", builder.height(image)},
                           {"px", number(px)},
                           {"outside_value", outside}});
   return column_pass(block, n, std::move(text), rows, name);
@@ -65,54 +65,54 @@ MadeRow both_passes_row(const Block& block, int n, const std::string& name) {
 
 // Columns of the plane that the row pass has made.
 MadeRow columns_row(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Separable& separable = *as<Separable>(to.node(n));
+  Builder& builder = block.builder;
+  const Separable& separable = *as<Separable>(builder.node(n));
   const int px = block.size.px;
   const std::string rows = Builder::name({false, n}) + "_rows";
   const std::string edge = Builder::name({false, n}) + "_column_edge";
-  const PlaneText plane = to.scratch_plane(rows, PixelClass::single, nullptr);
-  write_border(to, edge, "float", plane.pixel(), separable.border,
-               outside_value(to, n, separable.border), to.width({false, n}),
-               to.height(to.node(n).images[0]), true, true);
+  const PlaneText plane = builder.scratch_plane(rows, PixelClass::single, nullptr);
+  write_border(builder, edge, "float", plane.pixel(), separable.border,
+               outside_value(builder, n, separable.border), builder.width({false, n}),
+               builder.height(builder.node(n).images[0]), true, true);
   const Footprint f = separable.column.footprint();
   const Window w{"w_" + rows, block.size.py + f.up + f.down, px, 0};
   const std::string load =
       wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(px) + ")", 0, px,
-                to.tuning().load_bytes);
-  BlockText text{
-      .windows = filled(part(kernels::block, "columns"),
-                        {{"own", rows},
-                         {"column_count", number(w.rows * px)},
-                         {"unroll", to.unroll()},
-                         {"window_rows", number(w.rows)},
-                         {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
-                         {"load_columns", load},
-                         {"px", number(px)},
-                         {"window_edge", to.call(edge, "x0 + i", "y0 + r - " + number(f.up))}}),
-      .has_window = true,
-      .tests_interior = true,
-      .reach = {0, 0, f.up, f.down}};
+                builder.tuning().load_bytes);
+  BlockText text{.windows = filled(
+                     part(kernels::block, "columns"),
+                     {{"own", rows},
+                      {"column_count", number(w.rows * px)},
+                      {"unroll", builder.unroll()},
+                      {"window_rows", number(w.rows)},
+                      {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
+                      {"load_columns", load},
+                      {"px", number(px)},
+                      {"window_edge", builder.call(edge, "x0 + i", "y0 + r - " + number(f.up))}}),
+                 .has_window = true,
+                 .tests_interior = true,
+                 .reach = {0, 0, f.up, f.down}};
   return column_pass(block, n, std::move(text), w, name);
 }
 
 MadeRow stencil_row(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Stencil& stencil = *as<Stencil>(to.node(n));
+  Builder& builder = block.builder;
+  const Stencil& stencil = *as<Stencil>(builder.node(n));
   auto [w, text] =
-      loaded_window(block, to.node(n).images[0], stencil.footprint(), stencil.border, "float",
-                    outside_value(to, n, stencil.border), Builder::name({false, n}));
+      loaded_window(block, builder.node(n).images[0], stencil.footprint(), stencil.border, "float",
+                    outside_value(builder, n, stencil.border), Builder::name({false, n}));
   const bool weighted = stencil.body == nullptr && stencil.expression == nullptr;
-  return after(
-      std::move(text), name,
-      weighted ? weighted_row(to, name, block.size.px, w, stencil.taps,
-                              weights(to, n, "weights", 0, stencil.taps.count()), to.node(n).cls)
-               : body_row(to, name, block.size.px, w, n));
+  return after(std::move(text), name,
+               weighted ? weighted_row(builder, name, block.size.px, w, stencil.taps,
+                                       weights(builder, n, "weights", 0, stencil.taps.count()),
+                                       builder.node(n).cls)
+                        : body_row(builder, name, block.size.px, w, n));
 }
 
 // The window of an extremum's mask, which extrema over the same rectangle share.
 LoadedWindow window_of_mask(const Block& block, KnownWindows& windows, int n, const Mask& mask,
                             const std::string& type, const std::string& nothing) {
-  const Operand image = block.to.node(n).images[0];
+  const Operand image = block.builder.node(n).images[0];
   const Footprint f = mask.footprint();
   const bool full = mask.full();
   for (const KnownWindow& other : windows.of_pixels) {
@@ -129,8 +129,8 @@ LoadedWindow window_of_mask(const Block& block, KnownWindows& windows, int n, co
 
 // Runs of the mask's rows: each length from half of itself, for the whole window.
 MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std::string& name) {
-  const Builder& to = block.to;
-  const Node& node = to.node(n);
+  const Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const bool single = node.cls == PixelClass::single, largest = extremum.largest;
   const std::string type = single ? "float" : "int";
@@ -151,7 +151,7 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
       text.windows += filled(part(kernels::block, "run"), {{"type", type},
                                                            {"run", array},
                                                            {"window_count", number(all)},
-                                                           {"unroll", to.unroll()},
+                                                           {"unroll", builder.unroll()},
                                                            {"run_count", number(all - (next - 1))},
                                                            {"better", better},
                                                            {"shorter", of_length[known]},
@@ -165,7 +165,7 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
       filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
                                                    {"name", name},
                                                    {"px", number(block.size.px)},
-                                                   {"unroll", to.unroll()},
+                                                   {"unroll", builder.unroll()},
                                                    {"type", type},
                                                    {"nothing", nothing},
                                                    {"folds", folds},
@@ -177,7 +177,7 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
 
 MadeRow neighbourhood_row(const Block& block, KnownWindows& windows, int n,
                           const std::string& name) {
-  const Node& node = block.to.node(n);
+  const Node& node = block.builder.node(n);
   const bool packed = block.size.packed;
   if (block.size.tile) {
     return packed ? packed_extremes_tile_row(block, n, name) : weighted_tile_row(block, n, name);
@@ -196,15 +196,15 @@ MadeRow neighbourhood_row(const Block& block, KnownWindows& windows, int n,
 }
 
 MadeRow row_pass(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Separable& separable = *as<Separable>(to.node(n));
+  Builder& builder = block.builder;
+  const Separable& separable = *as<Separable>(builder.node(n));
   auto [w, text] =
-      loaded_window(block, to.node(n).images[0], separable.row.footprint(), separable.border,
-                    "float", outside_value(to, n, separable.border), name);
-  return after(
-      std::move(text), name,
-      weighted_row(to, name, block.size.px, w, separable.row,
-                   weights(to, n, "row_weights", 0, separable.row.count()), PixelClass::single));
+      loaded_window(block, builder.node(n).images[0], separable.row.footprint(), separable.border,
+                    "float", outside_value(builder, n, separable.border), name);
+  return after(std::move(text), name,
+               weighted_row(builder, name, block.size.px, w, separable.row,
+                            weights(builder, n, "row_weights", 0, separable.row.count()),
+                            PixelClass::single));
 }
 
 }  // namespace impipe::jit

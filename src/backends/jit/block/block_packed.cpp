@@ -33,7 +33,7 @@ std::string run_of_packed(const Block& block, PackedRuns& runs, int length, cons
   const auto text = [&](const char* name_of_part) {
     return Substitutions({{"run", array},
                           {"window_count", number(w.rows * w.width)},
-                          {"unroll", block.to.unroll()},
+                          {"unroll", block.builder.unroll()},
                           {"run_columns", number(w.width - (length - 1))},
                           {"packed_width", number(w.width)},
                           {"shorter", runs.arrays[shorter]},
@@ -50,7 +50,7 @@ std::string run_of_packed(const Block& block, PackedRuns& runs, int length, cons
 
 MadeRow packed_extremes_row(const Block& block, KnownWindows& windows, int n,
                             const std::string& name) {
-  const Node& node = block.to.node(n);
+  const Node& node = block.builder.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
@@ -79,18 +79,18 @@ MadeRow packed_extremes_row(const Block& block, KnownWindows& windows, int n,
   text.windows += runs.windows;
   text.packed_rows.back().text += runs.rows;
   text.pairs =
-      for_each_pixel(block.to, block.size.px, best + assigned("made_" + own + "[k]", "best"));
+      for_each_pixel(block.builder, block.size.px, best + assigned("made_" + own + "[k]", "best"));
   return {{name}, std::move(text)};
 }
 
 MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
                          const std::string& name) {
-  const Node& node = block.to.node(n);
+  const Node& node = block.builder.node(n);
   const Rank& rank = *as<Rank>(node);
   const std::string own = Builder::name({false, n});
   const bool halves = node.cls == PixelClass::uint16;
-  const std::string fill =
-      "((uint)" + outside_rank(block.to, n, rank) + (halves ? " * 0x10001u)" : " * 0x1010101u)");
+  const std::string fill = "((uint)" + outside_rank(block.builder, n, rank) +
+                           (halves ? " * 0x10001u)" : " * 0x1010101u)");
   auto [w, text] =
       packed_window(block, windows, node.images[0], rank.mask.footprint(), rank.border, fill, own);
   text.pairs = ranks_of_row(
@@ -103,7 +103,7 @@ MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
 }  // namespace
 
 MadeRow packed_row(const Block& block, KnownWindows& windows, int n, const std::string& name) {
-  MadeRow row = as<Extremum>(block.to.node(n)) != nullptr
+  MadeRow row = as<Extremum>(block.builder.node(n)) != nullptr
                     ? packed_extremes_row(block, windows, n, name)
                     : packed_ranks_row(block, windows, n, name);
   const std::string own = Builder::name({false, n});
@@ -113,7 +113,7 @@ MadeRow packed_row(const Block& block, KnownWindows& windows, int n, const std::
   const MadeRow made = row_of_packed(block, n, name);
   row.text += made.text;
   row.places = made.places;
-  if (bytes_of(block.to.node(n).cls) == 1) {
+  if (bytes_of(block.builder.node(n).cls) == 1) {
     row.places.packed = "(made_" + own + "[k] & 0xff00ffu)";
   }
   return row;
@@ -126,13 +126,13 @@ MadeRow row_of_packed(const Block& block, int n, const std::string& name) {
     return Substitutions({{"own", own},
                           {"half_px", number(px / 2)},
                           {"quarter", number(px / 4)},
-                          {"unroll", block.to.unroll()},
-                          {"pixel", type_of(block.to.node(n).cls)},
+                          {"unroll", block.builder.unroll()},
+                          {"pixel", type_of(block.builder.node(n).cls)},
                           {"name", name},
                           {"px", number(px)}})
         .filled(part(kernels::block, name_of_part));
   };
-  const bool halves = bytes_of(block.to.node(n).cls) == 2;
+  const bool halves = bytes_of(block.builder.node(n).cls) == 2;
   const int words = halves ? px / 2 : px / 4;
   return {{name, "(word_" + own + " + two * " + number(words) + ")"},
           {.pairs = text(halves ? "words_of_packed_halves" : "words_of_packed"),

@@ -14,13 +14,13 @@ namespace {
 
 // Text that stores the pixels `array` of a vector of the tile `name`. outside: the value that rows
 // outside the image have, if they have one.
-std::string kept_vector(const Builder& to, const PointTile& tile, const std::string& array,
+std::string kept_vector(const Builder& builder, const PointTile& tile, const std::string& array,
                         const std::string& name, const std::string& type,
                         const std::string& outside) {
   const int words = tile.px / 4;
   std::string text;
   if (tile.bytes < 4 && !outside.empty()) {
-    text = filled(part(kernels::block, "row_outside"), {{"unroll", to.unroll()},
+    text = filled(part(kernels::block, "row_outside"), {{"unroll", builder.unroll()},
                                                         {"px", number(tile.px)},
                                                         {"array", array},
                                                         {"code_outside", outside}});
@@ -63,7 +63,7 @@ std::string element_of(const PointTile& tile, const std::string& vector, int k) 
 std::string points_in_tile(const Block& block, const PointTile& tile, const Operand& operand,
                            const std::string& name, const std::string& type, Border border,
                            const std::string& outside) {
-  Builder& to = block.to;
+  Builder& builder = block.builder;
   const int items = block.items;
   Block made = block;
   made.size = {.px = tile.px, .py = 1, .points = true};
@@ -76,13 +76,13 @@ std::string points_in_tile(const Block& block, const PointTile& tile, const Oper
   const int reach = tile.reach.left + tile.reach.right;
   const bool filled_outside = border == Border::constant || border == Border::absent;
   const auto keep = [&](bool at_edge) {
-    return kept_vector(to, tile, array, name, type, at_edge && filled_outside ? outside : "");
+    return kept_vector(builder, tile, array, name, type, at_edge && filled_outside ? outside : "");
   };
-  const std::string width = to.width(operand), height = to.height(operand);
+  const std::string width = builder.width(operand), height = builder.height(operand);
   // Long text does not stay with the processor.
   const std::string unroll =
-      (!operand.external && block.plan.node(operand.index).codes) || !to.tuning().unroll
-          ? to.unroll()
+      (!operand.external && block.plan.node(operand.index).codes) || !builder.tuning().unroll
+          ? builder.unroll()
           : unroll_pragma(2);
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
   return filled(part(kernels::block, "points"),
@@ -116,9 +116,9 @@ std::string points_in_tile(const Block& block, const PointTile& tile, const Oper
 LoadedWindow window_of_points(const Block& block, const Operand& operand, const Footprint& f,
                               Border border, const std::string& type, const std::string& outside,
                               const std::string& name) {
-  const Builder& to = block.to;
+  const Builder& builder = block.builder;
   // Whole numbers are the class's own.
-  const bool halves = type == "int" && bytes_of(to.cls(operand)) == 2;
+  const bool halves = type == "int" && bytes_of(builder.cls(operand)) == 2;
   const PointTile tile(halves ? 2 : 4, block.group_size(), f);
   const int left = (f.left + 3) / 4 * 4, right = (f.right + 3) / 4 * 4;
   const std::string points = "points_" + name;
@@ -135,7 +135,7 @@ LoadedWindow window_of_points(const Block& block, const Operand& operand, const 
                              {{"type", type},
                               {"window", name},
                               {"window_count", number(w.rows * w.width)},
-                              {"unroll", to.unroll()},
+                              {"unroll", builder.unroll()},
                               {"window_rows", number(w.rows)},
                               {"quads", number(w.width / 4)},
                               {"vector", vector_type(tile, type)},

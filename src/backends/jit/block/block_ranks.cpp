@@ -9,11 +9,11 @@
 
 namespace impipe::jit {
 
-std::string outside_rank(Builder& to, int n, const Rank& rank) {
-  const Node& node = to.node(n);
+std::string outside_rank(Builder& builder, int n, const Rank& rank) {
+  const Node& node = builder.node(n);
   if (rank.border != Border::constant || node.arguments.empty()) return "0";
   const int last = static_cast<int>(node.arguments.size()) - 1;
-  return converted(node.cls, "double", to.argument(n, last, "outside", "double"));
+  return converted(node.cls, "double", builder.argument(n, last, "outside", "double"));
 }
 
 std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
@@ -49,23 +49,23 @@ std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, 
 }
 
 MadeRow ranked_row(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Node& node = to.node(n);
+  Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Rank& rank = *as<Rank>(node);
   const bool single = node.cls == PixelClass::single;
   const Order floats{"float", "smaller_float", "larger_or_nan", "mean_float", "one_zero"};
   const Order integers{"int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
   auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,
-                                 single ? "float" : "int", outside_rank(to, n, rank), own);
+                                 single ? "float" : "int", outside_rank(builder, n, rank), own);
   // NaN is the last: of floats by an instruction, elsewhere by keys.
-  const bool by_keys = single && !to.features().orders_nan;
+  const bool by_keys = single && !builder.features().orders_nan;
   const auto row = [&](const char* name_of_part, const std::string& ranks) {
     return Substitutions({{"pixel", type_of(node.cls)},
                           {"name", name},
                           {"px", number(block.size.px)},
                           {"own", own},
-                          {"unroll", to.unroll()},
+                          {"unroll", builder.unroll()},
                           {by_keys ? "ranks" : "ranks_of_window", ranks}})
         .filled(part(kernels::block, name_of_part));
   };
@@ -79,7 +79,7 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   text.windows += filled(part(kernels::block, "keys"), {{"own", own},
                                                         {"window", w.array},
                                                         {"window_count", number(w.rows * w.width)},
-                                                        {"unroll", to.unroll()}});
+                                                        {"unroll", builder.unroll()}});
   text.rows =
       row("row_of_keys", ranks_of_row(block, rank, window_of_keys, keys, "key_" + own + "[k]"));
   return {{name}, std::move(text)};

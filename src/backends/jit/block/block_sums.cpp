@@ -35,7 +35,7 @@ MadeRow row_of_codes(const Block& block, const std::string& name, const std::str
   const auto text = [&](const char* name_of_part) {
     return Substitutions({{"coded", codes},
                           {"half_px", number(px / 2)},
-                          {"unroll", block.to.unroll()},
+                          {"unroll", block.builder.unroll()},
                           {"bytes_of", which},
                           {"name", name},
                           {"px", number(px)},
@@ -53,8 +53,8 @@ struct SumsAndRest {
 };
 
 SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool rounded) {
-  Builder& to = block.to;
-  const Stencil& stencil = *as<Stencil>(to.node(n));
+  Builder& builder = block.builder;
+  const Stencil& stencil = *as<Stencil>(builder.node(n));
   const std::string own = Builder::name({false, n});
   const BodySums sums = *sums_of_body(stencil);
   const LeafRange range = ranges_in(sums);
@@ -80,13 +80,13 @@ SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool round
   for (const std::string& label : names_in(stencil.body->parameter_names)) {
     parameters.push_back(label);
     for (std::vector<std::string>* row : {&low, &high}) {
-      row->push_back(to.argument(n, index, label, "float"));
+      row->push_back(builder.argument(n, index, label, "float"));
     }
     ++index;
   }
   const BodyTree& result = sums.trees.result;
   const std::string body = own + (rounded ? "_under_root" : "_of_sums");
-  to.body_once(
+  builder.body_once(
       body, after_line(body_function(
                 body, "float", "", parameters,
                 rest + "return " + float_text(rounded ? result.parts[0] : result, range) + ";")));
@@ -101,8 +101,8 @@ SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool round
 
 MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const std::string& name,
                         bool rounded) {
-  Builder& to = block.to;
-  const Node& node = to.node(n);
+  Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Stencil& stencil = *as<Stencil>(node);
   const std::string own = Builder::name({false, n});
   std::string fill;
@@ -110,8 +110,8 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
     const std::string code =
         node.arguments.empty()
             ? "0"
-            : to.parameter(ParameterType::int32, own + "_outside_code",
-                           [n](const LaunchContext& at, int) { return outside_code(at, n); });
+            : builder.parameter(ParameterType::int32, own + "_outside_code",
+                                [n](const LaunchContext& at, int) { return outside_code(at, n); });
     fill = "((uint)" + code + " * 0x1010101u)";
   }
   auto [w, text] = packed_window(block, windows, node.images[0], stencil.footprint(),
@@ -126,7 +126,7 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
       {{"both_type", rounded ? "uint" : "float"},
        {"both", both},
        {"two_px", number(2 * px)},
-       {"make_both", for_each_pixel(to, px,
+       {"make_both", for_each_pixel(builder, px,
                                     made.sums + assigned(both + "[k]", made.low) +
                                         assigned(both + "[" + number(px) + " + k]", made.high))}});
   MadeRow row{{name}, {}};
@@ -138,7 +138,7 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
         {{"pixel", type_of(node.cls)},
          {"name", name},
          {"px", number(px)},
-         {"unroll", to.unroll()},
+         {"unroll", builder.unroll()},
          {"of_both", converted(node.cls, "float", both + "[two * " + number(px) + " + k]")}});
   }
   text += row.text;
@@ -160,8 +160,8 @@ bool is_mean(const LaunchContext& at, int n) {
 // needs 2^23 - 128 * 7282 more to be 2^23 + S / 9, which an fma rounds to a whole number.
 MadeRow packed_means_row(const Block& block, KnownWindows& windows, int n,
                          const std::string& name) {
-  const Builder& to = block.to;
-  const Node& node = to.node(n);
+  const Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Separable& separable = *as<Separable>(node);
   const std::string own = Builder::name({false, n}), codes = "codes_" + own;
   auto [w, text] = packed_window(block, windows, node.images[0], separable.footprint(),
@@ -170,7 +170,7 @@ MadeRow packed_means_row(const Block& block, KnownWindows& windows, int n,
   text.pairs = filled(part(kernels::block, "means"), {{"own", own},
                                                       {"packed_width", number(w.width)},
                                                       {"two_px", number(2 * px)},
-                                                      {"unroll", to.unroll()},
+                                                      {"unroll", builder.unroll()},
                                                       {"packed_window", w.array},
                                                       {"first", number(w.first)},
                                                       {"px", number(px)}});

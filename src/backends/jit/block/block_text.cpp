@@ -19,9 +19,9 @@ struct RowStore {
 };
 
 RowStore store_of(const Block& block, const BlockText& text, const StoredRow& stored) {
-  const Builder& to = block.to;
+  const Builder& builder = block.builder;
   const auto& [array, words, packed_pixel] = stored.row;
-  const int px = block.size.px, widest = to.tuning().load_bytes;
+  const int px = block.size.px, widest = builder.tuning().load_bytes;
   // Sums of a tile fill the registers by themselves.
   const bool bytes =
       bytes_of(stored.cls) == 1 && px % 4 == 0 && (block.size.packed || text.has_window);
@@ -32,7 +32,7 @@ RowStore store_of(const Block& block, const BlockText& text, const StoredRow& st
     if (words.empty()) {
       of_words = "packed";
       packing = filled(part(kernels::block, "pack_row"),
-                       {{"quads", number(px / 4)}, {"unroll", to.unroll()}, {"array", array}});
+                       {{"quads", number(px / 4)}, {"unroll", builder.unroll()}, {"array", array}});
     }
     return {
         packing + word_access(false, "row", of_words, 0, px, px, widest, "y < " + stored.height),
@@ -72,7 +72,7 @@ std::string pairs_text(const Block& block, const BlockText& text, const StoredRo
                                                 {"first_to_row", stored.plane.row("y0")},
                                                 {"rows_apart", number(block.rows_apart())},
                                                 {"to_stride", stored.plane.stride},
-                                                {"unroll", block.to.unroll()},
+                                                {"unroll", block.builder.unroll()},
                                                 {"lines", number(lines)},
                                                 {"packed_rows", packed_rows},
                                                 {"last", number(last)},
@@ -83,9 +83,9 @@ std::string pairs_text(const Block& block, const BlockText& text, const StoredRo
 // What the kernel does with the text of its rows. goes_on: a group makes one block after the other.
 std::string kernel_text(const Block& block, const BlockText& text, const std::string& rows,
                         const std::string& height, bool goes_on) {
-  const Builder& to = block.to;
-  const int down = to.tuning().group / 32, px = block.size.px, py = block.size.py;
-  const std::string width = block.to.width(block.sized), which = goes_on ? "block" : "GROUP_Y";
+  const Builder& builder = block.builder;
+  const int down = builder.tuning().group / 32, px = block.size.px, py = block.size.py;
+  const std::string width = block.builder.width(block.sized), which = goes_on ? "block" : "GROUP_Y";
   // Of packed rows all work-items have those of the low halves first, then those of the high ones.
   const std::string first_row =
       block.size.tile && block.size.packed
@@ -149,7 +149,7 @@ std::string rows_text(const Block& block, const BlockText& text, const StoredRow
                       {"store", store_of(block, text, other).text}});
   }
   const std::string rows =
-      Substitutions({{"unroll", block.to.unroll()},
+      Substitutions({{"unroll", block.builder.unroll()},
                      {"py", number(block.size.py)},
                      {"rows_apart", number(block.rows_apart())},
                      {"stored", type_of(stored.cls)},
@@ -168,7 +168,7 @@ void write_kernel(const Block& block, const std::string& name, const BlockText& 
                   const StoredRow& stored, std::function<Size(const LaunchContext&)> size,
                   LaunchTest wanted, const std::string& first) {
   constexpr int across = 32;
-  const Tuning& tuning = block.to.tuning();
+  const Tuning& tuning = block.builder.tuning();
   const int down = tuning.group / across, items = across * down;
   const int block_x = across * block.size.px, block_y = down * block.size.py;
   // Groups that make tables have several blocks each.
@@ -177,7 +177,7 @@ void write_kernel(const Block& block, const std::string& name, const BlockText& 
   // few blocks costs little, and with fewer groups all read and write at the same time.
   const int most = goes_on ? tuning.groups_at_once() : 0;
   const std::string rows = first + text.windows + rows_text(block, text, stored);
-  block.to.kernel(
+  block.builder.kernel(
       name, items, kernel_text(block, text, rows, stored.height, goes_on),
       [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,
        most](const LaunchContext& at) {

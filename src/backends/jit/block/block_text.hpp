@@ -14,7 +14,7 @@ namespace impipe::jit {
 
 // What the parts of a block kernel share.
 struct Block {
-  Builder& to;
+  Builder& builder;
   const KernelPlan& plan;
   int root;  // the node that is made, whose plane the kernel does not read
   BlockSize size;
@@ -28,9 +28,9 @@ struct Block {
     return operand.external || (!made && plan.stored(operand.index));
   }
   // The pixels of the blocks of a group.
-  Size group_size() const { return {32 * size.px, to.tuning().group / 32 * size.py}; }
+  Size group_size() const { return {32 * size.px, builder.tuning().group / 32 * size.py}; }
   // Between the rows that share words.
-  int rows_apart() const { return size.py / 2 * (size.tile ? to.tuning().group / 32 : 1); }
+  int rows_apart() const { return size.py / 2 * (size.tile ? builder.tuning().group / 32 : 1); }
 };
 
 // The text that makes row `row` of a packed window, with a footprint of its own.
@@ -90,8 +90,8 @@ template <class Parts>
 StoredRow stored_rows(const Block& block, Parts& parts) {
   const auto row_of = [&](int n) {
     const Operand operand{false, n};
-    return StoredRow{parts.row_of(operand), block.to.plane(operand), block.to.node(n).cls,
-                     block.to.height(operand)};
+    return StoredRow{parts.row_of(operand), block.builder.plane(operand), block.builder.node(n).cls,
+                     block.builder.height(operand)};
   };
   StoredRow row = row_of(block.root);
   for (const int n : block.beside) row.beside.push_back(row_of(n));

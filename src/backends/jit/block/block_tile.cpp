@@ -24,11 +24,11 @@ struct Tile {
 };
 
 // Four pixels of a tile that lies inside the image, as a vector.
-std::string four_inside(Builder& to, const Operand& image, const std::string& vector) {
-  const PixelClass cls = to.cls(image);
+std::string four_inside(Builder& builder, const Operand& image, const std::string& vector) {
+  const PixelClass cls = builder.cls(image);
   const std::string load =
-      wide_load(cls, "(" + to.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
-                4, to.tuning().load_bytes);
+      wide_load(cls, "(" + builder.plane(image).row("(top + row)") + " + left + 4 * vector)",
+                "from", 0, 4, builder.tuning().load_bytes);
   return filled(part(kernels::block, "four_inside"),
                 {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
 }
@@ -36,17 +36,17 @@ std::string four_inside(Builder& to, const Operand& image, const std::string& ve
 // Fills `tile_OWN` of node n's image.
 std::string fill_tile(const Block& block, int n, const Tile& tile, Border border,
                       const std::string& outside, const std::string& type) {
-  Builder& to = block.to;
-  const Operand image = to.node(n).images[0];
+  Builder& builder = block.builder;
+  const Operand image = builder.node(n).images[0];
   const std::string own = Builder::name({false, n});
   if (block.plan.in_groups(image)) {
     return points_in_tile(block, PointTile(4, block.group_size(), tile.f), image, "tile_" + own,
                           type, border, outside);
   }
   const std::string edge = own + "_edge";
-  write_border(to, edge, type, to.value(image, "x", "y"), border, outside, to.width(image),
-               to.height(image));
-  const int items = to.tuning().group, down = items / 32, py = block.size.py;
+  write_border(builder, edge, type, builder.value(image, "x", "y"), border, outside,
+               builder.width(image), builder.height(image));
+  const int items = builder.tuning().group, down = items / 32, py = block.size.py;
   const int rows = down * py + tile.f.up + tile.f.down;
   const std::string vector = type + "4";
   const int left_over = tile.across - 32, beside = rows * left_over;
@@ -55,7 +55,7 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                   {{"any_beside", beside > 0 ? "1" : "0"},
                    {"vector", vector},
                    {"beside_turns", number((beside + items - 1) / items)},
-                   {"unroll", to.unroll()},
+                   {"unroll", builder.unroll()},
                    {"items", number(items)},
                    {"left_over", number(left_over)},
                    {"across", number(tile.across)},
@@ -67,7 +67,7 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                    {"rows", number(rows)}});
   };
   const auto at_edge = [&](int i) {
-    return to.call(edge, "left + 4 * vector + " + number(i), "top + row");
+    return builder.call(edge, "left + 4 * vector + " + number(i), "top + row");
   };
   const std::string edge_text = filled(part(kernels::block, "four_edge"), {{"vector", vector},
                                                                            {"edge_x", at_edge(0)},
@@ -82,10 +82,10 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                  {"left", "GROUP_X * " + number(32 * block.size.px) + " - " + number(tile.halo)},
                  {"top", "GROUP_Y * " + number(down * py) + " - " + number(tile.f.up)},
                  {"wide", number(4 * tile.across)},
-                 {"width", to.width(image)},
+                 {"width", builder.width(image)},
                  {"rows", number(rows)},
-                 {"height", to.height(image)},
-                 {"fill_inside", fill(four_inside(to, image, vector))},
+                 {"height", builder.height(image)},
+                 {"fill_inside", fill(four_inside(builder, image, vector))},
                  {"fill_edge", fill(edge_text)}});
 }
 
@@ -100,8 +100,8 @@ std::string walk_tile(const Block& block, const std::string& own, const Tile& ti
                  {"vector", type + "4"},
                  {"own", own},
                  {"sums", number(py * px)},
-                 {"unroll", block.to.unroll()},
-                 {"row_unroll", rolled ? "#pragma unroll 1" : block.to.unroll()},
+                 {"unroll", block.builder.unroll()},
+                 {"row_unroll", rolled ? "#pragma unroll 1" : block.builder.unroll()},
                  {"nothing", start},
                  {"tall", number(py + tile.f.up + tile.f.down)},
                  {"line", number(width)},
@@ -120,20 +120,21 @@ std::string step_of_rows(const Block& block, int rows, const std::vector<std::st
   for (std::size_t y = 0; y < texts.size(); ++y) {
     if (texts[y].empty()) continue;
     folds += Substitutions({{"mask_row", number(static_cast<int>(y))},
-                            {"unroll", block.to.unroll()},
+                            {"unroll", block.builder.unroll()},
                             {"px", number(px)},
                             {"type", type},
                             {"sum_of_pixel", sums + "[r * " + number(px) + " + i]"},
                             {weighs ? "taps_of_row" : "folds_of_row", texts[y]}})
                  .filled(part(kernels::block, weighs ? "weigh_row" : "fold_row"));
   }
-  return filled(part(kernels::block, "step_of_mask"),
-                {{"unroll", block.to.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});
+  return filled(
+      part(kernels::block, "step_of_mask"),
+      {{"unroll", block.builder.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});
 }
 
 // The weights of node n's mask in local memory, 0 where it has none.
 std::string local_weights(const Block& block, int n, const Mask& mask) {
-  Builder& to = block.to;
+  Builder& builder = block.builder;
   const int wide = 4 * weight_vectors(mask);
   std::vector<int> places(static_cast<std::size_t>(wide * mask.height), -1);  // of the arguments
   int k = 0;
@@ -152,18 +153,18 @@ std::string local_weights(const Block& block, int n, const Mask& mask) {
   return filled(part(kernels::block, "local_weights"),
                 {{"own", own},
                  {"weight_vectors", number(count / 4)},
-                 {"items", number(to.tuning().group)},
+                 {"items", number(builder.tuning().group)},
                  {"weights_of_image",
-                  to.array(ParameterType::float32, own + "_mask_weights", count, value)}});
+                  builder.array(ParameterType::float32, own + "_mask_weights", count, value)}});
 }
 
 // A step over a row of the tile for a mask of many weights.
 std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile& tile) {
-  Builder& to = block.to;
+  Builder& builder = block.builder;
   const std::string own = Builder::name({false, n});
   const int px = block.size.px, words = (mask.width + 31) / 32;
   // Floats may be infinite, or no numbers, where the mask has no weight.
-  const bool skips = !mask.full() && to.cls(to.node(n).images[0]) == PixelClass::single;
+  const bool skips = !mask.full() && builder.cls(builder.node(n).images[0]) == PixelClass::single;
   std::string sets, fours;
   for (int word = 0; word < words && skips; ++word) {
     const auto bits = [mask, words](const LaunchContext&, int i) {
@@ -174,10 +175,10 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
       }
       return static_cast<double>(static_cast<std::int32_t>(set));
     };
-    sets += declared("const uint", "set" + number(word),
-                     "(uint)" +
-                         to.array(ParameterType::int32, own + "_sets", words * mask.height, bits) +
-                         "[of_mask * " + number(words) + " + " + number(word) + "]");
+    sets += declared(
+        "const uint", "set" + number(word),
+        "(uint)" + builder.array(ParameterType::int32, own + "_sets", words * mask.height, bits) +
+            "[of_mask * " + number(words) + " + " + number(word) + "]");
   }
   for (int q = 0; q < weight_vectors(mask); ++q) {
     std::string taps;
@@ -190,14 +191,14 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
     }
     fours += filled(part(kernels::block, "weigh_four"),
                     {{"own", own},
-                     {"unroll", to.unroll()},
+                     {"unroll", builder.unroll()},
                      {"px", number(px)},
                      {"fours_a_row", number(weight_vectors(mask))},
                      {"four_of_row", number(q)},
                      {"sum_of_pixel", "sums[r * " + number(px) + " + i]"},
                      {"taps_of_row", taps}});
   }
-  return filled(part(kernels::block, "roll_rows"), {{"unroll", to.unroll()},
+  return filled(part(kernels::block, "roll_rows"), {{"unroll", builder.unroll()},
                                                     {"sum_rows", number(block.size.py)},
                                                     {"mask_tall", number(mask.height)},
                                                     {"sets", sets},
@@ -206,7 +207,7 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
 
 // The same for one whose weights are unrolled.
 std::string step_of_few(const Block& block, int n, const Mask& mask, const Tile& tile) {
-  const std::string weight = weights(block.to, n, "weights", 0, mask.count());
+  const std::string weight = weights(block.builder, n, "weights", 0, mask.count());
   std::vector<std::string> rows(static_cast<std::size_t>(mask.height));
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
@@ -223,8 +224,8 @@ std::string step_of_few(const Block& block, int n, const Mask& mask, const Tile&
 }  // namespace
 
 MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
-  Builder& to = block.to;
-  const Node& node = to.node(n);
+  Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Stencil& stencil = *as<Stencil>(node);
   const Mask& mask = stencil.taps;
   const Tile tile(mask.footprint());
@@ -232,15 +233,15 @@ MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
   const bool many = rolls_rows(stencil);
   BlockText text{.tables = (many ? local_weights(block, n, mask) : "") +
                            fill_tile(block, n, tile, stencil.border,
-                                     outside_value(to, n, stencil.border), "float")};
+                                     outside_value(builder, n, stencil.border), "float")};
 
   // Every sum takes its taps in row-major order: rows of the tile come from the top down.
   const int px = block.size.px;
   const std::string step =
       many ? step_of_many(block, n, mask, tile) : step_of_few(block, n, mask, tile);
   text.windows = walk_tile(block, own, tile, "float", "0.0f", step, many);
-  const MadeRow row = made_row(
-      name, row_of_floats(to, name, node.cls, px, "sums_" + own + "[r * " + number(px) + " + k]"));
+  const MadeRow row = made_row(name, row_of_floats(builder, name, node.cls, px,
+                                                   "sums_" + own + "[r * " + number(px) + " + k]"));
   text += row.text;
   return {row.places, std::move(text)};
 }
@@ -260,7 +261,7 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
           filled(part(kernels::block, "run_of_line"), {{"type", type},
                                                        {"run", "run" + number(next)},
                                                        {"line", number(width)},
-                                                       {"unroll", block.to.unroll()},
+                                                       {"unroll", block.builder.unroll()},
                                                        {"run_count", number(width - next + 1)},
                                                        {"shorter", known[shorter]},
                                                        {"better", better},

@@ -11,31 +11,33 @@ namespace impipe::jit {
 namespace {
 
 // The function that reads a word of an image of bytes, `fill` outside; returns its name.
-std::string word_function(Builder& to, const Operand& image, const std::string& own,
+std::string word_function(Builder& builder, const Operand& image, const std::string& own,
                           const std::string& fill) {
   std::string name = own + "_word";
-  if (to.has_function(name)) return name;
-  const std::string width = to.width(image), height = to.height(image);
-  to.function(name,
-              pixel_function("uint", name,
-                             filled(part(kernels::block, "word"),
-                                    {{"width", width},
-                                     {"height", height},
-                                     {"row", to.plane(image).row("replicate(y, " + height + ")")},
-                                     {"fill", fill}})));
+  if (builder.has_function(name)) return name;
+  const std::string width = builder.width(image), height = builder.height(image);
+  builder.function(
+      name,
+      pixel_function("uint", name,
+                     filled(part(kernels::block, "word"),
+                            {{"width", width},
+                             {"height", height},
+                             {"row", builder.plane(image).row("replicate(y, " + height + ")")},
+                             {"fill", fill}})));
   return name;
 }
 
 // Fills the tile of words; `fill`: a word outside the image.
 std::string fill_packed_tile(const Block& block, const Operand& image, const std::string& own,
                              const Footprint& f, const std::string& fill) {
-  Builder& to = block.to;
-  const PlaneText plane = to.plane(image);
-  const std::string word = word_function(to, image, own, fill);
-  const int items = to.tuning().group, apart = block.rows_apart(), rows = apart + f.up + f.down;
+  Builder& builder = block.builder;
+  const PlaneText plane = builder.plane(image);
+  const std::string word = word_function(builder, image, own, fill);
+  const int items = builder.tuning().group, apart = block.rows_apart(),
+            rows = apart + f.up + f.down;
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, across = 32 + halo / 2;
   const auto edge = [&](int below) {
-    return to.call(word, "left + 4 * vector", "top + row + " + number(below));
+    return builder.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
   return filled(part(kernels::block, "packed_tile"),
                 {{"own", own},
@@ -45,11 +47,11 @@ std::string fill_packed_tile(const Block& block, const Operand& image, const std
                  {"halo", number(halo)},
                  {"up", number(f.up)},
                  {"wide", number(4 * across)},
-                 {"width", to.width(image)},
-                 {"height", to.height(image)},
+                 {"width", builder.width(image)},
+                 {"height", builder.height(image)},
                  {"rows", number(rows)},
                  {"apart", number(apart)},
-                 {"unroll", to.unroll()},
+                 {"unroll", builder.unroll()},
                  {"times", number((rows * across + items - 1) / items)},
                  {"items", number(items)},
                  {"tile_across", number(across)},
@@ -62,8 +64,8 @@ std::string fill_packed_tile(const Block& block, const Operand& image, const std
 }  // namespace
 
 MadeRow packed_extremes_tile_row(const Block& block, int n, const std::string& name) {
-  const Builder& to = block.to;
-  const Node& node = to.node(n);
+  const Builder& builder = block.builder;
+  const Node& node = builder.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
@@ -82,14 +84,14 @@ MadeRow packed_extremes_tile_row(const Block& block, int n, const std::string& n
                             {{"own", own},
                              {"sums", number(half * px)},
                              {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                             {"unroll", to.unroll()},
+                             {"unroll", builder.unroll()},
                              {"tall", number(half + f.up + f.down)},
                              {"line", number(line)},
                              {"half", number(half)},
                              {"tile_across", number(across)},
                              {"step", step}});
   row.text.pairs = filled(part(kernels::block, "packed_of_sums"),
-                          {{"own", own}, {"px", number(px)}, {"unroll", to.unroll()}}) +
+                          {{"own", own}, {"px", number(px)}, {"unroll", builder.unroll()}}) +
                    row.text.pairs;
   return row;
 }

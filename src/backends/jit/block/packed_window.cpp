@@ -61,17 +61,17 @@ class PlaneWords {
  public:
   PlaneWords(const Block& block, const Operand& operand, Border border, std::string fill,
              const WordRows& words, int up)
-      : to_(block.to),
+      : builder_(block.builder),
         px_(block.size.px),
         words_(words),
         filled_(border == Border::constant || border == Border::absent),
         rule_(name_of(filled_ ? Border::replicate : border)),
         fill_(std::move(fill)),
-        pixel_(type_of(to_.cls(operand))),
+        pixel_(type_of(builder_.cls(operand))),
         bytes_(4 / words.per_word),
-        plane_(to_.plane(operand)),
-        width_(to_.width(operand)),
-        height_(to_.height(operand)),
+        plane_(builder_.plane(operand)),
+        width_(builder_.width(operand)),
+        height_(builder_.height(operand)),
         top_("(y0 - " + number(up) + ")"),
         word_y_("y0 + r - " + number(up)),
         edge_y_(rule_ + "(" + word_y_ + ", " + height_ + ")"),
@@ -101,7 +101,7 @@ class PlaneWords {
   // Of pixels from `begin` of the window's on, into the words from `from` on.
   std::string loaded(const std::string& from, int begin, int end) const {
     return word_access(true, "row", from, bytes_ * begin, bytes_ * end, bytes_ * px_,
-                       to_.tuning().load_bytes);
+                       builder_.tuning().load_bytes);
   }
   std::string gathered(const Substitutions& shared, int begin, int end) const {
     return gathered_words(shared, row_, words_.per_word, begin, end);
@@ -132,7 +132,7 @@ class PlaneWords {
         {"height", [this] { return height_; }},
         {"first_byte", [this] { return number(bytes_ * words_.first); }},
         {"rule", [this] { return rule_; }},
-        {"unroll", [this] { return to_.unroll(); }},
+        {"unroll", [this] { return builder_.unroll(); }},
         {"load_word_row", [=, this] { return loaded(row_, -before, after); }},
         {"load_own_words",
          [=, this] {
@@ -141,7 +141,7 @@ class PlaneWords {
     });
   }
 
-  Builder& to_;
+  Builder& builder_;
   int px_;
   const WordRows& words_;
   bool filled_;  // what lies outside has a value
@@ -153,7 +153,7 @@ class PlaneWords {
 
 WordRows words_around(const Block& block, const Operand& operand, const Footprint& f, Border border,
                       const std::string& fill, const std::string& own) {
-  const int per_word = 4 / bytes_of(block.to.cls(operand));
+  const int per_word = 4 / bytes_of(block.builder.cls(operand));
   const auto aligned = [&](int pixels) { return (pixels + per_word - 1) / per_word * per_word; };
   const int first = aligned(f.left), pixels = first + block.size.px + aligned(f.right);
   WordRows words{"words_" + own, block.size.py + f.up + f.down, pixels / per_word, first, per_word};
@@ -199,7 +199,7 @@ LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operan
                  {{"in_local", in_local ? "1" : "0"},
                   {"own", own},
                   {"row_words", number(words.width)},
-                  {"unroll", block.to.unroll()},
+                  {"unroll", block.builder.unroll()},
                   {"words_array", words.array},
                   {"local_word", words.place},
                   {"half_apart", number(half * words.apart)},

@@ -13,36 +13,36 @@ std::string Window::place(int dx, int dy, int up) const {
   return "(r + " + number(up + dy) + ") * " + number(width) + " + " + number(first + dx) + " + i";
 }
 
-Row row_of_floats(const Builder& to, const std::string& name, PixelClass cls, int count,
+Row row_of_floats(const Builder& builder, const std::string& name, PixelClass cls, int count,
                   const std::string& value) {
   const bool bytes = cls == PixelClass::uint8 && count % 4 == 0;
   return {Substitutions({{"pixel", type_of(cls)},
                          {"name", name},
                          {"count", number(count)},
                          {"words", number(count / 4)},
-                         {"unroll", to.unroll()},
+                         {"unroll", builder.unroll()},
                          {"value", value},
                          {"of_value", converted(cls, "float", value)}})
               .filled(part(kernels::row, bytes ? "bytes" : "floats")),
           bytes ? "words_" + name : ""};
 }
 
-Row row_of_pixels(const Builder& to, const std::string& name, PixelClass cls, int count,
+Row row_of_pixels(const Builder& builder, const std::string& name, PixelClass cls, int count,
                   const std::string& value, bool names_column) {
   return {filled(part(kernels::row, "pixels"), {{"pixel", type_of(cls)},
                                                 {"name", name},
                                                 {"count", number(count)},
-                                                {"unroll", to.unroll()},
+                                                {"unroll", builder.unroll()},
                                                 {"x", names_column ? "const int x = x0 + i;" : ""},
                                                 {"of_value", value}})};
 }
 
-Row weighted_row(const Builder& to, const std::string& name, int px, const Window& w,
+Row weighted_row(const Builder& builder, const std::string& name, int px, const Window& w,
                  const Mask& mask, const std::string& weight, PixelClass cls) {
-  Row row = row_of_floats(to, name, cls, px, "sums_" + name + "[k]");
+  Row row = row_of_floats(builder, name, cls, px, "sums_" + name + "[k]");
   row.text = filled(part(kernels::row, "sums"), {{"name", name},
                                                  {"count", number(px)},
-                                                 {"unroll", to.unroll()},
+                                                 {"unroll", builder.unroll()},
                                                  {"taps", weighted_taps(w, mask, weight)}}) +
              row.text;
   return row;
@@ -62,18 +62,19 @@ std::string weighted_taps(const Window& w, const Mask& mask, const std::string& 
   return text;
 }
 
-Row body_row(Builder& to, const std::string& name, int px, const Window& w, int n) {
-  const Node& node = to.node(n);
+Row body_row(Builder& builder, const std::string& name, int px, const Window& w, int n) {
+  const Node& node = builder.node(n);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const std::string body = Builder::name({false, n}) + "_in_window";
   const std::string centre = w.place(0, 0, stencil.footprint().up);
   std::string all = w.array + " + " + centre;
   for (const std::string& argument : write_stencil_function(
-           to, n, body, "const float* at_place", "at_place[(dy) * " + number(w.width) + " + (dx)]",
-           w.array + "[" + centre + "]")) {
+           builder, n, body, "const float* at_place",
+           "at_place[(dy) * " + number(w.width) + " + (dx)]", w.array + "[" + centre + "]")) {
     all += ", " + argument;
   }
-  return row_of_pixels(to, name, node.cls, px, converted(node.cls, "float", body + "(" + all + ")"),
+  return row_of_pixels(builder, name, node.cls, px,
+                       converted(node.cls, "float", body + "(" + all + ")"),
                        stencil.expression != nullptr);
 }
 
@@ -82,15 +83,15 @@ bool names_place(const Node& node) {
   return point != nullptr && point->expression != nullptr;
 }
 
-std::string code_value(Builder& to, int n, const Operand& source) {
-  return point_value(to, n, [&](const Operand& image) {
-    return image == source ? "(" + type_of(to.cls(source)) + ")code"
-                           : code_value(to, image.index, source);
+std::string code_value(Builder& builder, int n, const Operand& source) {
+  return point_value(builder, n, [&](const Operand& image) {
+    return image == source ? "(" + type_of(builder.cls(source)) + ")code"
+                           : code_value(builder, image.index, source);
   });
 }
 
-std::string for_each_pixel(const Builder& to, int count, const std::string& step) {
-  return to.loop("i", count) + braced(declared("const int", "k", "i") + step);
+std::string for_each_pixel(const Builder& builder, int count, const std::string& step) {
+  return builder.loop("i", count) + braced(declared("const int", "k", "i") + step);
 }
 
 }  // namespace impipe::jit

@@ -24,24 +24,24 @@ struct Row {
 };
 
 // The array NAME [count] in class `cls`, of the floats `value` of k.
-Row row_of_floats(const Builder& to, const std::string& name, PixelClass cls, int count,
+Row row_of_floats(const Builder& builder, const std::string& name, PixelClass cls, int count,
                   const std::string& value);
 // The same of `value`, a pixel of that class. names_column: it names x.
-Row row_of_pixels(const Builder& to, const std::string& name, PixelClass cls, int count,
+Row row_of_pixels(const Builder& builder, const std::string& name, PixelClass cls, int count,
                   const std::string& value, bool names_column = false);
 // The same of `px` sums of the window's pixels under the mask, whose text is `weighted_taps`.
-Row weighted_row(const Builder& to, const std::string& name, int px, const Window& w,
+Row weighted_row(const Builder& builder, const std::string& name, int px, const Window& w,
                  const Mask& mask, const std::string& weight, PixelClass cls);
 std::string weighted_taps(const Window& w, const Mask& mask, const std::string& weight);
 // The same of what the body or expression of stencil node n makes of the window.
-Row body_row(Builder& to, const std::string& name, int px, const Window& w, int n);
+Row body_row(Builder& builder, const std::string& name, int px, const Window& w, int n);
 
 // Whether a point reads the place of its pixel.
 bool names_place(const Node& node);
 // Point node n's pixel for `code`, that of its source.
-std::string code_value(Builder& to, int n, const Operand& source);
+std::string code_value(Builder& builder, int n, const Operand& source);
 // A loop over `count` pixels k, which are also i.
-std::string for_each_pixel(const Builder& to, int count, const std::string& step);
+std::string for_each_pixel(const Builder& builder, int count, const std::string& step);
 
 // `vector`.x = `value`(0), and so on for y, z and w.
 template <typename Value>

@@ -18,11 +18,11 @@ LoadedWindow loaded_window(const Block& block, const Operand& operand, const Foo
   if (block.plan.in_groups(operand)) {
     return window_of_points(block, operand, f, border, type, outside, name);
   }
-  Builder& to = block.to;
+  Builder& builder = block.builder;
   const int px = block.size.px, py = block.size.py;
-  write_border(to, edge, type, to.value(operand, "x", "y"), border, outside, to.width(operand),
-               to.height(operand));
-  const PixelClass cls = to.cls(operand);
+  write_border(builder, edge, type, builder.value(operand, "x", "y"), border, outside,
+               builder.width(operand), builder.height(operand));
+  const PixelClass cls = builder.cls(operand);
   const int bytes = bytes_of(cls);
   // Floats from wide neighbourhoods come by whole vectors.
   const int vector = bytes == 4 && px % 4 == 0 && std::max(f.left, f.right) > 1 ? 16 : 4;
@@ -33,7 +33,7 @@ LoadedWindow loaded_window(const Block& block, const Operand& operand, const Foo
   w.width = w.first + px + aligned(f.right);
   const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
   const std::string place = "(" + raw + " + r * " + number(w.width) + ")";
-  const int widest = to.tuning().load_bytes;
+  const int widest = builder.tuning().load_bytes;
   const int beside = bytes == 4 && px % 4 == 0 && w.first % 4 == 0 ? widest : 4;
   const std::string load_row =
       // One load for several columns, though it reads a few that nobody needs.
@@ -42,23 +42,24 @@ LoadedWindow loaded_window(const Block& block, const Operand& operand, const Foo
       wide_load(cls, "(" + row + " + " + number(w.first) + ")",
                 "(" + place + " + " + number(w.first) + ")", 0, px, widest) +
       wide_load(cls, row, place, w.first + px, w.width - w.first - px, beside);
-  std::string text = filled(
-      part(kernels::block, "window"),
-      {{"type", type},
-       {"own", own},
-       {"window_count", number(w.rows * w.width)},
-       {"pixel", type_of(cls)},
-       {"plane", Builder::name(operand)},
-       {"window_row", to.plane(operand).row("(y0 - " + number(f.up) + ")")},
-       {"first", number(w.first)},
-       {"unroll", to.unroll()},
-       {"window_rows", number(w.rows)},
-       {"load_row", load_row},
-       {"stride", to.plane(operand).stride},
-       {"reach_wide", number(px + f.left + f.right)},
-       {"window_wide", number(w.width)},
-       {"margin", number(w.first - f.left)},
-       {"window_edge", to.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up))}});
+  std::string text =
+      filled(part(kernels::block, "window"),
+             {{"type", type},
+              {"own", own},
+              {"window_count", number(w.rows * w.width)},
+              {"pixel", type_of(cls)},
+              {"plane", Builder::name(operand)},
+              {"window_row", builder.plane(operand).row("(y0 - " + number(f.up) + ")")},
+              {"first", number(w.first)},
+              {"unroll", builder.unroll()},
+              {"window_rows", number(w.rows)},
+              {"load_row", load_row},
+              {"stride", builder.plane(operand).stride},
+              {"reach_wide", number(px + f.left + f.right)},
+              {"window_wide", number(w.width)},
+              {"margin", number(w.first - f.left)},
+              {"window_edge",
+               builder.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up))}});
   return {w,
           {.windows = std::move(text),
            .has_window = true,

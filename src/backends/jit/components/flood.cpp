@@ -29,12 +29,13 @@ double most_rounds(Size size) {
 
 class FloodWriter : LabelWriterBase {
  public:
-  FloodWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
+  FloodWriter(Builder& builder, int n) : LabelWriterBase(builder, n) {}
 
   void write() {
-    const bool waits = to_.tuning().waiting_groups > 1;
-    to_.body_once("flood_around", filled(part(kernels::flood, "around")));
-    to_.body_once("flood_functions", filled(part(kernels::flood, waits ? "functions" : "heap")));
+    const bool waits = builder_.tuning().waiting_groups > 1;
+    builder_.body_once("flood_around", filled(part(kernels::flood, "around")));
+    builder_.body_once("flood_functions",
+                       filled(part(kernels::flood, waits ? "functions" : "heap")));
     const auto rows = [heights = image_](const LaunchContext& at) {
       const Size size = at.size_of(heights);
       return LaunchShape{{(size.width + counted - 1) / counted, size.height, 1}, {counted, 1, 1}};
@@ -46,13 +47,13 @@ class FloodWriter : LabelWriterBase {
     kernel("begin", "_begin", rows);
     kernel("border", "_border", rows);
     // Two groups a processor: they meet several times a round.
-    const Tuning& tuning = to_.tuning();
+    const Tuning& tuning = builder_.tuning();
     kernel("flood", "_flood", groups(std::min(tuning.waiting_groups, 2 * tuning.processors)));
   }
 
  private:
   void kernel(const char* which, const char* suffix, const ShapeFunction& shape) {
-    to_.kernel(name_ + suffix, counted, words_.filled(part(kernels::flood, which)), shape);
+    builder_.kernel(name_ + suffix, counted, words_.filled(part(kernels::flood, which)), shape);
   }
   static ShapeFunction groups(int count) {
     return [count](const LaunchContext&) { return LaunchShape{{count, 1, 1}, {counted, 1, 1}}; };
@@ -63,17 +64,17 @@ class FloodWriter : LabelWriterBase {
   }
 
   std::string rounds() {
-    return to_.parameter(ParameterType::float32, name_ + "_rounds",
-                         [heights = image_](const LaunchContext& at, int) {
-                           return most_rounds(at.size_of(heights));
-                         });
+    return builder_.parameter(ParameterType::float32, name_ + "_rounds",
+                              [heights = image_](const LaunchContext& at, int) {
+                                return most_rounds(at.size_of(heights));
+                              });
   }
 
   // `bytes` of each pixel, of images of no more pixels than `most`.
   std::function<std::string()> pixels(const char* suffix, const char* type, std::int64_t bytes,
                                       std::int64_t most) {
     return [=, this] {
-      return to_.scratch(name_ + suffix, type, [=, heights = image_](const LaunchContext& at) {
+      return builder_.scratch(name_ + suffix, type, [=, heights = image_](const LaunchContext& at) {
         const Size size = at.size_of(heights);
         if (size.pixels() > most) {
           throw OutOfDeviceMemory("watershed: one pixel follows from another, and " +
@@ -88,7 +89,7 @@ class FloodWriter : LabelWriterBase {
   std::function<std::string()> counters(const char* suffix, std::int64_t places,
                                         std::int64_t bytes) {
     return [=, this] {
-      return to_.scratch(
+      return builder_.scratch(
           name_ + suffix, "uint",
           [=, heights = image_](const LaunchContext& at) {
             return bytes * (2 * at.size_of(heights).pixels() / places + counted);
@@ -101,11 +102,11 @@ class FloodWriter : LabelWriterBase {
       {"items", text(std::to_string(counted))},
       {"corners", text(label_.connectivity == 8 ? "1" : "0")},
       {"rounds", [this] { return rounds(); }},
-      {"label", [this] { return to_.value(node_.images[1], "x", "y"); }},
+      {"label", [this] { return builder_.value(node_.images[1], "x", "y"); }},
       {"height_key",
        [this] {
-         const std::string height = to_.value(image_, "x", "y");
-         const bool single = to_.cls(image_) == PixelClass::single;
+         const std::string height = builder_.value(image_, "x", "y");
+         const bool single = builder_.cls(image_) == PixelClass::single;
          return single ? "flood_key(" + height + ")" : "(uint)" + height;
        }},
       {"places", pixels("_places", "uint", 4, max_pixels)},
@@ -126,6 +127,6 @@ class FloodWriter : LabelWriterBase {
 
 }  // namespace
 
-void write_flood(Builder& to, int n) { FloodWriter(to, n).write(); }
+void write_flood(Builder& builder, int n) { FloodWriter(builder, n).write(); }
 
 }  // namespace impipe::jit

@@ -19,26 +19,26 @@ constexpr const char* flag_of_root =
 
 class LabelWriter : LabelWriterBase {
  public:
-  LabelWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
+  LabelWriter(Builder& builder, int n) : LabelWriterBase(builder, n) {}
 
   void run() {
-    to_.body_once("label_functions", label_functions());
+    builder_.body_once("label_functions", label_functions());
     write_words();
     write_tiles();
     const char* kinds = label_.connectivity == 8 ? "3" : "1";
-    to_.kernel(name_ + "_borders", items, text("border", {{"kinds", kinds}}),
-               [image = image_](const LaunchContext& at) {
-                 const Size size = at.size_of(image);
-                 const std::int64_t rows = word_rows(size);
-                 const std::int64_t tops = (size.width + items - 1) / items * (rows / 2 - 1);
-                 const std::int64_t sides = (size.width - 1) / 64 * rows * 16;
-                 return LaunchShape{{tops + (sides + items - 1) / items, 1, 1}, {items, 1, 1}};
-               });
-    to_.kernel(name_ + "_resolve", items, text("resolve"), each_word());
+    builder_.kernel(name_ + "_borders", items, text("border", {{"kinds", kinds}}),
+                    [image = image_](const LaunchContext& at) {
+                      const Size size = at.size_of(image);
+                      const std::int64_t rows = word_rows(size);
+                      const std::int64_t tops = (size.width + items - 1) / items * (rows / 2 - 1);
+                      const std::int64_t sides = (size.width - 1) / 64 * rows * 16;
+                      return LaunchShape{{tops + (sides + items - 1) / items, 1, 1}, {items, 1, 1}};
+                    });
+    builder_.kernel(name_ + "_resolve", items, text("resolve"), each_word());
     if (is(Kind::components)) {
       write_numbers();
     } else if (is(Kind::first_areas)) {
-      to_.kernel(name_ + "_areas", items, text("first_areas"), each_word());
+      builder_.kernel(name_ + "_areas", items, text("first_areas"), each_word());
     } else {
       write_kept();
     }
@@ -52,15 +52,15 @@ class LabelWriter : LabelWriterBase {
   static std::int64_t word_rows(Size size) { return (size.height + 63) / 64 * 2; }
 
   std::string rows() {
-    return to_.parameter(ParameterType::int32, name_ + "_word_rows",
-                         [image = image_](const LaunchContext& at, int) {
-                           return static_cast<double>(word_rows(at.size_of(image)));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_word_rows",
+                              [image = image_](const LaunchContext& at, int) {
+                                return static_cast<double>(word_rows(at.size_of(image)));
+                              });
   }
 
   // A plane of words.
   std::string words_of(const std::string& suffix) {
-    return to_.scratch(name_ + suffix, "uint", [image = image_](const LaunchContext& at) {
+    return builder_.scratch(name_ + suffix, "uint", [image = image_](const LaunchContext& at) {
       return 4 * word_rows(at.size_of(image)) * at.size_of(image).width;
     });
   }
@@ -68,20 +68,21 @@ class LabelWriter : LabelWriterBase {
   std::string nodes_of(const std::string& suffix) {
     const bool numbered = is(Kind::components);
     const int conn = label_.connectivity;
-    return to_.scratch(name_ + suffix, "uint", [image = image_, numbered, conn](const auto& at) {
-      const Size size = at.size_of(image);
-      const std::int64_t nodes = 16 * word_rows(size) * size.width;
-      if (nodes > std::int64_t{0xffffffff}) {
-        throw OutOfDeviceMemory("label: " + to_string(size) + " is too large for this device");
-      }
-      const std::int64_t most =
-          conn == 8 ? (size.width + 1) / 2 * ((size.height + 1) / 2) : (size.pixels() + 1) / 2;
-      if (numbered && most > std::int64_t{1} << 24) {
-        throw OutOfDeviceMemory("label: " + to_string(size) +
-                                " may have more components than single counts to");
-      }
-      return 4 * nodes;
-    });
+    return builder_.scratch(
+        name_ + suffix, "uint", [image = image_, numbered, conn](const auto& at) {
+          const Size size = at.size_of(image);
+          const std::int64_t nodes = 16 * word_rows(size) * size.width;
+          if (nodes > std::int64_t{0xffffffff}) {
+            throw OutOfDeviceMemory("label: " + to_string(size) + " is too large for this device");
+          }
+          const std::int64_t most =
+              conn == 8 ? (size.width + 1) / 2 * ((size.height + 1) / 2) : (size.pixels() + 1) / 2;
+          if (numbered && most > std::int64_t{1} << 24) {
+            throw OutOfDeviceMemory("label: " + to_string(size) +
+                                    " may have more components than single counts to");
+          }
+          return 4 * nodes;
+        });
   }
 
   // A kernel of label.cl. `own`: the words of this one alone.
@@ -90,11 +91,11 @@ class LabelWriter : LabelWriterBase {
   }
 
   // Of the values whose peaks are looked for.
-  std::string type() const { return to_.cls(image_) == PixelClass::single ? "float" : "int"; }
+  std::string type() const { return builder_.cls(image_) == PixelClass::single ? "float" : "int"; }
   std::string further() {
     const std::string name = name_ + "_further";
     const std::string better = is(Kind::maxima) ? "a > b ? a : b" : "a < b ? a : b";
-    to_.body_once(
+    builder_.body_once(
         name, after_line(function_of(type(), name, "const " + type() + " a, const " + type() + " b",
                                      returned(better))));
     return name;
@@ -122,30 +123,34 @@ class LabelWriter : LabelWriterBase {
 
   // A plane of words from a condition on a pixel.
   void write_plane(const std::string& name, const std::string& words, const std::string& bit) {
-    to_.kernel(name_ + name, items, text("words", {{"bit", bit}, {"words", words}}), each_word());
+    builder_.kernel(name_ + name, items, text("words", {{"bit", bit}, {"words", words}}),
+                    each_word());
   }
 
   void write_words() {
     if (peaks()) {
-      to_.kernel(name_ + "_peaks", items,
-                 words_.filled(part(kernels::peaks, "peaks"), {{"peak", peak()}}), each_word());
+      builder_.kernel(name_ + "_peaks", items,
+                      words_.filled(part(kernels::peaks, "peaks"), {{"peak", peak()}}),
+                      each_word());
       return;
     }
     const auto set = [&](const Operand& image) {
-      return "(" + to_.value(image, "x", "y") + " != 0)";
+      return "(" + builder_.value(image, "x", "y") + " != 0)";
     };
     if (is(Kind::holes)) {
       write_plane("_find", words_of("_words"), "!" + set(image_));
       write_plane("_border", words_of("_flags"),
-                  "(x == 0 || y == 0 || x == " + to_.width(image_) +
-                      " - 1 || y == " + to_.height(image_) + " - 1)");
+                  "(x == 0 || y == 0 || x == " + builder_.width(image_) +
+                      " - 1 || y == " + builder_.height(image_) + " - 1)");
     } else if (is(Kind::reconstruct)) {
       write_plane("_find", words_of("_words"), set(node_.images[1]));
       write_plane("_marker", words_of("_flags"), set(image_));
-    } else if (to_.tuning().fast && image_.external && to_.cls(image_) == PixelClass::logical) {
-      const PlaneText plane = to_.plane(image_);
-      to_.kernel(name_ + "_find", items,
-                 text("bytes", {{"bytes", plane.pointer}, {"stride", plane.stride}}), four_words());
+    } else if (builder_.tuning().fast && image_.external &&
+               builder_.cls(image_) == PixelClass::logical) {
+      const PlaneText plane = builder_.plane(image_);
+      builder_.kernel(name_ + "_find", items,
+                      text("bytes", {{"bytes", plane.pointer}, {"stride", plane.stride}}),
+                      four_words());
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
@@ -153,44 +158,45 @@ class LabelWriter : LabelWriterBase {
 
   // The value of pixel (x, y), of an image whose peaks are looked for. NaN exceeds nothing.
   std::string peak() {
-    const std::string value = to_.value(image_, "(x)", "(y)");
-    if (to_.cls(image_) != PixelClass::single) return "(" + type() + ")" + value;
+    const std::string value = builder_.value(image_, "(x)", "(y)");
+    if (builder_.cls(image_) != PixelClass::single) return "(" + type() + ")" + value;
     return (is(Kind::maxima) ? "fmax(" + value + ", -INFINITY)" : "fmin(" + value + ", INFINITY)");
   }
 
   void write_tiles() {
-    to_.kernel(name_ + "_tiles", items,
-               text("tile", {{"peak", peaks() ? peak() : ""},
-                             {"lost_flags",
-                              peaks() ? words_.filled(part(kernels::peaks, "lost_flags")) : ""}}),
-               each_tile());
+    builder_.kernel(
+        name_ + "_tiles", items,
+        text("tile",
+             {{"peak", peaks() ? peak() : ""},
+              {"lost_flags", peaks() ? words_.filled(part(kernels::peaks, "lost_flags")) : ""}}),
+        each_tile());
   }
 
   void write_numbers() {
-    to_.kernel(name_ + "_count", items, text("count"), [image = image_](const auto& at) {
+    builder_.kernel(name_ + "_count", items, text("count"), [image = image_](const auto& at) {
       return LaunchShape{{(at.size_of(image).width + 15) / 16, 1, 1}, {items, 1, 1}};
     });
-    const int wide = to_.tuning().histogram_items;
-    to_.kernel(name_ + "_sum", wide, text("sum", {{"wide", std::to_string(wide)}}),
-               [wide](const LaunchContext&) {
-                 return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
-               });
-    to_.kernel(name_ + "_numbers", items, text("numbers"), each_tile());
+    const int wide = builder_.tuning().histogram_items;
+    builder_.kernel(name_ + "_sum", wide, text("sum", {{"wide", std::to_string(wide)}}),
+                    [wide](const LaunchContext&) {
+                      return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
+                    });
+    builder_.kernel(name_ + "_numbers", items, text("numbers"), each_tile());
   }
 
   void write_kept() {
     const std::string keep =
         is(Kind::large)
-            ? "(double)$areas[root] >= " + to_.argument(self_.index, 0, "least", "double")
+            ? "(double)$areas[root] >= " + builder_.argument(self_.index, 0, "least", "double")
             : std::string(flag_of_root) + (peaks() ? " == 0u" : " != 0u");
     const std::string bits = "(eights >> k & 0x01010101u)";
-    const PlaneText plane = to_.plane(self_);
-    to_.kernel(name_ + "_kept", items,
-               text("kept", {{"keep", keep},
-                             {"set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits},
-                             {"bytes", plane.pointer},
-                             {"stride", plane.stride}}),
-               each_word());
+    const PlaneText plane = builder_.plane(self_);
+    builder_.kernel(name_ + "_kept", items,
+                    text("kept", {{"keep", keep},
+                                  {"set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits},
+                                  {"bytes", plane.pointer},
+                                  {"stride", plane.stride}}),
+                    each_word());
   }
 
   const Substitutions words_ = with_common({
@@ -203,9 +209,9 @@ class LabelWriter : LabelWriterBase {
       {"areas", [this] { return nodes_of("_areas"); }},
       {"columns",
        [this] {
-         return to_.scratch(name_ + "_columns", "uint", [image = image_](const LaunchContext& at) {
-           return 4 * at.size_of(image).width;
-         });
+         return builder_.scratch(
+             name_ + "_columns", "uint",
+             [image = image_](const LaunchContext& at) { return 4 * at.size_of(image).width; });
        }},
       {"halves", [this] { return "(uint)(" + rows() + " * 16)"; }},
       {"rows", [this] { return rows(); }},
@@ -229,33 +235,33 @@ std::string label_functions() {
          filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
 }
 
-LabelWriterBase::LabelWriterBase(Builder& to, int n)
-    : to_(to),
-      node_(to.node(n)),
+LabelWriterBase::LabelWriterBase(Builder& builder, int n)
+    : builder_(builder),
+      node_(builder.node(n)),
       label_(std::get<Label>(node_.primitive)),
       self_{false, n},
       image_(node_.images[0]),
       name_(Builder::name(self_)) {}
 
 Substitutions LabelWriterBase::with_common(Substitutions::Map words) const {
-  words.insert({{"width", [this] { return to_.width(image_); }},
-                {"height", [this] { return to_.height(image_); }},
+  words.insert({{"width", [this] { return builder_.width(image_); }},
+                {"height", [this] { return builder_.height(image_); }},
                 {"items", [] { return std::to_string(items); }},
-                {"out", [this] { return to_.plane(self_).pixel(); }},
-                {"unroll", [this] { return to_.unroll(); }}});
+                {"out", [this] { return builder_.plane(self_).pixel(); }},
+                {"unroll", [this] { return builder_.unroll(); }}});
   return Substitutions(std::move(words));
 }
 
-void write_label(Builder& to, int n) {
-  const Label& label = std::get<Label>(to.node(n).primitive);
-  const bool logical = to.cls(to.node(n).images[0]) == PixelClass::logical;
+void write_label(Builder& builder, int n) {
+  const Label& label = std::get<Label>(builder.node(n).primitive);
+  const bool logical = builder.cls(builder.node(n).images[0]) == PixelClass::logical;
   const bool gray = !logical && (label.kind == Kind::holes || label.kind == Kind::reconstruct);
   if (label.kind == Kind::flood) {
-    write_flood(to, n);
+    write_flood(builder, n);
   } else if (label.kind == Kind::reach || gray) {
-    write_reconstruction(to, n);
+    write_reconstruction(builder, n);
   } else {
-    LabelWriter(to, n).run();
+    LabelWriter(builder, n).run();
   }
 }
 

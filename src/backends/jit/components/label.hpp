@@ -12,12 +12,12 @@ namespace impipe::jit {
 class LabelWriterBase {
  protected:
   static constexpr int items = 128;
-  LabelWriterBase(Builder& to, int n);
+  LabelWriterBase(Builder& builder, int n);
   bool is(Label::Kind kind) const { return label_.kind == kind; }
   // The node's own words, and those that all of its templates know.
   Substitutions with_common(Substitutions::Map words) const;
 
-  Builder& to_;
+  Builder& builder_;
   const Node& node_;
   Label label_;
   Operand self_, image_;
@@ -28,12 +28,12 @@ class LabelWriterBase {
 std::string label_functions();
 
 // The kernels of Label node n, which stands alone: its image is stored in the end.
-void write_label(Builder& to, int n);
+void write_label(Builder& builder, int n);
 // Those whose values spread step by step: reach, and reconstruct and holes of gray images.
-void write_reconstruction(Builder& to, int n);
+void write_reconstruction(Builder& builder, int n);
 // Those of floods.
-void write_flood(Builder& to, int n);
+void write_flood(Builder& builder, int n);
 // The kernels of Objects node n.
-void write_objects(Builder& to, int n);
+void write_objects(Builder& builder, int n);
 
 }  // namespace impipe::jit

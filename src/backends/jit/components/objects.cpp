@@ -22,21 +22,21 @@ constexpr int tallest = 64;  // rows of an object whose hull few items make
 
 class ObjectsWriter {
  public:
-  ObjectsWriter(Builder& to, int n)
-      : to_(to),
+  ObjectsWriter(Builder& builder, int n)
+      : builder_(builder),
         self_{false, n},
-        labels_(to.node(n).images[0]),
-        has_codes_(to.node(n).images.size() > 1),
+        labels_(builder.node(n).images[0]),
+        has_codes_(builder.node(n).images.size() > 1),
         name_(Builder::name(self_)) {}
 
   void run() {
-    to_.body_once("label_functions", label_functions());
-    to_.body_once("object_functions", filled(part(kernels::objects, "functions")));
+    builder_.body_once("label_functions", label_functions());
+    builder_.body_once("object_functions", filled(part(kernels::objects, "functions")));
     for (const char* function : {"label_at", "numbered", "object"}) {
-      to_.function(name_ + "_" + function, words_.filled(part(kernels::objects, function)));
+      builder_.function(name_ + "_" + function, words_.filled(part(kernels::objects, function)));
     }
-    to_.body_once("object_hull", filled(part(kernels::objects, "hull")));
-    to_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
+    builder_.body_once("object_hull", filled(part(kernels::objects, "hull")));
+    builder_.body_once("object_hulls", words_.filled(part(kernels::objects, "hull_stacks")));
     add("sums", [labels = labels_](const LaunchContext& at) {
       const Size size = at.size_of(labels);
       return LaunchShape{{size.width / items + 1, size.height / rows_of_tile + 1, 1},
@@ -49,7 +49,7 @@ class ObjectsWriter {
                          {items, 1, 1}};
     });
     // How many pixels and nodes a list has only the device knows.
-    const std::int64_t at_once = std::int64_t{to_.tuning().groups_at_once()} * items;
+    const std::int64_t at_once = std::int64_t{builder_.tuning().groups_at_once()} * items;
     add("pieces", each([labels = labels_, at_once](const LaunchContext& at) {
           return std::min(at.size_of(labels).pixels(), at_once);
         }));
@@ -99,8 +99,8 @@ class ObjectsWriter {
   }
 
   void add(const char* kernel, ShapeFunction shape) {
-    to_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),
-               std::move(shape));
+    builder_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),
+                    std::move(shape));
   }
 
   // By so many items an object.
@@ -108,53 +108,60 @@ class ObjectsWriter {
     const std::string text =
         words_.filled(part(kernels::objects, "hulls"),
                       {{"lanes", std::to_string(lanes)}, {"is_tall", lanes == items ? "1" : "0"}});
-    to_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
+    builder_.kernel(name_ + "_" + kernel, items, text, std::move(shape));
   }
 
-  int id_bytes() const { return bytes_of(to_.cls(labels_)); }
+  int id_bytes() const { return bytes_of(builder_.cls(labels_)); }
 
   std::string number_of(const std::string& suffix,
                         const std::function<std::int64_t(const LaunchContext&)>& value) {
-    return to_.parameter(
+    return builder_.parameter(
         ParameterType::int32, name_ + suffix,
         [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
   }
   // `each` words for each node of the grid.
   std::string of_nodes(const std::string& suffix, int each) {
-    return to_.scratch(name_ + suffix, "uint", [labels = labels_, each](const LaunchContext& at) {
-      const Size size = at.size_of(labels);
-      if (size.pixels() >= std::int64_t{1} << 30) {
-        throw OutOfDeviceMemory("objects: " + to_string(size) + " is too large for this device");
-      }
-      return std::int64_t{4} * each * 4 * places(size);
-    });
+    return builder_.scratch(name_ + suffix, "uint",
+                            [labels = labels_, each](const LaunchContext& at) {
+                              const Size size = at.size_of(labels);
+                              if (size.pixels() >= std::int64_t{1} << 30) {
+                                throw OutOfDeviceMemory("objects: " + to_string(size) +
+                                                        " is too large for this device");
+                              }
+                              return std::int64_t{4} * each * 4 * places(size);
+                            });
   }
   std::string of_rows(const std::string& suffix, int each) {
-    return to_.scratch(name_ + suffix, "uint",
-                       [labels = labels_, n = self_.index, each](const LaunchContext& at) {
-                         return std::int64_t{4} * each * fits(at, labels, n);
-                       });
+    return builder_.scratch(name_ + suffix, "uint",
+                            [labels = labels_, n = self_.index, each](const LaunchContext& at) {
+                              return std::int64_t{4} * each * fits(at, labels, n);
+                            });
   }
 
-  Builder& to_;
+  Builder& builder_;
   Operand self_, labels_;
   bool has_codes_;
   std::string name_;
   const Substitutions words_{{
-      {"unroll", [this] { return to_.unroll(); }},
+      {"unroll", [this] { return builder_.unroll(); }},
       {"items", [] { return std::to_string(items); }},
-      {"width", [this] { return to_.width(labels_); }},
-      {"height", [this] { return to_.height(labels_); }},
+      {"width", [this] { return builder_.width(labels_); }},
+      {"height", [this] { return builder_.height(labels_); }},
       {"object", [this] { return name_ + "_object"; }},
       {"label_at", [this] { return name_ + "_label_at"; }},
       {"numbered", [this] { return name_ + "_numbered"; }},
       {"number", [this] { return std::string(id_bytes() < 4 ? "uint" : "float"); }},
-      {"label", [this] { return to_.value(labels_, "x", "y"); }},
-      {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      {"label", [this] { return builder_.value(labels_, "x", "y"); }},
+      {"code",
+       [this] {
+         return "(uint)" + builder_.value(builder_.node(self_.index).images[1], "x", "y");
+       }},
       // With labels as they are in the image, in the 32 KB that every device has.
-      {"id", [this] { return id_bytes() < 4 ? type_of(to_.cls(labels_)) : std::string("uint"); }},
+      {"id",
+       [this] { return id_bytes() < 4 ? type_of(builder_.cls(labels_)) : std::string("uint"); }},
       {"slots", [this] { return std::string(id_bytes() == 4 && has_codes_ ? "128" : "256"); }},
-      {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
+      {"whole",
+       [this] { return std::string(builder_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"count",
@@ -182,7 +189,7 @@ class ObjectsWriter {
        }},
       {"records",
        [this] {
-         return to_.scratch(
+         return builder_.scratch(
              name_ + "_records", "uint",
              [n = self_.index](const LaunchContext& at) {
                return 4 * record_words * (count_of(at, n) + 1);
@@ -192,9 +199,10 @@ class ObjectsWriter {
       // Each pixel may be an object.
       {"firsts",
        [this] {
-         return to_.scratch(name_ + "_firsts", "uint", [labels = labels_](const LaunchContext& at) {
-           return 4 * at.size_of(labels).pixels();
-         });
+         return builder_.scratch(name_ + "_firsts", "uint",
+                                 [labels = labels_](const LaunchContext& at) {
+                                   return 4 * at.size_of(labels).pixels();
+                                 });
        }},
       {"list", [this] { return of_nodes("_list", 1); }},
       {"forest", [this] { return of_nodes("_forest", 1); }},
@@ -206,17 +214,17 @@ class ObjectsWriter {
       {"tallest", [] { return std::to_string(tallest); }},
       {"tall",
        [this] {
-         return to_.scratch(name_ + "_tall", "uint",
-                            [labels = labels_, n = self_.index](const LaunchContext& at) {
-                              return 4 * tall(at, labels, n);
-                            });
+         return builder_.scratch(name_ + "_tall", "uint",
+                                 [labels = labels_, n = self_.index](const LaunchContext& at) {
+                                   return 4 * tall(at, labels, n);
+                                 });
        }},
-      {"out", [this] { return to_.measure(self_); }},
+      {"out", [this] { return builder_.measure(self_); }},
   }};
 };
 
 }  // namespace
 
-void write_objects(Builder& to, int n) { ObjectsWriter(to, n).run(); }
+void write_objects(Builder& builder, int n) { ObjectsWriter(builder, n).run(); }
 
 }  // namespace impipe::jit

@@ -32,14 +32,14 @@ constexpr int raised_at_once = 4;
 
 class ReconstructionWriter : LabelWriterBase {
  public:
-  ReconstructionWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
+  ReconstructionWriter(Builder& builder, int n) : LabelWriterBase(builder, n) {}
 
   void run() {
     if (is(Kind::reach)) {
       write_reach();
       return;
     }
-    to_.body_once("spread_functions", filled(part(kernels::reconstruction, "functions")));
+    builder_.body_once("spread_functions", filled(part(kernels::reconstruction, "functions")));
     write_raised();
     add("_first", "first");
     add_tiles("_tiles", text_of("link_tiles"), items, {64, 64});
@@ -48,8 +48,8 @@ class ReconstructionWriter : LabelWriterBase {
     add("_choose", "choose");
     add("_link", "link");
     add("_follow", "follow");
-    const int groups = to_.tuning().groups_at_once();
-    to_.repeat(4, max_rounds, [image = image_, groups](const LaunchContext& at, int time) {
+    const int groups = builder_.tuning().groups_at_once();
+    builder_.repeat(4, max_rounds, [image = image_, groups](const LaunchContext& at, int time) {
       const Size size = at.size_of(image);
       // The first round, and the one that is there already.
       const int rounds = std::bit_width(static_cast<std::uint64_t>(size.pixels())) - 2;
@@ -66,22 +66,23 @@ class ReconstructionWriter : LabelWriterBase {
   // Few edges lead through more tiles than these rounds go through; the last kernel goes after
   // those, pixel by pixel.
   void write_reach() {
-    to_.body_once("reach_functions", filled(part(kernels::reconstruction, "reach_functions")));
+    builder_.body_once("reach_functions", filled(part(kernels::reconstruction, "reach_functions")));
     add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
     add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
-    to_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
+    builder_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
       return each_tile(at.size_of(image), 64, {64, 64});
     });
     add("_reach", "reach");
-    to_.kernel(name_ + "_reached", items, text_of("reached"), [image = image_](const auto& at) {
-      const Size size = at.size_of(image);
-      return LaunchShape{{((size.width + 15) / 16 * size.height + items - 1) / items, 1, 1},
-                         {items, 1, 1}};
-    });
+    builder_.kernel(
+        name_ + "_reached", items, text_of("reached"), [image = image_](const auto& at) {
+          const Size size = at.size_of(image);
+          return LaunchShape{{((size.width + 15) / 16 * size.height + items - 1) / items, 1, 1},
+                             {items, 1, 1}};
+        });
   }
   // A bit a pixel, in whole tiles of 64x64.
   std::string bits_of(const char* suffix, bool zero) {
-    return to_.scratch(
+    return builder_.scratch(
         name_ + suffix, "uint",
         [image = image_](const LaunchContext& at) {
           const Size size = at.size_of(image);
@@ -92,7 +93,7 @@ class ReconstructionWriter : LabelWriterBase {
 
   // A whole number for the pixel, in the order of what spreads.
   std::string key(const Operand& image) {
-    const std::string value = to_.value(image, "(x)", "(y)");
+    const std::string value = builder_.value(image, "(x)", "(y)");
     if (single()) return "key_of_float(" + (holes() ? "0.0f - " + value : value) + ")";
     return holes() ? std::to_string(class_code()) + "u - (uint)" + value : "(uint)" + value;
   }
@@ -107,7 +108,7 @@ class ReconstructionWriter : LabelWriterBase {
   std::string reading(const std::string& text) {
     const auto reads = [&](const char* what) { return text.find(what) != std::string::npos; };
     std::string out;
-    if (reads("CODE(")) out += defined("CODE(x, y)", to_.value(image_, "(x)", "(y)"));
+    if (reads("CODE(")) out += defined("CODE(x, y)", builder_.value(image_, "(x)", "(y)"));
     if (reads("MASK(") || reads("SEED(")) {
       out += defined("MASK(x, y)", "(" + key(holes() ? image_ : node_.images[1]) + ")");
     }
@@ -132,7 +133,7 @@ class ReconstructionWriter : LabelWriterBase {
 
   // One number a pixel.
   std::string pixels_of(const char* suffix) {
-    return to_.scratch(name_ + suffix, "uint", [image = image_](const LaunchContext& at) {
+    return builder_.scratch(name_ + suffix, "uint", [image = image_](const LaunchContext& at) {
       const Size size = at.size_of(image);
       if (size.pixels() > std::int64_t{1} << 30) {
         throw OutOfDeviceMemory("label: " + to_string(size) + " is too large for this device");
@@ -144,7 +145,7 @@ class ReconstructionWriter : LabelWriterBase {
   // What the tree begins with.
   void write_raised() {
     const Size tile{64, tile_rows()};
-    const bool raises = to_.features().tile_queues;
+    const bool raises = builder_.features().tile_queues;
     if (raises || holes()) {  // the holes' source is the border: few tiles have any of it
       add_tiles("_begin", text_of("begin", {{"raises", raises ? "1" : "0"}}), 256, tile);
     } else {
@@ -158,22 +159,23 @@ class ReconstructionWriter : LabelWriterBase {
   // values.
   void write_raising() {
     const std::string text = text_of(
-        "raise", {{"quarters", all_lines()}, {"max_depth", max_depth()}, {"unroll", to_.unroll()}});
+        "raise",
+        {{"quarters", all_lines()}, {"max_depth", max_depth()}, {"unroll", builder_.unroll()}});
     const ShapeFunction shape = [image = image_, rows = tile_rows(),
-                                 groups =
-                                     raised_at_once * to_.tuning().processors](const auto& at) {
+                                 groups = raised_at_once *
+                                          builder_.tuning().processors](const auto& at) {
       return LaunchShape{{std::min<std::int64_t>(tiles_of(at.size_of(image), rows), groups), 1, 1},
                          {256, 1, 1}};
     };
-    to_.kernel(name_ + "_raise", 256, text, shape, raised_at_once);
+    builder_.kernel(name_ + "_raise", 256, text, shape, raised_at_once);
   }
   std::string max_depth() {
-    return "(uint)" + to_.parameter(ParameterType::int32, name_ + "_max_depth",
-                                    [image = image_, rows = tile_rows()](const auto& at, int) {
-                                      const Size size = at.size_of(image);
-                                      return static_cast<double>(
-                                          32 + std::max(size.width / 64, size.height / rows));
-                                    });
+    return "(uint)" + builder_.parameter(ParameterType::int32, name_ + "_max_depth",
+                                         [image = image_, rows = tile_rows()](const auto& at, int) {
+                                           const Size size = at.size_of(image);
+                                           return static_cast<double>(
+                                               32 + std::max(size.width / 64, size.height / rows));
+                                         });
   }
 
   // The four ways of a tile's work-items over its lines.
@@ -205,10 +207,10 @@ class ReconstructionWriter : LabelWriterBase {
 
   // A word a tile.
   std::string words_of_tiles(const char* suffix) {
-    return to_.scratch(name_ + suffix, "uint",
-                       [image = image_, rows = tile_rows()](const LaunchContext& at) {
-                         return 4 * tiles_of(at.size_of(image), rows);
-                       });
+    return builder_.scratch(name_ + suffix, "uint",
+                            [image = image_, rows = tile_rows()](const LaunchContext& at) {
+                              return 4 * tiles_of(at.size_of(image), rows);
+                            });
   }
 
   // The kinds of lines: columns, rows and, where corners touch, both kinds of diagonals. These go
@@ -254,10 +256,10 @@ class ReconstructionWriter : LabelWriterBase {
     return (size.width + 63) / 64 * ((size.height + rows - 1) / rows);
   }
   std::string tiles() {
-    return to_.parameter(ParameterType::int32, name_ + "_tiles",
-                         [image = image_, rows = tile_rows()](const LaunchContext& at, int) {
-                           return static_cast<double>(tiles_of(at.size_of(image), rows));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_tiles",
+                              [image = image_, rows = tile_rows()](const LaunchContext& at, int) {
+                                return static_cast<double>(tiles_of(at.size_of(image), rows));
+                              });
   }
 
   std::string text_of(const char* kernel, Replacements own = {}) {
@@ -283,7 +285,7 @@ class ReconstructionWriter : LabelWriterBase {
     const ShapeFunction shape = [image = image_, group, tile](const LaunchContext& at) {
       return each_tile(at.size_of(image), group, tile);
     };
-    to_.kernel(name_ + suffix, group, text, shape, groups_at_once);
+    builder_.kernel(name_ + suffix, group, text, shape, groups_at_once);
   }
 
   // Of work-items that go down some rows of a column each.
@@ -294,10 +296,11 @@ class ReconstructionWriter : LabelWriterBase {
   }
 
   void add(const std::string& suffix, const char* kernel) {
-    to_.kernel(name_ + suffix, items, text_of(kernel),
-               [image = image_, groups = to_.tuning().groups_at_once()](const LaunchContext& at) {
-                 return down_columns(at.size_of(image), groups);
-               });
+    builder_.kernel(
+        name_ + suffix, items, text_of(kernel),
+        [image = image_, groups = builder_.tuning().groups_at_once()](const LaunchContext& at) {
+          return down_columns(at.size_of(image), groups);
+        });
   }
 
   const Substitutions words_ = with_common({
@@ -315,10 +318,11 @@ class ReconstructionWriter : LabelWriterBase {
       {"depths", [this] { return words_of_tiles("_depths"); }},
       {"raised",
        [this] {
-         return to_.scratch(name_ + "_raised", code(),
-                            [image = image_, bytes = bytes_of(node_.cls)](const LaunchContext& at) {
-                              return bytes * at.size_of(image).pixels();
-                            });
+         return builder_.scratch(
+             name_ + "_raised", code(),
+             [image = image_, bytes = bytes_of(node_.cls)](const LaunchContext& at) {
+               return bytes * at.size_of(image).pixels();
+             });
        }},
       {"skip",
        [this] {
@@ -326,11 +330,11 @@ class ReconstructionWriter : LabelWriterBase {
        }},
       {"state",
        [this] {
-         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 24; });
+         return builder_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 24; });
        }},
       {"marks", [this] { return bits_of("_marks", false); }},
-      {"codes", [this] { return to_.plane(image_).row("y"); }},
-      {"to_row", [this] { return to_.plane(self_).row("y"); }},
+      {"codes", [this] { return builder_.plane(image_).row("y"); }},
+      {"to_row", [this] { return builder_.plane(self_).row("y"); }},
       {"entering", [this] { return bits_of("_entering", true); }},
       {"seeds", [this] { return pixels_of("_seeds"); }},
       {"weights", [this] { return pixels_of("_weights"); }},
@@ -344,6 +348,6 @@ class ReconstructionWriter : LabelWriterBase {
 
 }  // namespace
 
-void write_reconstruction(Builder& to, int n) { ReconstructionWriter(to, n).run(); }
+void write_reconstruction(Builder& builder, int n) { ReconstructionWriter(builder, n).run(); }
 
 }  // namespace impipe::jit

@@ -29,19 +29,19 @@ struct Coordinate {
   const char *axis, *along, *down, *at, *origin;
 };
 // The functions `name`_row_x and `name`_at_x, or those of y.
-void write_place(Builder& to, int n, const std::string& name, const Coordinate& c) {
+void write_place(Builder& builder, int n, const std::string& name, const Coordinate& c) {
   const std::string own = "params->" + Builder::name({false, n}) + "_";
   const std::string kind =
-      is_plain_affine(std::get<Resample>(to.node(n).primitive)) ? "fused" : "viewed";
+      is_plain_affine(std::get<Resample>(builder.node(n).primitive)) ? "fused" : "viewed";
   const auto write = [&](const std::string& what, const std::string& slope, const char* from) {
     const std::string called = name + (what == "row" ? "_row_" : "_at_") + c.axis;
-    to.function(called, Substitutions({{"row_x", called},
-                                       {"at_x", called},
-                                       {"slope", own + slope},
-                                       {"at", own + c.at},
-                                       {"from", own + from},
-                                       {"origin", own + c.origin}})
-                            .filled(part(kernels::affine, kind + "_" + what)));
+    builder.function(called, Substitutions({{"row_x", called},
+                                            {"at_x", called},
+                                            {"slope", own + slope},
+                                            {"at", own + c.at},
+                                            {"from", own + from},
+                                            {"origin", own + c.origin}})
+                                 .filled(part(kernels::affine, kind + "_" + what)));
   };
   write("row", c.down, "v0");
   write("place", c.along, "u0");
@@ -57,64 +57,63 @@ LaunchTest takes_tiles(const Tuning& tuning, const Operand& result) {
 }
 
 // Returns which launches take tiles.
-LaunchTest write_affine_tiles(Builder& to, int n) {
-  const Node& node = to.node(n);
+LaunchTest write_affine_tiles(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self) + "_value";
-  const LaunchTest is_large = takes_tiles(to.tuning(), self);
-  write_resample(to, n, name);
+  const LaunchTest is_large = takes_tiles(builder.tuning(), self);
+  write_resample(builder, n, name);
   const Resample& resample = std::get<Resample>(node.primitive);
   const bool nearest = resample.method == Resample::Method::nearest;
-  const PlaneText in = to.plane(image), out = to.plane(self);
+  const PlaneText in = builder.plane(image), out = builder.plane(self);
   const std::string value = converted(
       node.cls, "float", node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
   const std::string own = "params->" + Builder::name(self) + "_";
-  write_place(to, n, name, {"x", "a", "b", "c", "x0"});
-  write_place(to, n, name, {"y", "d", "e", "f", "y0"});
+  write_place(builder, n, name, {"x", "a", "b", "c", "x0"});
+  write_place(builder, n, name, {"y", "d", "e", "f", "y0"});
   // Beside the centres of the outer pixels is what stands outside.
   const bool on_image = resample.beside == Resample::Beside::on_image;
-  to.kernel(
-      "store_" + Builder::name(self), items,
-      filled(part(kernels::affine, "tiles"), {{"items", std::to_string(items)},
-                                              {"across", std::to_string(across)},
-                                              {"down", std::to_string(down)},
-                                              {"width", to.width(self)},
-                                              {"height", to.height(self)},
-                                              {"in_width", to.width(image)},
-                                              {"in_height", to.height(image)},
-                                              {"pixel", type_of(node.cls)},
-                                              {"out_row", out.row("y")},
-                                              {"in_row", in.row("py")},
-                                              {"image", in.pointer},
-                                              {"out", out.pointer},
-                                              {"out_stride", out.stride},
-                                              {"four", type_of_four(node.cls)},
-                                              {"copy_columns", std::to_string(copy_columns)},
-                                              {"copy_rows", std::to_string(copy_rows)},
-                                              {"a", own + "a"},
-                                              {"b", own + "b"},
-                                              {"d", own + "d"},
-                                              {"e", own + "e"},
-                                              {"row_x", name + "_row_x"},
-                                              {"row_y", name + "_row_y"},
-                                              {"at_x", name + "_at_x"},
-                                              {"at_y", name + "_at_y"},
-                                              {"half", nearest ? " + 0.5" : ""},
-                                              {"low", nearest && on_image ? "0.5" : "0.0"},
-                                              {"reach", !nearest   ? "1.0"
-                                                        : on_image ? "0.5"
-                                                                   : "0.0"},
-                                              {"each", to.unroll()},
-                                              {"once", to.tuning().unroll ? unroll_pragma(1) : ""},
-                                              {"nearest", nearest ? "1" : "0"},
-                                              {"stride", in.stride},
-                                              {"value", value},
-                                              {"slow", to.call(name, "x", "y")}}),
-      [self, is_large](const LaunchContext& at) {
-        const Size s = is_large(at) ? at.size_of(self) : Size{};
-        return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                           {items, 1, 1}};
-      });
+  builder.kernel("store_" + Builder::name(self), items,
+                 filled(part(kernels::affine, "tiles"),
+                        {{"items", std::to_string(items)},
+                         {"across", std::to_string(across)},
+                         {"down", std::to_string(down)},
+                         {"width", builder.width(self)},
+                         {"height", builder.height(self)},
+                         {"in_width", builder.width(image)},
+                         {"in_height", builder.height(image)},
+                         {"pixel", type_of(node.cls)},
+                         {"out_row", out.row("y")},
+                         {"in_row", in.row("py")},
+                         {"image", in.pointer},
+                         {"out", out.pointer},
+                         {"out_stride", out.stride},
+                         {"four", type_of_four(node.cls)},
+                         {"copy_columns", std::to_string(copy_columns)},
+                         {"copy_rows", std::to_string(copy_rows)},
+                         {"a", own + "a"},
+                         {"b", own + "b"},
+                         {"d", own + "d"},
+                         {"e", own + "e"},
+                         {"row_x", name + "_row_x"},
+                         {"row_y", name + "_row_y"},
+                         {"at_x", name + "_at_x"},
+                         {"at_y", name + "_at_y"},
+                         {"half", nearest ? " + 0.5" : ""},
+                         {"low", nearest && on_image ? "0.5" : "0.0"},
+                         {"reach", nearest ? (on_image ? "0.5" : "0.0") : "1.0"},
+                         {"each", builder.unroll()},
+                         {"once", builder.tuning().unroll ? unroll_pragma(1) : ""},
+                         {"nearest", nearest ? "1" : "0"},
+                         {"stride", in.stride},
+                         {"value", value},
+                         {"slow", builder.call(name, "x", "y")}}),
+                 [self, is_large](const LaunchContext& at) {
+                   const Size s = is_large(at) ? at.size_of(self) : Size{};
+                   return LaunchShape{
+                       {(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                       {items, 1, 1}};
+                 });
   return is_large;
 }
 
@@ -132,8 +131,9 @@ Offer offer_affine_tiles(const FormQuestion& question) {
 
 }  // namespace
 
-const FormRow affine_tiles_form = {
-    "affine tiles", offer_affine_tiles,
-    [](Builder& to, const KernelPlan&, int n) -> LaunchTest { return write_affine_tiles(to, n); }};
+const FormRow affine_tiles_form = {"affine tiles", offer_affine_tiles,
+                                   [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                     return write_affine_tiles(builder, n);
+                                   }};
 
 }  // namespace impipe::jit

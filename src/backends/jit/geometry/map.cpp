@@ -14,14 +14,14 @@ using Method = Resample::Method;
 
 class MapText {
  public:
-  MapText(Builder& to, int n)
-      : to_(to),
+  MapText(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        node_(to.node(n)),
+        node_(builder.node(n)),
         resample_(std::get<Resample>(node_.primitive)),
-        width_(to.width(node_.images[0])),
-        height_(to.height(node_.images[0])),
-        fill_(to.argument(n, static_cast<int>(node_.arguments.size()) - 1, "fill", "float")) {}
+        width_(builder.width(node_.images[0])),
+        height_(builder.height(node_.images[0])),
+        fill_(builder.argument(n, static_cast<int>(node_.arguments.size()) - 1, "fill", "float")) {}
 
   void write(const std::string& name) {
     const bool logical = node_.cls == PixelClass::logical;
@@ -32,7 +32,7 @@ class MapText {
       text += filled(part(kernels::map, "outside"), {{"has_value", has_value()}, {"fill", fill()}});
     }
     if (resample_.method == Method::nearest) {
-      const std::string pixel = to_.value(node_.images[0], "(int)floor(px)", "(int)floor(py)");
+      const std::string pixel = builder_.value(node_.images[0], "(int)floor(px)", "(int)floor(py)");
       text +=
           filled(part(kernels::resample, "nearest"),
                  {{"width", width_}, {"height", height_}, {"fill", fill()}, {"nearest", pixel}});
@@ -48,7 +48,7 @@ class MapText {
                                                            {"e", pixel(name, "px + 1", "py + 1")},
                                                            {"value", value}});
     }
-    to_.function(name, pixel_function(type_of(node_.cls), name, text));
+    builder_.function(name, pixel_function(type_of(node_.cls), name, text));
   }
 
  private:
@@ -58,11 +58,11 @@ class MapText {
   std::string number(const std::string& label, double MappedPlace::*which) {
     const int n = n_;
     const Operand image = node_.images[0];
-    return to_.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
-                         [n, image, which](const LaunchContext& at, int) {
-                           const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                           return mapped_place(now, at.size_of(image)).*which;
-                         });
+    return builder_.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
+                              [n, image, which](const LaunchContext& at, int) {
+                                const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                                return mapped_place(now, at.size_of(image)).*which;
+                              });
   }
 
   std::string place() {
@@ -104,8 +104,9 @@ class MapText {
       return on_image() ? rule + "(" + place + " - 1 + k, " + size + ")" : std::string("0");
     };
     const std::string pixel_text =
-        on_image() ? "(float)" + to_.value(node_.images[0], "columns[column + 1]", "rows[row + 1]")
-                   : pixel(name, "px + column", "py + row");
+        on_image()
+            ? "(float)" + builder_.value(node_.images[0], "columns[column + 1]", "rows[row + 1]")
+            : pixel(name, "px + column", "py + row");
     return filled(part(kernels::map, "bicubic"), {{"by_rule", on_image() ? "1" : "0"},
                                                   {"column_at", at("px", width_)},
                                                   {"row_at", at("py", height_)},
@@ -116,14 +117,14 @@ class MapText {
   // The image's pixel, by the rule for places outside.
   std::string pixel(const std::string& name, const std::string& x, const std::string& y) {
     const std::string at = name + "_at";
-    if (!to_.has_function(at)) {
-      write_border(to_, at, "float", "(float)" + to_.value(node_.images[0], "x", "y"),
+    if (!builder_.has_function(at)) {
+      write_border(builder_, at, "float", "(float)" + builder_.value(node_.images[0], "x", "y"),
                    on_image() ? Border::symmetric : Border::constant, fill_, width_, height_);
     }
-    return to_.call(at, x, y);
+    return builder_.call(at, x, y);
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Node& node_;
   const Resample& resample_;
@@ -132,6 +133,8 @@ class MapText {
 
 }  // namespace
 
-void write_map(Builder& to, int n, const std::string& name) { MapText(to, n).write(name); }
+void write_map(Builder& builder, int n, const std::string& name) {
+  MapText(builder, n).write(name);
+}
 
 }  // namespace impipe::jit

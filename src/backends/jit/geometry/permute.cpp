@@ -34,10 +34,10 @@ ShapeFunction tiles_of(const Operand& image, int side, int group) {
   };
 }
 
-void write_transpose_kernel(Builder& to, int n) {
-  const Node& node = to.node(n);
+void write_transpose_kernel(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const Operand self{false, n}, image = node.images[0];
-  const PlaneText in = to.plane(image), out = to.plane(self);
+  const PlaneText in = builder.plane(image), out = builder.plane(self);
   const Turned four = turned(node.cls);
   const int side = 4 * four.across;
   const Permute& permute = std::get<Permute>(node.primitive);
@@ -48,25 +48,25 @@ void write_transpose_kernel(Builder& to, int n) {
                                  : "smaller(" + place + ", last)");
   };
   const std::string across = std::to_string(four.across);
-  to.kernel("store_" + Builder::name(self), vector_items,
-            filled(part(kernels::permute, "vector_tiles"),
-                   {{"vector", four.vector},
-                    {"side", std::to_string(side)},
-                    {"turn", filled(part(kernels::permute, four.part), {{"across", across}})},
-                    {"across", across},
-                    {"rows", std::to_string(vector_items / four.across)},
-                    {"unroll", to.unroll()},
-                    {"in_width", to.width(image)},
-                    {"in_height", to.height(image)},
-                    {"row_a", row(0)},
-                    {"row_b", row(1)},
-                    {"row_c", row(2)},
-                    {"row_d", row(3)},
-                    {"width", to.width(self)},
-                    {"height", to.height(self)},
-                    {"to_y", flips ? to.height(self) + " - 1 - y" : "y"},
-                    {"out_row", out.row("to_y")}}),
-            tiles_of(image, side, vector_items), 8);
+  builder.kernel("store_" + Builder::name(self), vector_items,
+                 filled(part(kernels::permute, "vector_tiles"),
+                        {{"vector", four.vector},
+                         {"side", std::to_string(side)},
+                         {"turn", filled(part(kernels::permute, four.part), {{"across", across}})},
+                         {"across", across},
+                         {"rows", std::to_string(vector_items / four.across)},
+                         {"unroll", builder.unroll()},
+                         {"in_width", builder.width(image)},
+                         {"in_height", builder.height(image)},
+                         {"row_a", row(0)},
+                         {"row_b", row(1)},
+                         {"row_c", row(2)},
+                         {"row_d", row(3)},
+                         {"width", builder.width(self)},
+                         {"height", builder.height(self)},
+                         {"to_y", flips ? builder.height(self) + " - 1 - y" : "y"},
+                         {"out_row", out.row("to_y")}}),
+                 tiles_of(image, side, vector_items), 8);
 }
 
 Offer offer_transposition(const FormQuestion& question) {
@@ -83,8 +83,8 @@ Offer offer_transposition(const FormQuestion& question) {
 }  // namespace
 
 const FormRow transposition_form = {"transposed tiles", offer_transposition,
-                                    [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                      write_transpose_kernel(to, n);
+                                    [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                      write_transpose_kernel(builder, n);
                                       return nullptr;
                                     }};
 

@@ -11,64 +11,64 @@
 namespace impipe::jit {
 namespace {
 
-void write_affine(Builder& to, int n, const std::string& name) {
-  const Node& node = to.node(n);
+void write_affine(Builder& builder, int n, const std::string& name) {
+  const Node& node = builder.node(n);
   const Operand image = node.images[0];
   const auto place = [&](const std::string& label, double AffinePlace::*which) {
-    return to.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
-                        [n, image, which](const LaunchContext& at, int) {
-                          const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                          return affine_place(now, at.size_of(image)).*which;
-                        });
+    return builder.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
+                             [n, image, which](const LaunchContext& at, int) {
+                               const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                               return affine_place(now, at.size_of(image)).*which;
+                             });
   };
   const auto coordinate = [](const std::string& u, const std::string& v, const std::string& w) {
     return "fma(" + u + ", (double)x, fma(" + v + ", (double)y, " + w + "))";
   };
-  const std::string width = to.width(image), height = to.height(image);
-  const std::string fill = to.argument(n, 9, "fill", "float");
+  const std::string width = builder.width(image), height = builder.height(image);
+  const std::string fill = builder.argument(n, 9, "fill", "float");
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
   const std::string at_x = coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
                                       place("c", &AffinePlace::c)),
                     at_y = coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
                                       place("f", &AffinePlace::f));
   const auto write = [&](const std::string& value) {
-    to.function(name, pixel_function(type_of(node.cls), name,
-                                     declared("const double", "at_x", at_x) +
-                                         declared("const double", "at_y", at_y) + value));
+    builder.function(name, pixel_function(type_of(node.cls), name,
+                                          declared("const double", "at_x", at_x) +
+                                              declared("const double", "at_y", at_y) + value));
   };
   const std::string outside = converted(node.cls, "float", fill);
   if (nearest) {
-    const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)");
+    const std::string value = builder.value(image, "(int)floor(px)", "(int)floor(py)");
     write(filled(part(kernels::resample, "nearest"),
                  {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}));
     return;
   }
   const std::string at = name + "_at";
-  write_border(to, at, "float", "(float)" + to.value(image, "x", "y"), Border::constant, fill,
-               width, height);
+  write_border(builder, at, "float", "(float)" + builder.value(image, "x", "y"), Border::constant,
+               fill, width, height);
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
   write(filled(part(kernels::resample, "bilinear"), {{"width", width},
                                                      {"height", height},
                                                      {"fill", outside},
-                                                     {"a", to.call(at, "px", "py")},
-                                                     {"b", to.call(at, "px + 1", "py")},
-                                                     {"d", to.call(at, "px", "py + 1")},
-                                                     {"e", to.call(at, "px + 1", "py + 1")},
+                                                     {"a", builder.call(at, "px", "py")},
+                                                     {"b", builder.call(at, "px + 1", "py")},
+                                                     {"d", builder.call(at, "px", "py + 1")},
+                                                     {"e", builder.call(at, "px + 1", "py + 1")},
                                                      {"value", value}}));
 }
 
 }  // namespace
 
-void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted) {
-  const Resample& resample = std::get<Resample>(to.node(n).primitive);
+void write_resample(Builder& builder, int n, const std::string& name, LaunchTest wanted) {
+  const Resample& resample = std::get<Resample>(builder.node(n).primitive);
   if (resample.kind == Resample::Kind::resize) {
-    write_resize(to, n, name, std::move(wanted));
+    write_resize(builder, n, name, std::move(wanted));
   } else if (is_plain_affine(resample)) {
-    write_affine(to, n, name);
+    write_affine(builder, n, name);
   } else {
-    write_map(to, n, name);
+    write_map(builder, n, name);
   }
 }
 

@@ -20,22 +20,22 @@ struct AxisText {
 
 class ResizeText {
  public:
-  ResizeText(Builder& to, int n, LaunchTest wanted)
-      : to_(to),
+  ResizeText(Builder& builder, int n, LaunchTest wanted)
+      : builder_(builder),
         n_(n),
-        image_(to.node(n).images[0]),
+        image_(builder.node(n).images[0]),
         wanted_(std::move(wanted)),
-        x_(to, n, "x", &ResizeAxes::x),
-        y_(to, n, "y", &ResizeAxes::y) {}
+        x_(builder, n, "x", &ResizeAxes::x),
+        y_(builder, n, "y", &ResizeAxes::y) {}
 
   void write(const std::string& name) {
-    const Node& node = to_.node(n_);
+    const Node& node = builder_.node(n_);
     if (std::get<Resample>(node.primitive).method == Resample::Method::nearest) {
       write_taps(x_, "x");
       write_taps(y_, "y");
       const std::string x = axis(x_, "x").first + "[x]", y = axis(y_, "y").first + "[y]";
-      to_.function(name,
-                   pixel_function(type_of(node.cls), name, returned(to_.value(image_, x, y))));
+      builder_.function(
+          name, pixel_function(type_of(node.cls), name, returned(builder_.value(image_, x, y))));
       return;
     }
     y_.write_sums(wanted_, 1);
@@ -46,9 +46,10 @@ class ResizeText {
     const std::string sum = columns().pixel();
     const std::string value = node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum";
     const AxisText a = axis(x_, "x");
-    to_.function(name, function_of(type_of(node.cls), name, "PARAMS, const int out_x, const int y",
-                                   sum_over(a, "out_x", "x", sum) +
-                                       returned(converted(node.cls, "float", value))));
+    builder_.function(
+        name, function_of(
+                  type_of(node.cls), name, "PARAMS, const int out_x, const int y",
+                  sum_over(a, "out_x", "x", sum) + returned(converted(node.cls, "float", value))));
   }
 
  private:
@@ -60,29 +61,31 @@ class ResizeText {
       };
     };
     const std::string own = Builder::name({false, n_});
-    return {text.from(), text.taps(), to_.scratch(own + "_first_" + label, "int", bytes(false)),
-            to_.scratch(own + "_weights_" + label, "float", bytes(true))};
+    return {text.from(), text.taps(),
+            builder_.scratch(own + "_first_" + label, "int", bytes(false)),
+            builder_.scratch(own + "_weights_" + label, "float", bytes(true))};
   }
 
   void write_taps(const ResizeAxisText& text, const std::string& label) {
     const std::string size = text.size(), copies = text.copies(), copied = text.copied("k");
     const std::string begin = text.begin("k"), weight = text.weight("k", "t");
     const AxisText a = axis(text, label);
-    to_.kernel(Builder::name({false, n_}) + "_taps_" + label, items,
-               filled(part(kernels::resize, "taps"), {{"items", std::to_string(items)},
-                                                      {"taps", a.taps},
-                                                      {"to", size},
-                                                      {"copies", copies},
-                                                      {"first", a.first},
-                                                      {"weights", a.weights},
-                                                      {"copied", copied},
-                                                      {"begin", begin},
-                                                      {"weight", weight}}),
-               [text, wanted = wanted_](const LaunchContext& at) {
-                 if (wanted && !wanted(at)) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
-                 const ResizeAxis d = text.at(at);
-                 return LaunchShape{{(d.to * d.taps + items - 1) / items, 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(
+        Builder::name({false, n_}) + "_taps_" + label, items,
+        filled(part(kernels::resize, "taps"), {{"items", std::to_string(items)},
+                                               {"taps", a.taps},
+                                               {"to", size},
+                                               {"copies", copies},
+                                               {"first", a.first},
+                                               {"weights", a.weights},
+                                               {"copied", copied},
+                                               {"begin", begin},
+                                               {"weight", weight}}),
+        [text, wanted = wanted_](const LaunchContext& at) {
+          if (wanted && !wanted(at)) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+          const ResizeAxis d = text.at(at);
+          return LaunchShape{{(d.to * d.taps + items - 1) / items, 1, 1}, {items, 1, 1}};
+        });
   }
 
   // sum over the taps of output `out`; `place` is the coordinate that `value` reads.
@@ -107,23 +110,23 @@ class ResizeText {
     };
   }
   PlaneText columns() {
-    return to_.scratch_plane(Builder::name({false, n_}) + "_columns", PixelClass::single,
-                             columns_size({1, 1}));
+    return builder_.scratch_plane(Builder::name({false, n_}) + "_columns", PixelClass::single,
+                                  columns_size({1, 1}));
   }
 
   void write_columns() {
     const std::string name = Builder::name({false, n_}) + "_columns";
-    const std::string value = "(float)" + to_.value(image_, "x", "y");
+    const std::string value = "(float)" + builder_.value(image_, "x", "y");
     const AxisText a = axis(y_, "y");
-    to_.function(name + "_value",
-                 function_of("float", name + "_value", "PARAMS, const int x, const int out_y",
-                             sum_over(a, "out_y", "y", value) + returned("sum")));
-    const std::string sum = to_.call(name + "_value", "x", "y");
-    to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),
-                     columns_size({0, 0}), assigned(columns().pixel(), sum));
+    builder_.function(name + "_value",
+                      function_of("float", name + "_value", "PARAMS, const int x, const int out_y",
+                                  sum_over(a, "out_y", "y", value) + returned("sum")));
+    const std::string sum = builder_.call(name + "_value", "x", "y");
+    builder_.pixel_kernel("store_" + name, builder_.width(image_), builder_.height({false, n_}),
+                          columns_size({0, 0}), assigned(columns().pixel(), sum));
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   Operand image_;
   LaunchTest wanted_;
@@ -132,8 +135,8 @@ class ResizeText {
 
 }  // namespace
 
-void write_resize(Builder& to, int n, const std::string& name, LaunchTest wanted) {
-  ResizeText(to, n, std::move(wanted)).write(name);
+void write_resize(Builder& builder, int n, const std::string& name, LaunchTest wanted) {
+  ResizeText(builder, n, std::move(wanted)).write(name);
 }
 
 }  // namespace impipe::jit

@@ -19,10 +19,10 @@ std::string ResizeAxisText::number(ParameterType type, const std::string& what,
                                    Number number) const {
   const int n = n_;
   const auto which = which_;
-  return to_.parameter(type, Builder::name({false, n}) + "_" + what + "_" + label_,
-                       [n, which, number = std::move(number)](const LaunchContext& at, int) {
-                         return number(axis(at, n, which));
-                       });
+  return builder_.parameter(type, Builder::name({false, n}) + "_" + what + "_" + label_,
+                            [n, which, number = std::move(number)](const LaunchContext& at, int) {
+                              return number(axis(at, n, which));
+                            });
 }
 
 std::string ResizeAxisText::real(const std::string& what, Number value) const {
@@ -52,8 +52,8 @@ std::string ResizeAxisText::copies() const {
 std::string ResizeAxisText::body(const PointBody& body, const std::string& arguments) const {
   std::vector<std::string> parameters = names_in(body.input_names);
   for (const std::string& p : names_in(body.parameter_names)) parameters.push_back(p);
-  to_.body_once(body.name,
-                after_line(body_function(body.name, "double", "", parameters, body.text)));
+  builder_.body_once(body.name,
+                     after_line(body_function(body.name, "double", "", parameters, body.text)));
   return std::string(body.name) + "(" + arguments + ")";
 }
 
@@ -77,7 +77,7 @@ std::string ResizeAxisText::weight(const std::string& k, const std::string& t) c
 }
 
 void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {
-  if (!normalises(std::get<Resample>(to_.node(n_).primitive).method)) return;
+  if (!normalises(std::get<Resample>(builder_.node(n_).primitive).method)) return;
   constexpr int items = 128;
   const std::string own = Builder::name({false, n_}) + "_sums_" + label_ +
                           (multiple == 1 ? "" : "_of_" + std::to_string(multiple));
@@ -86,26 +86,26 @@ void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {
     const std::int64_t outputs = text.at(at).to;
     return wanted && !wanted(at) ? 0 : (outputs + multiple - 1) / multiple * multiple;
   };
-  const std::string sums = to_.scratch(own, "double", [count](const LaunchContext& at) {
+  const std::string sums = builder_.scratch(own, "double", [count](const LaunchContext& at) {
     return std::max<std::int64_t>(count(at) * 8, row_alignment);
   });
-  const std::string outputs = to_.parameter(
+  const std::string outputs = builder_.parameter(
       ParameterType::int32, own + "_count",
       [count](const LaunchContext& at, int) { return static_cast<double>(count(at)); });
-  to_.kernel(own, items,
-             filled(part(kernels::resize, "sums"), {{"items", std::to_string(items)},
-                                                    {"outputs", outputs},
-                                                    {"taps", taps()},
-                                                    {"weight", undivided("k", "t")},
-                                                    {"sums", sums}}),
-             [count](const LaunchContext& at) {
-               return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
-             });
+  builder_.kernel(own, items,
+                  filled(part(kernels::resize, "sums"), {{"items", std::to_string(items)},
+                                                         {"outputs", outputs},
+                                                         {"taps", taps()},
+                                                         {"weight", undivided("k", "t")},
+                                                         {"sums", sums}}),
+                  [count](const LaunchContext& at) {
+                    return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
+                  });
   sums_ = sums;
 }
 
 std::string ResizeAxisText::undivided(const std::string& k, const std::string& t) const {
-  const Resample::Method method = std::get<Resample>(to_.node(n_).primitive).method;
+  const Resample::Method method = std::get<Resample>(builder_.node(n_).primitive).method;
   const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
   const std::string narrow = real("narrow", [](const ResizeAxis& a) { return a.narrow; });
   const std::string before =

@@ -12,8 +12,8 @@ namespace impipe::jit {
 class ResizeAxisText {
  public:
   // label: "x" or "y".
-  ResizeAxisText(Builder& to, int n, std::string label, ResizeAxis ResizeAxes::*which)
-      : to_(to), n_(n), label_(std::move(label)), which_(which) {}
+  ResizeAxisText(Builder& builder, int n, std::string label, ResizeAxis ResizeAxes::*which)
+      : builder_(builder), n_(n), label_(std::move(label)), which_(which) {}
 
   using Number = std::function<double(const ResizeAxis&)>;
   std::string number(ParameterType type, const std::string& what, Number number) const;
@@ -39,7 +39,7 @@ class ResizeAxisText {
   std::string body(const PointBody& body, const std::string& arguments) const;
   std::string undivided(const std::string& k, const std::string& t) const;
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   std::string label_;
   ResizeAxis ResizeAxes::*which_;

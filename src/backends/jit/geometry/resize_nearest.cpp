@@ -13,45 +13,46 @@ namespace {
 constexpr int items = 128;
 constexpr int across = 32, down = items / across, rows = 4;
 
-void write_nearest_resize(Builder& to, int n) {
-  const Node& node = to.node(n);
+void write_nearest_resize(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const Operand self{false, n}, image = node.images[0];
-  const ResizeAxisText x(to, n, "x", &ResizeAxes::x), y(to, n, "y", &ResizeAxes::y);
+  const ResizeAxisText x(builder, n, "x", &ResizeAxes::x), y(builder, n, "y", &ResizeAxes::y);
   const auto first = [&](const ResizeAxisText& axis, const std::string& label) {
-    return to.scratch(Builder::name(self) + "_first_" + label, "int",
-                      [axis](const LaunchContext& at) { return axis.at(at).to * 4; });
+    return builder.scratch(Builder::name(self) + "_first_" + label, "int",
+                           [axis](const LaunchContext& at) { return axis.at(at).to * 4; });
   };
-  to.kernel(Builder::name(self) + "_places", items,
-            filled(part(kernels::resize, "places"), {{"items", std::to_string(items)},
-                                                     {"to_x", x.size()},
-                                                     {"to_y", y.size()},
-                                                     {"first_x", first(x, "x")},
-                                                     {"first_y", first(y, "y")},
-                                                     {"copied_x", x.copied("k")},
-                                                     {"copied_y", y.copied("k")}}),
-            [x, y](const LaunchContext& at) {
-              const std::int64_t all = x.at(at).to + y.at(at).to;
-              return LaunchShape{{(all + items - 1) / items, 1, 1}, {items, 1, 1}};
-            });
+  builder.kernel(Builder::name(self) + "_places", items,
+                 filled(part(kernels::resize, "places"), {{"items", std::to_string(items)},
+                                                          {"to_x", x.size()},
+                                                          {"to_y", y.size()},
+                                                          {"first_x", first(x, "x")},
+                                                          {"first_y", first(y, "y")},
+                                                          {"copied_x", x.copied("k")},
+                                                          {"copied_y", y.copied("k")}}),
+                 [x, y](const LaunchContext& at) {
+                   const std::int64_t all = x.at(at).to + y.at(at).to;
+                   return LaunchShape{{(all + items - 1) / items, 1, 1}, {items, 1, 1}};
+                 });
   const int bytes = bytes_of(node.cls), count = bytes == 4 ? 4 : 8 / bytes;
-  const PlaneText in = to.plane(image), out = to.plane(self);
-  to.kernel(
+  const PlaneText in = builder.plane(image), out = builder.plane(self);
+  builder.kernel(
       "store_" + Builder::name(self), items,
-      filled(part(kernels::resize, "nearest"),
-             {{"across", std::to_string(across)},
-              {"down", std::to_string(down)},
-              {"rows", std::to_string(rows)},
-              {"count", std::to_string(count)},
-              {"to_x", x.size()},
-              {"to_y", y.size()},
-              {"first_x", first(x, "x")},
-              {"first_y", first(y, "y")},
-              {"each", to.unroll()},
-              {"pixel", type_of(node.cls)},
-              {"in_row", in.row("from_y")},
-              {"out_row", out.row("y")},
-              // Padding ends every row, so that whole blocks fit.
-              {"store", wide_store(node.cls, "(row + e0)", "v", count, to.tuning().load_bytes)}}),
+      filled(
+          part(kernels::resize, "nearest"),
+          {{"across", std::to_string(across)},
+           {"down", std::to_string(down)},
+           {"rows", std::to_string(rows)},
+           {"count", std::to_string(count)},
+           {"to_x", x.size()},
+           {"to_y", y.size()},
+           {"first_x", first(x, "x")},
+           {"first_y", first(y, "y")},
+           {"each", builder.unroll()},
+           {"pixel", type_of(node.cls)},
+           {"in_row", in.row("from_y")},
+           {"out_row", out.row("y")},
+           // Padding ends every row, so that whole blocks fit.
+           {"store", wide_store(node.cls, "(row + e0)", "v", count, builder.tuning().load_bytes)}}),
       [self, count](const LaunchContext& at) {
         const Size s = at.size_of(self);
         const std::int64_t wide = across * count, tall = down * rows;
@@ -75,8 +76,8 @@ Offer offer_nearest_resize(const FormQuestion& question) {
 }  // namespace
 
 const FormRow nearest_resize_form = {"indices, then blocks", offer_nearest_resize,
-                                     [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                       write_nearest_resize(to, n);
+                                     [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                       write_nearest_resize(builder, n);
                                        return nullptr;
                                      }};
 

@@ -100,13 +100,13 @@ std::string added(bool across, bool floats, const std::string& taps) {
 
 class ResizeTiles {
  public:
-  ResizeTiles(Builder& to, int n)
-      : to_(to),
+  ResizeTiles(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        image_(to.node(n).images[0]),
-        at_once_(std::int64_t{groups} * to.tuning().processors),
-        x_(to, n, "x", &ResizeAxes::x),
-        y_(to, n, "y", &ResizeAxes::y) {}
+        image_(builder.node(n).images[0]),
+        at_once_(std::int64_t{groups} * builder.tuning().processors),
+        x_(builder, n, "x", &ResizeAxes::x),
+        y_(builder, n, "y", &ResizeAxes::y) {}
 
   LaunchTest write() {
     fits_ = [n = n_, device = at_once_](const LaunchContext& at) {
@@ -116,16 +116,16 @@ class ResizeTiles {
     y_.write_sums(fits_, 4);
     write_quads();
     const std::string text = tile_text();
-    to_.kernel("store_" + Builder::name({false, n_}), items, text,
-               [n = n_, device = at_once_](const LaunchContext& at) {
-                 const TileShape s = shape_of(at, n, device);
-                 if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
-                 const Size size = at.size_of({false, n});
-                 const std::int64_t wide = (size.width + 3) / 4;
-                 return LaunchShape{
-                     {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
-                     {items, 1, 1}};
-               });
+    builder_.kernel("store_" + Builder::name({false, n_}), items, text,
+                    [n = n_, device = at_once_](const LaunchContext& at) {
+                      const TileShape s = shape_of(at, n, device);
+                      if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+                      const Size size = at.size_of({false, n});
+                      const std::int64_t wide = (size.width + 3) / 4;
+                      return LaunchShape{
+                          {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+                          {items, 1, 1}};
+                    });
     return fits_;
   }
 
@@ -139,16 +139,16 @@ class ResizeTiles {
     return tile_shape(resize_axes(now, at.size_of(now.images[0])), at_once / at.count());
   }
   std::string number(const std::string& what, int (*value)(const TileShape&)) {
-    return to_.parameter(ParameterType::int32, Builder::name({false, n_}) + "_" + what,
-                         [n = n_, device = at_once_, value](const LaunchContext& at, int) {
-                           return double(value(shape_of(at, n, device)));
-                         });
+    return builder_.parameter(ParameterType::int32, Builder::name({false, n_}) + "_" + what,
+                              [n = n_, device = at_once_, value](const LaunchContext& at, int) {
+                                return double(value(shape_of(at, n, device)));
+                              });
   }
 
   std::string tile_text() {
     const Operand self{false, n_};
-    const PixelClass cls = to_.node(n_).cls;
-    const PlaneText in = to_.plane(image_), out = to_.plane(self);
+    const PixelClass cls = builder_.node(n_).cls;
+    const PlaneText in = builder_.plane(image_), out = builder_.plane(self);
     const Direction x = direction(x_, "x"), y = direction(y_, "y");
     const bool floats = cls == PixelClass::single;
     std::string offsets;
@@ -156,7 +156,7 @@ class ResizeTiles {
       offsets += declared("const int", "offset" + std::to_string(j),
                           "first[" + std::to_string(j) + "] - start");
     }
-    const bool unrolls = to_.features().silent_unroll;
+    const bool unrolls = builder_.features().silent_unroll;
     return filled(part(kernels::resize, "tile"),
                   {{"max_columns", std::to_string(max_columns)},
                    {"across", number("across", [](const TileShape& s) { return s.across; })},
@@ -165,9 +165,9 @@ class ResizeTiles {
                    {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
                    {"row_quads", std::to_string(rows / 4)},
                    {"items", std::to_string(items)},
-                   {"width", to_.width(image_)},
-                   {"height", to_.height(image_)},
-                   {"to_height", to_.height(self)},
+                   {"width", builder_.width(image_)},
+                   {"height", builder_.height(image_)},
+                   {"to_height", builder_.height(self)},
                    {"quads_x", x.quads},
                    {"quads_y", y.quads},
                    {"first_x", x.first},
@@ -180,7 +180,7 @@ class ResizeTiles {
                    {"plane", in.pointer},
                    {"stride", in.stride},
                    {"offsets", offsets},
-                   {"each", to_.unroll()},
+                   {"each", builder_.unroll()},
                    {"once", unrolls ? unroll_pragma(1) : ""},
                    {"loop", unrolls ? unroll_pragma(4) : ""},
                    {"loop_of_loads", unrolls ? unroll_pragma(8) : ""},
@@ -203,8 +203,8 @@ class ResizeTiles {
                         [](const ResizeAxis& a) { return double(quads_of(a).count); }),
             text.number(ParameterType::int32, "span",
                         [](const ResizeAxis& a) { return double(quads_of(a).span); }),
-            to_.scratch(own + "first_" + label, "int", bytes(false)),
-            to_.scratch(own + "weights_" + label, "float", bytes(true))};
+            builder_.scratch(own + "first_" + label, "int", bytes(false)),
+            builder_.scratch(own + "weights_" + label, "float", bytes(true))};
   }
 
   // One kernel makes the weights of both directions.
@@ -225,7 +225,7 @@ class ResizeTiles {
                                                       {"weights", d.weights}});
       before = d.quads + " * " + d.span;
     }
-    to_.kernel(
+    builder_.kernel(
         Builder::name({false, n_}) + "_quads", items, text,
         [x = x_, y = y_, fits = fits_](const LaunchContext& at) {
           const Quads a = quads_of(x.at(at)), b = quads_of(y.at(at));
@@ -241,15 +241,15 @@ class ResizeTiles {
         cls, "float", cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
     if (cls == PixelClass::uint8) {
       // An instruction rounds where the code stays in its second byte.
-      return array_of("uint", "codes", 4) + to_.loop("k", 4) +
+      return array_of("uint", "codes", 4) + builder_.loop("k", 4) +
              braced(assigned("codes[k]", "ROUNDED_CODE(fmin(POSITIVE(" + value + "), 255.0f))")) +
              assigned("*(GLOBAL uint*)(row + 4 * quad)", "SECOND_BYTES(codes)");
     }
-    return array_of(type_of(cls), "four", 4) + to_.loop("k", 4) + assigned("four[k]", pixel) +
-           wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes);
+    return array_of(type_of(cls), "four", 4) + builder_.loop("k", 4) + assigned("four[k]", pixel) +
+           wide_store(cls, "(row + 4 * quad)", "four", 4, builder_.tuning().load_bytes);
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   Operand image_;
   std::int64_t at_once_;
@@ -289,8 +289,10 @@ Offer offer_resize_tiles(const FormQuestion& question) {
 
 }  // namespace
 
-const FormRow resize_tiles_form = {
-    "tiles where local memory holds their columns, else pixels", offer_resize_tiles,
-    [](Builder& to, const KernelPlan&, int n) -> LaunchTest { return ResizeTiles(to, n).write(); }};
+const FormRow resize_tiles_form = {"tiles where local memory holds their columns, else pixels",
+                                   offer_resize_tiles,
+                                   [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                     return ResizeTiles(builder, n).write();
+                                   }};
 
 }  // namespace impipe::jit

@@ -77,13 +77,14 @@ WholeTile tile_of(const Node& node) {
 }
 
 // The pixels of a run at `row`.
-std::string stored(const Builder& to, PixelClass cls, int run) {
+std::string stored(const Builder& builder, PixelClass cls, int run) {
   const std::string count = std::to_string(run);
   if (cls == PixelClass::uint8) {
     // An instruction rounds where the code stays in its second byte.
     std::string text =
         statement("uint codes[" + count + "], words[" + std::to_string(run / 4) + "]") +
-        to.loop("k", run) + assigned("codes[k]", "ROUNDED_CODE(fmin(POSITIVE(sum[k]), 255.0f))");
+        builder.loop("k", run) +
+        assigned("codes[k]", "ROUNDED_CODE(fmin(POSITIVE(sum[k]), 255.0f))");
     for (int g = 0; g < run / 4; ++g) {
       text += assigned("words[" + std::to_string(g) + "]",
                        "SECOND_BYTES((&codes[" + std::to_string(4 * g) + "]))");
@@ -91,82 +92,83 @@ std::string stored(const Builder& to, PixelClass cls, int run) {
     return text + statement("store_" + count + "_bytes(row + " + count + " * quad, words)");
   }
   const std::string value = cls == PixelClass::logical ? "sum[k] >= 0.5f ? 1.0f : 0.0f" : "sum[k]";
-  return array_of(type_of(cls), "made", run) + to.loop("k", run) +
+  return array_of(type_of(cls), "made", run) + builder.loop("k", run) +
          assigned("made[k]", converted(cls, "float", value)) +
-         wide_store(cls, "(row + " + count + " * quad)", "made", run, to.tuning().load_bytes);
+         wide_store(cls, "(row + " + count + " * quad)", "made", run, builder.tuning().load_bytes);
 }
 
 // [phase][tap]
-std::string weights_of(Builder& to, int n, const WholeTile& tile) {
-  return to.array(ParameterType::float32, Builder::name({false, n}) + "_weights",
-                  tile.phases * tile.taps, [n, tile](const LaunchContext& at, int i) {
-                    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                    ResizeAxis axis = axis_of(at, n);
-                    axis.to = tile.phases;
-                    const auto method = std::get<Resample>(now.primitive).method;
-                    return double(resize_taps(method, axis).weights[static_cast<std::size_t>(i)]);
-                  });
+std::string weights_of(Builder& builder, int n, const WholeTile& tile) {
+  return builder.array(
+      ParameterType::float32, Builder::name({false, n}) + "_weights", tile.phases * tile.taps,
+      [n, tile](const LaunchContext& at, int i) {
+        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+        ResizeAxis axis = axis_of(at, n);
+        axis.to = tile.phases;
+        const auto method = std::get<Resample>(now.primitive).method;
+        return double(resize_taps(method, axis).weights[static_cast<std::size_t>(i)]);
+      });
 }
 
-void write_whole_resize(Builder& to, int n) {
-  const Node& node = to.node(n);
+void write_whole_resize(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const WholeTile tile = tile_of(node);
   const Operand self{false, n}, image = node.images[0];
-  const PlaneText in = to.plane(image), out = to.plane(self);
+  const PlaneText in = builder.plane(image), out = builder.plane(self);
   const auto number = [&](const std::string& what, auto value) {
-    return to.parameter(ParameterType::int32, Builder::name(self) + "_" + what,
-                        [self, value](const LaunchContext& at, int) {
-                          return double(value(at.size_of(self).width));
-                        });
+    return builder.parameter(ParameterType::int32, Builder::name(self) + "_" + what,
+                             [self, value](const LaunchContext& at, int) {
+                               return double(value(at.size_of(self).width));
+                             });
   };
-  const std::string apart =
-      "inputs_apart_" + std::to_string(tile.phases) + "_" + std::to_string(tile.step);
   const std::string phases = std::to_string(tile.phases), step = std::to_string(tile.step);
+  const std::string apart = "inputs_apart_" + phases + "_" + step;
   const std::string lead = std::to_string(tile.lead());
-  to.body_once(apart,
-               filled(part(kernels::resize_whole, "apart"),
-                      {{"apart", apart}, {"phases", phases}, {"step", step}, {"lead", lead}}));
-  to.kernel("store_" + Builder::name(self), items,
-            filled(part(kernels::resize_whole, "whole"),
-                   {{"items", std::to_string(items)},
-                    {"rows", std::to_string(rows)},
-                    {"fours", std::to_string(fours)},
-                    {"span", std::to_string(tile.span(rows))},
-                    {"across", number("across", [tile](auto w) { return tile.across(w); })},
-                    {"quads_x", number("runs", [tile](auto w) { return tile.runs(w); })},
-                    {"width", to.width(image)},
-                    {"height", to.height(image)},
-                    {"to_height", to.height(self)},
-                    {"step", step},
-                    {"phases", phases},
-                    {"lead", lead},
-                    {"before", std::to_string(tile.before)},
-                    {"taps", std::to_string(tile.taps)},
-                    {"margin", std::to_string(tile.margin())},
-                    {"reads", std::to_string(tile.reads())},
-                    {"columns", std::to_string(tile.columns())},
-                    {"wide", std::to_string(tile.wide())},
-                    {"vector", tile.wide() == 1 ? "float" : "float" + std::to_string(tile.wide())},
-                    {"of_two", tile.wide() > 1 ? "1" : "0"},
-                    {"of_four", tile.wide() > 2 ? "1" : "0"},
-                    {"run", std::to_string(tile.run())},
-                    {"lanes", std::to_string(tile.lanes())},
-                    {"apart", apart},
-                    {"weights", weights_of(to, n, tile)},
-                    {"pixel", type_of(node.cls)},
-                    {"plane", in.pointer},
-                    {"stride", in.stride},
-                    {"each", to.unroll()},
-                    {"load", four_loaded(node.cls)},
-                    {"out_row", out.row("y")},
-                    {"store", stored(to, node.cls, tile.run())}}),
-            [self, tile](const LaunchContext& at) {
-              const Size size = at.size_of(self);
-              const std::int64_t across = tile.across(size.width);
-              return LaunchShape{{(tile.runs(size.width) + across - 1) / across,
-                                  (size.height + rows - 1) / rows, 1},
-                                 {items, 1, 1}};
-            });
+  builder.body_once(apart,
+                    filled(part(kernels::resize_whole, "apart"),
+                           {{"apart", apart}, {"phases", phases}, {"step", step}, {"lead", lead}}));
+  builder.kernel(
+      "store_" + Builder::name(self), items,
+      filled(part(kernels::resize_whole, "whole"),
+             {{"items", std::to_string(items)},
+              {"rows", std::to_string(rows)},
+              {"fours", std::to_string(fours)},
+              {"span", std::to_string(tile.span(rows))},
+              {"across", number("across", [tile](auto w) { return tile.across(w); })},
+              {"quads_x", number("runs", [tile](auto w) { return tile.runs(w); })},
+              {"width", builder.width(image)},
+              {"height", builder.height(image)},
+              {"to_height", builder.height(self)},
+              {"step", step},
+              {"phases", phases},
+              {"lead", lead},
+              {"before", std::to_string(tile.before)},
+              {"taps", std::to_string(tile.taps)},
+              {"margin", std::to_string(tile.margin())},
+              {"reads", std::to_string(tile.reads())},
+              {"columns", std::to_string(tile.columns())},
+              {"wide", std::to_string(tile.wide())},
+              {"vector", tile.wide() == 1 ? "float" : "float" + std::to_string(tile.wide())},
+              {"of_two", tile.wide() > 1 ? "1" : "0"},
+              {"of_four", tile.wide() > 2 ? "1" : "0"},
+              {"run", std::to_string(tile.run())},
+              {"lanes", std::to_string(tile.lanes())},
+              {"apart", apart},
+              {"weights", weights_of(builder, n, tile)},
+              {"pixel", type_of(node.cls)},
+              {"plane", in.pointer},
+              {"stride", in.stride},
+              {"each", builder.unroll()},
+              {"load", four_loaded(node.cls)},
+              {"out_row", out.row("y")},
+              {"store", stored(builder, node.cls, tile.run())}}),
+      [self, tile](const LaunchContext& at) {
+        const Size size = at.size_of(self);
+        const std::int64_t across = tile.across(size.width);
+        return LaunchShape{
+            {(tile.runs(size.width) + across - 1) / across, (size.height + rows - 1) / rows, 1},
+            {items, 1, 1}};
+      });
 }
 
 Offer offer_whole_resize(const FormQuestion& question) {
@@ -181,8 +183,8 @@ Offer offer_whole_resize(const FormQuestion& question) {
 }  // namespace
 
 const FormRow whole_resize_form = {"tiles of one ratio", offer_whole_resize,
-                                   [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                     write_whole_resize(to, n);
+                                   [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                     write_whole_resize(builder, n);
                                      return nullptr;
                                    }};
 

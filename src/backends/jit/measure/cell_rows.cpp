@@ -18,30 +18,30 @@ constexpr int step = 4;  // rows under way while others are made
 
 }  // namespace
 
-std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
-  const Operand self{false, n}, image = to.node(n).images[0];
-  const Stencil& stencil = *as<Stencil>(to.node(n));
+std::string cell_rows(Builder& builder, int n, const std::string& accumulate) {
+  const Operand self{false, n}, image = builder.node(n).images[0];
+  const Stencil& stencil = *as<Stencil>(builder.node(n));
   const Footprint f = stencil.footprint();
-  const PixelClass cls = to.cls(image);
+  const PixelClass cls = builder.cls(image);
   const int around = f.up + f.down, wide = f.left + px + f.right;
   const Window window{"window", around + 1, wide, f.left};
-  const Row made =
-      stencil.body != nullptr
-          ? body_row(to, "made", px, window, n)
-          : weighted_row(to, "made", px, window, stencil.taps,
-                         weights(to, n, "weights", 0, stencil.taps.count()), to.node(n).cls);
+  const Row made = stencil.body != nullptr
+                       ? body_row(builder, "made", px, window, n)
+                       : weighted_row(builder, "made", px, window, stencil.taps,
+                                      weights(builder, n, "weights", 0, stencil.taps.count()),
+                                      builder.node(n).cls);
   const std::string name = Builder::name(self);
-  const bool stored = to.output_of(n) >= 0;
+  const bool stored = builder.output_of(n) >= 0;
   const auto constant = [](const std::string& text) { return [text] { return text; }; };
   const Substitutions words{{
       {"items", constant(number(cell_items))},
-      {"width", [&] { return to.width(image); }},
-      {"height", [&] { return to.height(image); }},
-      {"image", [&] { return to.plane(image).pointer; }},
-      {"image_stride", [&] { return to.plane(image).stride; }},
+      {"width", [&] { return builder.width(image); }},
+      {"height", [&] { return builder.height(image); }},
+      {"image", [&] { return builder.plane(image).pointer; }},
+      {"image_stride", [&] { return builder.plane(image).stride; }},
       {"stores", constant(stored ? "1" : "0")},
-      {"result", [&] { return to.plane(self).pointer; }},
-      {"stride", [&] { return to.plane(self).stride; }},
+      {"result", [&] { return builder.plane(self).pointer; }},
+      {"stride", [&] { return builder.plane(self).stride; }},
       {"pixel", constant(type_of(cls))},
       {"name_row", constant(name + "_row")},
       {"up", constant(number(f.up))},
@@ -56,7 +56,7 @@ std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
       {"after", constant(number(wide - 1 - f.left))},
       {"step", constant(number(step))},
       {"constant", constant(stencil.border == Border::constant ? "1" : "0")},
-      {"outside", [&] { return outside_value(to, n, stencil.border); }},
+      {"outside", [&] { return outside_value(builder, n, stencil.border); }},
       {"window_count", constant(number(window.rows * window.width))},
       {"load_pixels",
        constant(wide_load(cls, "from", "(next + 4 * r)", 0, px, px * bytes_of(cls)))},
@@ -66,7 +66,7 @@ std::string cell_rows(Builder& to, int n, const std::string& accumulate) {
   const auto fill = [&](const char* part_name, Replacements own) {
     return words.filled(part(kernels::cell_rows_sub_groups, part_name), own);
   };
-  to.function(name + "_row", fill("row", {}));
+  builder.function(name + "_row", fill("row", {}));
   const std::string next = fill("load", {{"first_row", number(around)}});
   return fill("cell", {{"load", fill("load", {{"first_row", "0"}})},
                        {"load_next", "if (part + " + number(step) + " < 32) " + braced(next)}});

@@ -27,29 +27,29 @@ std::int64_t GridStride::groups_for(const LaunchContext& at, int values_a_load) 
   return std::min(most, (size.height + rows - 1) / rows);
 }
 
-int values_a_load(const Builder& to, const GridStride& stream) {
-  return stream.wide(to) ? 16 / bytes_of(to.cls(stream.image)) : 1;
+int values_a_load(const Builder& builder, const GridStride& stream) {
+  return stream.wide(builder) ? 16 / bytes_of(builder.cls(stream.image)) : 1;
 }
 
-std::string grid_stride_rows(Builder& to, const GridStride& stream, const std::string& chunk,
+std::string grid_stride_rows(Builder& builder, const GridStride& stream, const std::string& chunk,
                              const std::string& pixel) {
   const Operand image = stream.image;
-  const int wide = values_a_load(to, stream), items = stream.items;
-  const std::string across =
-      to.parameter(ParameterType::int32, Builder::name(image) + "_across_" + std::to_string(items),
-                   [image, items, wide](const LaunchContext& at, int) {
-                     return static_cast<double>(across_of(at.size_of(image).width, items, wide));
-                   });
-  const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
+  const int wide = values_a_load(builder, stream), items = stream.items;
+  const std::string across = builder.parameter(
+      ParameterType::int32, Builder::name(image) + "_across_" + std::to_string(items),
+      [image, items, wide](const LaunchContext& at, int) {
+        return static_cast<double>(across_of(at.size_of(image).width, items, wide));
+      });
+  const bool is_wide = stream.wide(builder), single = builder.cls(image) == PixelClass::single;
   return Substitutions({{"across", across},
                         {"items", std::to_string(items)},
-                        {"width", to.width(image)},
-                        {"height", to.height(image)},
-                        {"pixel", type_of(to.cls(image))},
+                        {"width", builder.width(image)},
+                        {"height", builder.height(image)},
+                        {"pixel", type_of(builder.cls(image))},
                         {"vector", single ? "float4" : "uint4"},
                         {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
-                        {"row", is_wide ? to.plane(image).row("y") : ""},
-                        {"value", is_wide ? "" : to.value(image, "x", "y")},
+                        {"row", is_wide ? builder.plane(image).row("y") : ""},
+                        {"value", is_wide ? "" : builder.value(image, "x", "y")},
                         {"wide", std::to_string(wide)},
                         {"chunk", chunk},
                         {"each", pixel}})

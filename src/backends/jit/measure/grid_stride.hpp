@@ -16,16 +16,16 @@ struct GridStride {
   // many loads.
   int at_once = 512, loads = 64;
 
-  bool wide(const Builder& to) const { return to.tuning().fast && in_memory; }
+  bool wide(const Builder& builder) const { return builder.tuning().fast && in_memory; }
   std::int64_t groups_for(const LaunchContext& at, int values_a_load) const;
 };
 
 // Pixels of one load.
-int values_a_load(const Builder& to, const GridStride& stream);
+int values_a_load(const Builder& builder, const GridStride& stream);
 
 // The loops: `chunk` is done with `v`, 16 bytes (uint4, or float4 of single), `pixel` with `p`, a
 // pixel. c stands around them; a loop that is not wide has pixels only.
-std::string grid_stride_rows(Builder& to, const GridStride& stream, const std::string& chunk,
+std::string grid_stride_rows(Builder& builder, const GridStride& stream, const std::string& chunk,
                              const std::string& pixel);
 
 }  // namespace impipe::jit

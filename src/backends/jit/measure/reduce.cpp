@@ -81,9 +81,9 @@ Fold sum_of_squares(PixelClass cls, const std::string& name) {
           .sum = true};
 }
 
-Fold extreme_of(const Builder& to, int n) {
-  const Node& node = to.node(n);
-  const PixelClass cls = to.cls(node.images[0]);
+Fold extreme_of(const Builder& builder, int n) {
+  const Node& node = builder.node(n);
+  const PixelClass cls = builder.cls(node.images[0]);
   const bool bytes = bytes_of(cls) == 1, single = cls == PixelClass::single;
   Fold fold{.name = "total_" + Builder::name({false, n})};
   fold.largest = reduction(node)->kind == ReduceKind::max;
@@ -116,25 +116,26 @@ struct Folds {
   std::vector<std::string> results;  // of the nodes, from the first element of each fold's array
 };
 
-Folds folds_of(Builder& to, const std::vector<int>& nodes) {
-  const Operand image = to.node(nodes[0]).images[0];
+Folds folds_of(Builder& builder, const std::vector<int>& nodes) {
+  const Operand image = builder.node(nodes[0]).images[0];
   Folds made;
   std::string sum;  // the name of its fold
   const auto all = [](const std::string& fold) { return "all_" + fold + "[0]"; };
   for (const int n : nodes) {
     const std::string name = "total_" + Builder::name({false, n});
-    const bool spread = reduction(to.node(n))->kind == ReduceKind::spread;
-    if (is_extreme(to.node(n))) {
-      made.folds.push_back(extreme_of(to, n));
+    const bool spread = reduction(builder.node(n))->kind == ReduceKind::spread;
+    if (is_extreme(builder.node(n))) {
+      made.folds.push_back(extreme_of(builder, n));
     } else if (sum.empty()) {
       sum = spread ? "sum_for_" + name : name;
-      made.folds.push_back(sum_of_codes(to.cls(image), sum));
+      made.folds.push_back(sum_of_codes(builder.cls(image), sum));
     }
-    if (spread) made.folds.push_back(sum_of_squares(to.cls(image), name));
+    if (spread) made.folds.push_back(sum_of_squares(builder.cls(image), name));
     made.results.push_back(spread ? "spread_of_sums(" + all(sum) + ", " + all(name) + ", (long)" +
-                                        to.width(image) + " * " + to.height(image) + ")"
-                                  : "(double)" + all(is_extreme(to.node(n)) ? name : sum));
-    if (spread) to.body_once("spread_of_sums", after_line(filled(part(kernels::reduce, "spread"))));
+                                        builder.width(image) + " * " + builder.height(image) + ")"
+                                  : "(double)" + all(is_extreme(builder.node(n)) ? name : sum));
+    if (spread)
+      builder.body_once("spread_of_sums", after_line(filled(part(kernels::reduce, "spread"))));
   }
   return made;
 }
@@ -144,50 +145,51 @@ bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
 class StreamWriter {
  public:
-  StreamWriter(Builder& to, const Reductions& reductions)
-      : to_(to),
+  StreamWriter(Builder& builder, const Reductions& reductions)
+      : builder_(builder),
         reductions_(reductions),
         nodes_(reductions.nodes),
         name_(Builder::name({false, nodes_[0]})),
-        one_launch_(to.context().ends_in_last_group()),
+        one_launch_(builder.context().ends_in_last_group()),
         // Where the last group ends the sums, few large ones leave it less to do.
         items_(one_launch_ ? 512 : 256),
         loads_of_group_(one_launch_ ? 96 : 128),
-        image_(to.node(nodes_[0]).images[0]),
+        image_(builder.node(nodes_[0]).images[0]),
         codes_(reductions.image.codes),
         stream_{codes_.value_or(image_), codes_ || reductions.image.in_memory, items_,
-                to.tuning().groups_at_once(), loads_of_group_},
-        load_(values_a_load(to, stream_)),
-        folds_(folds_of(to, nodes_)),
-        sub_groups_(one_launch_ && to.features().exchanges) {}
+                builder.tuning().groups_at_once(), loads_of_group_},
+        load_(values_a_load(builder, stream_)),
+        folds_(folds_of(builder, nodes_)),
+        sub_groups_(one_launch_ && builder.features().exchanges) {}
 
   void write() {
     const auto groups = this->groups();
-    groups_text_ = to_.parameter(
+    groups_text_ = builder_.parameter(
         ParameterType::int32, name_ + "_groups",
         [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
     for (const Fold& fold : folds_.folds) add(fold);
     const std::string rows =
-        codes_ ? rows_of_codes(*codes_) : grid_stride_rows(to_, stream_, chunk_, pixel_);
+        codes_ ? rows_of_codes(*codes_) : grid_stride_rows(builder_, stream_, chunk_, pixel_);
     std::string text = pass(locals_, begin_, rows, "", pairs_ + end_of_group(out_parts_));
     if (one_launch_) {
-      const std::string scalars = scalars_at_end(to_, reductions_.scalars, items_);
+      const std::string scalars = scalars_at_end(builder_, reductions_.scalars, items_);
       text += filled(part(kernels::reduce, "last_group"),
-                     {{"ticket", to_.ticket()}, {"total", total("") + scalars}});
+                     {{"ticket", builder_.ticket()}, {"total", total("") + scalars}});
     }
     // What only reads and folds has all its groups at work at once; of those of 128 work-items
     // that Tuning::groups_at_once counts, a processor has sixteen.
-    const int at_once = stream_.wide(to_) ? 16 * loads_of_group_ / items_ : 0;
-    to_.kernel(
+    const int at_once = stream_.wide(builder_) ? 16 * loads_of_group_ / items_ : 0;
+    builder_.kernel(
         name_ + "_parts_of_groups", items_, text,
         [groups, items = items_](const LaunchContext& at) {
           return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
         },
         at_once);
     if (one_launch_) return;
-    to_.kernel(name_ + "_total", items_, total(locals_), [items = items_](const LaunchContext&) {
-      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-    });
+    builder_.kernel(name_ + "_total", items_, total(locals_),
+                    [items = items_](const LaunchContext&) {
+                      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+                    });
   }
 
  private:
@@ -198,24 +200,26 @@ class StreamWriter {
   }
   // The rows of what a table has for the codes of a plane.
   std::string rows_of_codes(const Operand& plane) {
-    const std::string type = type_of(to_.cls(image_)), table = name_ + "_table";
+    const std::string type = type_of(builder_.cls(image_)), table = name_ + "_table";
     const auto pixel = [&](const std::string& code) {
       const std::string looked_up = declared("const " + type, "p", table + "[code_here]") + pixel_;
       return braced(declared("const uint", "code_here", code) + braced(looked_up));
     };
-    const int codes = count_of_codes(to_.cls(plane));
+    const int codes = count_of_codes(builder_.cls(plane));
     locals_ += array_of("LOCAL " + type, table, number(codes));
     return filled(part(kernels::reduce, "table"),
                   {{"table", table},
                    {"codes", number(codes)},
                    {"items", number(items_)},
-                   {"value", code_value(to_, image_.index, plane)}}) +
-           grid_stride_rows(to_, stream_, of_words(to_.loop("k", 4) + pixel("w >> 8 * k & 0xffu")),
+                   {"value", code_value(builder_, image_.index, plane)}}) +
+           grid_stride_rows(builder_, stream_,
+                            of_words(builder_.loop("k", 4) + pixel("w >> 8 * k & 0xffu")),
                             pixel("p"));
   }
   std::string parts(const Fold& fold) {
-    return to_.scratch("parts_of_" + fold.name, fold.type,
-                       [groups = groups()](const LaunchContext& at) { return groups(at) * 8; });
+    return builder_.scratch(
+        "parts_of_" + fold.name, fold.type,
+        [groups = groups()](const LaunchContext& at) { return groups(at) * 8; });
   }
   // Text that puts the totals of a sub-group's work-items together, of which `of` have one.
   static std::string by_steps(const Fold& fold, int of) {
@@ -233,7 +237,7 @@ class StreamWriter {
     locals_ += array_of("LOCAL " + fold.type, all,
                         sub_groups_ ? "1 + " + number(items_ / sub_group_items) : number(items_));
     begin_ += declared(fold.type, fold.name, fold.first);
-    if (!codes_ && stream_.wide(to_) && has_pairs(fold)) {
+    if (!codes_ && stream_.wide(builder_) && has_pairs(fold)) {
       begin_ +=
           declared("uint", fold.name + "_two", number(std::stoi(fold.first)) + "u * 0x10001u");
       for (const std::string half : {" & 0xffffu)", " >> 16)"}) {
@@ -282,17 +286,18 @@ class StreamWriter {
   std::string total(const std::string& locals) {
     std::string measured;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      measured += assigned(to_.measure({false, nodes_[i]}) + "[0]", folds_.results[i]);
+      measured += assigned(builder_.measure({false, nodes_[i]}) + "[0]", folds_.results[i]);
     }
-    const std::string of_groups = filled(part(kernels::reduce, "all_groups"),
-                                         {{"unroll", to_.tuning().unroll ? unroll_pragma(4) : ""},
-                                          {"groups", groups_text_},
-                                          {"items", number(items_)},
-                                          {"join", from_}});
+    const std::string of_groups =
+        filled(part(kernels::reduce, "all_groups"),
+               {{"unroll", builder_.tuning().unroll ? unroll_pragma(4) : ""},
+                {"groups", groups_text_},
+                {"items", number(items_)},
+                {"join", from_}});
     return pass(locals, first_, "", of_groups, end_of_group(measured));
   }
 
-  Builder& to_;
+  Builder& builder_;
   const Reductions& reductions_;
   const std::vector<int>& nodes_;
   std::string name_;
@@ -325,11 +330,11 @@ std::string joined_in_sub_group(const SubGroupJoin& join) {
                  {"both", join.both}});
 }
 
-void write_reductions(Builder& to, const Reductions& reductions) {
+void write_reductions(Builder& builder, const Reductions& reductions) {
   if (reductions.cells) {
-    write_cells(to, reductions);
+    write_cells(builder, reductions);
   } else {
-    StreamWriter(to, reductions).write();
+    StreamWriter(builder, reductions).write();
   }
 }
 

@@ -9,7 +9,7 @@
 namespace impipe::jit {
 
 // The kernels that make them, as the plan has them.
-void write_reductions(Builder& to, const Reductions& reductions);
+void write_reductions(Builder& builder, const Reductions& reductions);
 
 // The totals of a sub-group's work-items (or of the first $end of them) in its first, by exchanged
 // registers.
@@ -22,6 +22,6 @@ struct SubGroupJoin {
 std::string joined_in_sub_group(const SubGroupJoin& join);
 
 // By cells of 32x32 pixels; nodes that are no sums or folds (the extrema) join in.
-void write_cells(Builder& to, const Reductions& reductions);
+void write_cells(Builder& builder, const Reductions& reductions);
 
 }  // namespace impipe::jit

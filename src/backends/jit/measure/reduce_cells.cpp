@@ -24,8 +24,8 @@ CellFold sum_fold(const std::string& name, const std::string& map) {
   return {name, "0.0", map, false, false, sum};
 }
 
-CellFold user_fold(Builder& to, int n, const std::string& name) {
-  const Node& node = to.node(n);
+CellFold user_fold(Builder& builder, int n, const std::string& name) {
+  const Node& node = builder.node(n);
   const Expression& expression = *std::get<Reduce>(node.primitive).expression;
   const std::string fold = Builder::name({false, n}) + "_fold";
   std::vector<std::string> parameters;
@@ -33,11 +33,11 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
   for (const std::string& v : expression.variables()) {
     parameters.push_back(variable_name(v));
     const int argument = argument_index(v);
-    if (argument >= 0) measured[v] = to.argument(n, argument, variable_name(v), "double");
+    if (argument >= 0) measured[v] = builder.argument(n, argument, variable_name(v), "double");
   }
-  to.body(after_line(body_function(fold, "double", "", parameters,
-                                   "return " + expression_body(expression, parameters) + ";")));
-  const std::string white = to.white(node.images[0], "double");
+  builder.body(after_line(body_function(
+      fold, "double", "", parameters, "return " + expression_body(expression, parameters) + ";")));
+  const std::string white = builder.white(node.images[0], "double");
   const auto both = [expression = &expression, fold, white, measured](const std::string& acc,
                                                                       const std::string& x) {
     std::vector<std::string> arguments;
@@ -49,12 +49,12 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
     }
     return fold + "(" + joined(arguments) + ")";
   };
-  return {name, to.argument(n, 0, "first", "double"), both("total", "v"), false, false, both};
+  return {name, builder.argument(n, 0, "first", "double"), both("total", "v"), false, false, both};
 }
 
-CellFold cell_fold(Builder& to, int n) {
+CellFold cell_fold(Builder& builder, int n) {
   const std::string name = Builder::name({false, n});
-  const Reduce& reduce = std::get<Reduce>(to.node(n).primitive);
+  const Reduce& reduce = std::get<Reduce>(builder.node(n).primitive);
   const auto value = [&reduce](const std::string& v, const std::string& left_out) {
     return reduce.finite ? "(v - v == 0 ? " + v + " : " + left_out + ")" : v;
   };
@@ -63,11 +63,11 @@ CellFold cell_fold(Builder& to, int n) {
     case ReduceKind::absolute_sum: return sum_fold(name, "total + " + value("fabs(v)", "0.0"));
     case ReduceKind::count: return sum_fold(name, "total + " + value("1.0", "0.0"));
     case ReduceKind::squared_deviation: {
-      const std::string from = to.argument(n, 0, "from", "double");
+      const std::string from = builder.argument(n, 0, "from", "double");
       return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
     }
-    case ReduceKind::spread: to.fail("spread is for integer classes");
-    case ReduceKind::user: return user_fold(to, n, name);
+    case ReduceKind::spread: builder.fail("spread is for integer classes");
+    case ReduceKind::user: return user_fold(builder, n, name);
     case ReduceKind::min:
     case ReduceKind::max: break;
   }
@@ -122,31 +122,31 @@ struct CellCounts {
 // Writes the kernels of reductions of one image.
 class CellsWriter {
  public:
-  CellsWriter(Builder& to, const Reductions& reductions)
-      : to_(to),
+  CellsWriter(Builder& builder, const Reductions& reductions)
+      : builder_(builder),
         nodes_(reductions.nodes),
         scalars_(reductions.scalars),
-        image_(to.node(nodes_[0]).images[0]),
+        image_(builder.node(nodes_[0]).images[0]),
         name_(Builder::name({false, nodes_[0]})),
         made_(reductions.made),
-        wide_(to.tuning().fast && (reductions.image.in_memory || made_ >= 0) &&
-              to.cls(image_) == PixelClass::single),
-        one_launch_(to.context().ends_in_last_group()),
+        wide_(builder.tuning().fast && (reductions.image.in_memory || made_ >= 0) &&
+              builder.cls(image_) == PixelClass::single),
+        one_launch_(builder.context().ends_in_last_group()),
         // Where registers spill, of an image that this kernel makes: 94 us against 81 for four
         // measurements of 8192x8192 floats in memory.
-        sub_groups_(wide_ && one_launch_ && to.features().exchanges &&
-                    (!to.features().spills || made_ >= 0)),
-        counts_{image_, wide_ ? 4 : 1, sub_groups_, to.tuning().groups_at_once()} {}
+        sub_groups_(wide_ && one_launch_ && builder.features().exchanges &&
+                    (!builder.features().spills || made_ >= 0)),
+        counts_{image_, wide_ ? 4 : 1, sub_groups_, builder.tuning().groups_at_once()} {}
 
   void write() {
-    for (const int n : nodes_) folds_.push_back(cell_fold(to_, n));
+    for (const int n : nodes_) folds_.push_back(cell_fold(builder_, n));
     places_ = number_of("_count", &CellCounts::count);
     all_groups_ = number_of("_groups", &CellCounts::groups);
-    width_ = to_.width(image_);
+    width_ = builder_.width(image_);
     write_cells_of_groups();
     for (std::size_t i = 0; i < nodes_.size(); ++i) write_end(i);
     for (const int n : scalars_) {
-      write_scalar(to_, n,
+      write_scalar(builder_, n,
                    [counts = counts_](const LaunchContext& at) { return counts.chunks(at) > 1; });
     }
   }
@@ -155,59 +155,61 @@ class CellsWriter {
   using Count = std::int64_t (CellCounts::*)(const LaunchContext&) const;
 
   std::string number_of(const std::string& what, Count count) {
-    return to_.parameter(ParameterType::int32, name_ + what,
-                         [counts = counts_, count](const LaunchContext& at, int) {
-                           return static_cast<double>((counts.*count)(at));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + what,
+                              [counts = counts_, count](const LaunchContext& at, int) {
+                                return static_cast<double>((counts.*count)(at));
+                              });
   }
   std::string merged() { return number_of("_merged", &CellCounts::merged); }
   std::string of_cells(const CellFold& fold) {
-    return to_.scratch(fold.name + "_cells", "double", [counts = counts_](const LaunchContext& at) {
-      return std::max(counts.count(at), counts.groups(at)) * 8;
-    });
+    return builder_.scratch(fold.name + "_cells", "double",
+                            [counts = counts_](const LaunchContext& at) {
+                              return std::max(counts.count(at), counts.groups(at)) * 8;
+                            });
   }
   std::string of_chunks(const CellFold& fold) {
-    return to_.scratch(
+    return builder_.scratch(
         fold.name + "_chunks", "double",
         [counts = counts_](const LaunchContext& at) { return counts.chunks(at) * 8; });
   }
-  std::string unroll_some() const { return to_.tuning().unroll ? unroll_pragma(8) : ""; }
+  std::string unroll_some() const { return builder_.tuning().unroll ? unroll_pragma(8) : ""; }
 
   // A part of a fold. cells, chunks, out: its memory.
   std::string fill(std::string_view name_of_part, const CellFold& fold, const std::string& cells,
                    const std::string& chunks = "", const std::string& out = "") {
-    return Substitutions({{"cells", cells},
-                          {"chunks", chunks},
-                          {"out", out},
-                          {"items", number(items)},
-                          {"columns", number(counts_.columns)},
-                          {"items_a_column", number(counts_.items_a_column())},
-                          {"width", width_},
-                          {"first", fold.first},
-                          {"map", fold.map},
-                          {"totals", "totals_" + fold.name},
-                          {"in_item", in_item(fold, "totals_" + fold.name, counts_.columns)},
-                          {"name_chunk", fold.name + "_chunk"},
-                          {"run", number(run)},
-                          {"chunk", number(chunk)},
-                          {"count", fold.extreme ? all_groups_ : places_},
-                          {"unroll", name_of_part == "extremes_end" ? unroll_some() : to_.unroll()},
-                          {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
-                          {"both_runs", fold.both("v[k]", "v[k + step]")},
-                          {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}})
+    return Substitutions(
+               {{"cells", cells},
+                {"chunks", chunks},
+                {"out", out},
+                {"items", number(items)},
+                {"columns", number(counts_.columns)},
+                {"items_a_column", number(counts_.items_a_column())},
+                {"width", width_},
+                {"first", fold.first},
+                {"map", fold.map},
+                {"totals", "totals_" + fold.name},
+                {"in_item", in_item(fold, "totals_" + fold.name, counts_.columns)},
+                {"name_chunk", fold.name + "_chunk"},
+                {"run", number(run)},
+                {"chunk", number(chunk)},
+                {"count", fold.extreme ? all_groups_ : places_},
+                {"unroll", name_of_part == "extremes_end" ? unroll_some() : builder_.unroll()},
+                {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                {"both_runs", fold.both("v[k]", "v[k + step]")},
+                {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}})
         .filled(part(kernels::reduce_cells, name_of_part));
   }
 
-  bool batched() const { return wide_ && to_.tuning().unroll; }
+  bool batched() const { return wide_ && builder_.tuning().unroll; }
 
   // The pass over the pixels.
   void write_cells_of_groups() {
     for (const CellFold& fold : folds_) {
-      if (!fold.extreme) to_.body(fill("chunk", fold, ""));
+      if (!fold.extreme) builder_.body(fill("chunk", fold, ""));
     }
     std::string text = sub_groups_ ? in_sub_groups() : in_groups();
     if (one_launch_ && !sub_groups_) text += last_group();
-    to_.kernel(
+    builder_.kernel(
         name_ + "_cells_of_groups", items, text,
         [counts = counts_](const LaunchContext& at) {
           return LaunchShape{{counts.groups_x(at), counts.groups_y(at), 1}, {items, 1, 1}};
@@ -220,7 +222,7 @@ class CellsWriter {
   // The statements of all folds of a pass that reads the pixels.
   std::string in_groups() {
     const std::string columns = number(counts_.columns),
-                      each_column = to_.loop("k", counts_.columns);
+                      each_column = builder_.loop("k", counts_.columns);
     std::string begin, steps, ends;
     for (const CellFold& fold : folds_) {
       const std::string totals = "totals_" + fold.name, type = fold.extreme ? "float" : "double";
@@ -232,20 +234,20 @@ class CellsWriter {
     }
     const std::string load =
         wide_ ? array_of("float", "p", 4) +
-                    statement("load_16_float(" + to_.plane(image_).row("y") + " + x0, p)")
-              : declared("const int", "x", "x0") + declared("const " + type_of(to_.cls(image_)),
-                                                            "p[1]",
-                                                            listed(to_.value(image_, "x", "y")));
+                    statement("load_16_float(" + builder_.plane(image_).row("y") + " + x0, p)")
+              : declared("const int", "x", "x0") +
+                    declared("const " + type_of(builder_.cls(image_)), "p[1]",
+                             listed(builder_.value(image_, "x", "y")));
     const std::string batches =
         batched() ? filled(part(kernels::reduce_cells, "batches"),
-                           {{"row", to_.plane(image_).row("(y + r)")}, {"steps", steps}})
+                           {{"row", builder_.plane(image_).row("(y + r)")}, {"steps", steps}})
                   : "";
     return filled(part(kernels::reduce_cells, "cells"),
                   {{"items", number(items)},
                    {"columns", columns},
                    {"items_a_column", number(counts_.items_a_column())},
                    {"width", width_},
-                   {"height", to_.height(image_)},
+                   {"height", builder_.height(image_)},
                    {"merged", merged()},
                    {"unroll", batched() ? "" : unroll_some()},
                    {"begin", begin},
@@ -259,36 +261,36 @@ class CellsWriter {
   // The end of a fold whose cells are one chunk.
   std::string end(std::size_t i) {
     return fill(folds_[i].extreme ? "extremes_end" : "chunk_end", folds_[i], of_cells(folds_[i]),
-                "", to_.measure({false, nodes_[i]}));
+                "", builder_.measure({false, nodes_[i]}));
   }
 
   // Whether the last group of the pass ends it: the cells are one chunk.
   std::string one_chunk() {
-    return to_.parameter(ParameterType::int32, name_ + "_one_chunk",
-                         [counts = counts_](const LaunchContext& at, int) {
-                           return counts.chunks(at) == 1 ? 1.0 : 0.0;
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_one_chunk",
+                              [counts = counts_](const LaunchContext& at, int) {
+                                return counts.chunks(at) == 1 ? 1.0 : 0.0;
+                              });
   }
 
   // What the last group of a pass does.
   std::string last_group() {
     std::string all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) all += end(i);
-    all += scalars_at_end(to_, scalars_, items);
+    all += scalars_at_end(builder_, scalars_, items);
     return filled(part(kernels::reduce_cells, "last_group"),
-                  {{"ticket", to_.ticket()}, {"one_chunk", one_chunk()}, {"end", all}});
+                  {{"ticket", builder_.ticket()}, {"one_chunk", one_chunk()}, {"end", all}});
   }
 
   // The pass of sub-groups, with what its last group does.
   std::string in_sub_groups() {
     CellPass pass{.width = width_,
-                  .height = to_.height(image_),
+                  .height = builder_.height(image_),
                   .merged = merged(),
                   .count = places_,
                   .groups = all_groups_,
                   .one_chunk = one_chunk(),
-                  .ticket = to_.ticket(),
-                  .scalars = scalars_at_end(to_, scalars_, items),
+                  .ticket = builder_.ticket(),
+                  .scalars = scalars_at_end(builder_, scalars_, items),
                   .image = {},
                   .folds = folds_,
                   .cells = {},
@@ -296,12 +298,12 @@ class CellsWriter {
                   .made_rows = {}};
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       pass.cells.push_back(of_cells(folds_[i]));
-      pass.out.push_back(to_.measure({false, nodes_[i]}));
+      pass.out.push_back(builder_.measure({false, nodes_[i]}));
     }
     if (made_ >= 0) {
-      pass.made_rows = [this](const std::string& step) { return cell_rows(to_, made_, step); };
+      pass.made_rows = [this](const std::string& step) { return cell_rows(builder_, made_, step); };
     } else {
-      pass.image = to_.plane(image_);
+      pass.image = builder_.plane(image_);
     }
     return cells_in_sub_groups(pass);
   }
@@ -316,22 +318,24 @@ class CellsWriter {
       };
     };
     if (fold.extreme || !one_launch_) {
-      to_.kernel(fold.name + "_total", items, array_of("LOCAL double", "parts", items) + end(i),
-                 one_group(!one_launch_, fold.extreme));
+      builder_.kernel(fold.name + "_total", items,
+                      array_of("LOCAL double", "parts", items) + end(i),
+                      one_group(!one_launch_, fold.extreme));
     }
     if (fold.extreme) return;
-    to_.kernel(fold.name + "_chunks_of_cells", items,
-               fill("chunks", fold, of_cells(fold), of_chunks(fold)),
-               [counts = counts_](const LaunchContext& at) {
-                 const std::int64_t made = counts.chunks(at);
-                 return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
-               });
-    to_.kernel(fold.name + "_total_of_chunks", items,
-               fill("chunks_end", fold, "", of_chunks(fold), to_.measure({false, nodes_[i]})),
-               one_group(false, true));
+    builder_.kernel(fold.name + "_chunks_of_cells", items,
+                    fill("chunks", fold, of_cells(fold), of_chunks(fold)),
+                    [counts = counts_](const LaunchContext& at) {
+                      const std::int64_t made = counts.chunks(at);
+                      return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
+                    });
+    builder_.kernel(
+        fold.name + "_total_of_chunks", items,
+        fill("chunks_end", fold, "", of_chunks(fold), builder_.measure({false, nodes_[i]})),
+        one_group(false, true));
   }
 
-  Builder& to_;
+  Builder& builder_;
   const std::vector<int>&nodes_, &scalars_;
   Operand image_;
   std::string name_;
@@ -358,6 +362,8 @@ std::string in_item(const CellFold& fold, const std::string& totals, int columns
   return text;
 }
 
-void write_cells(Builder& to, const Reductions& reductions) { CellsWriter(to, reductions).write(); }
+void write_cells(Builder& builder, const Reductions& reductions) {
+  CellsWriter(builder, reductions).write();
+}
 
 }  // namespace impipe::jit

@@ -43,7 +43,7 @@ struct CellPass {
 
 // That text for the pixels of node n, which are stored on the way (plan/measure_plan.hpp,
 // fits_cell_rows).
-std::string cell_rows(Builder& to, int n, const std::string& accumulate);
+std::string cell_rows(Builder& builder, int n, const std::string& accumulate);
 
 // The kernel of a device whose sub-groups exchange registers (CUDA): groups go down their columns,
 // with sixteen rows of each work-item under way, whatever they wait for at the end of a cell.

@@ -13,24 +13,24 @@ std::string number(std::int64_t i) { return std::to_string(i); }
 
 class SelectWriter {
  public:
-  SelectWriter(Builder& to, const Selection& selection, int n)
-      : to_(to),
+  SelectWriter(Builder& builder, const Selection& selection, int n)
+      : builder_(builder),
         scalars_(selection.scalars),
         in_memory_(selection.in_memory),
         n_(n),
         name_(Builder::name({false, n})),
-        image_(to.node(n).images[0]),
-        single_(to.cls(image_) == PixelClass::single),
-        places_(std::get<Select>(to.node(n).primitive).places),
-        items_(to.tuning().histogram_items),
-        one_launch_(to.context().ends_in_last_group()) {
-    if (!single_ && to.cls(image_) != PixelClass::uint16) {
-      to.fail("select is for single and uint16 images");
+        image_(builder.node(n).images[0]),
+        single_(builder.cls(image_) == PixelClass::single),
+        places_(std::get<Select>(builder.node(n).primitive).places),
+        items_(builder.tuning().histogram_items),
+        one_launch_(builder.context().ends_in_last_group()) {
+    if (!single_ && builder.cls(image_) != PixelClass::uint16) {
+      builder.fail("select is for single and uint16 images");
     }
   }
 
   void run() {
-    write_group_words(to_, true);
+    write_group_words(builder_, true);
     const std::vector<int> rounds = bits_of_rounds();
     int left = single_ ? 32 : 16;
     for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -48,7 +48,7 @@ class SelectWriter {
 
   // Local memory that the counters of a group may take, beside that of the group's words.
   std::int64_t bytes_of_counters() const {
-    return to_.tuning().local_bytes - std::int64_t{8} * items_ - 64;
+    return builder_.tuning().local_bytes - std::int64_t{8} * items_ - 64;
   }
 
   // Few bits first, when all pixels are counted: more copies of fewer counters.
@@ -69,18 +69,18 @@ class SelectWriter {
   }
 
   std::string state(const std::string& suffix, const std::string& type, int bytes) {
-    return to_.scratch(name_ + suffix, type,
-                       [all = bytes * places_](const LaunchContext&) { return all; });
+    return builder_.scratch(name_ + suffix, type,
+                            [all = bytes * places_](const LaunchContext&) { return all; });
   }
   std::string begun() { return state("_begun", "uint", 4); }
   std::string rests() { return state("_rests", "double", 8); }
 
   // Zeros before and after every round: of one image they lie behind its ticket.
   std::string totals() {
-    if (one_launch_ && !to_.tuning().stacked) {
-      return "(" + to_.ticket() + " + " + number(ticket_words) + ")";
+    if (one_launch_ && !builder_.tuning().stacked) {
+      return "(" + builder_.ticket() + " + " + number(ticket_words) + ")";
     }
-    return to_.scratch(
+    return builder_.scratch(
         name_ + "_totals", "uint",
         [bytes = std::int64_t{4} * places_ << 11](const LaunchContext&) { return bytes; }, true);
   }
@@ -129,9 +129,10 @@ class SelectWriter {
     std::string text;
     for (int k = 0; k < places_; ++k) {
       text += declared("const double", "place_" + number(k),
-                       "floor(clamp_double(" + to_.argument(n_, k, "place_" + number(k), "double") +
-                           ", 0.0, (double)" + to_.width(image_) + " * (double)" +
-                           to_.height(image_) + " - 1.0))");
+                       "floor(clamp_double(" +
+                           builder_.argument(n_, k, "place_" + number(k), "double") +
+                           ", 0.0, (double)" + builder_.width(image_) + " * (double)" +
+                           builder_.height(image_) + " - 1.0))");
     }
     return text;
   }
@@ -152,9 +153,9 @@ class SelectWriter {
                 {"rests", rests()},
                 {"place", place},
                 {"before", round.first ? "0u" : "(" + key + " << " + number(round.bits) + ")"},
-                {"put", round.last
-                            ? to_.measure({false, n_}) + "[" + place + "] = (double)" + value + ";"
-                            : ""}});
+                {"put", round.last ? builder_.measure({false, n_}) + "[" + place + "] = (double)" +
+                                         value + ";"
+                                   : ""}});
     }
     return filled(part(kernels::select, "choose"),
                   {{"totals", totals()},
@@ -162,13 +163,13 @@ class SelectWriter {
                    {"choose_one", all},
                    {"counters", number(counters(round))},
                    {"items", number(items_)}}) +
-           (round.last ? scalars_at_end(to_, scalars_, items_) : "");
+           (round.last ? scalars_at_end(builder_, scalars_, items_) : "");
   }
 
   void write_round(const Round& round) {
     const std::string suffix = "_" + number(round.below);
-    const GridStride stream{image_, in_memory_, items_, to_.tuning().groups_at_once(), 64};
-    const int load = values_a_load(to_, stream);
+    const GridStride stream{image_, in_memory_, items_, builder_.tuning().groups_at_once(), 64};
+    const int load = values_a_load(builder_, stream);
     const std::string pixel = single_ ? "key_of_single(p)" : "(uint)p";
     std::string text =
         filled(part(kernels::select, "count"),
@@ -176,26 +177,26 @@ class SelectWriter {
                 {"copies", number(copies(round))},
                 {"begins", begins(round)},
                 {"items", number(items_)},
-                {"rows", grid_stride_rows(to_, stream, chunk(round), counted(round, pixel))},
+                {"rows", grid_stride_rows(builder_, stream, chunk(round), counted(round, pixel))},
                 {"totals", totals()}});
     const std::string memory = group_memory(items_);
     if (one_launch_) {
       text = memory + text +
              filled(part(kernels::select, "last_group"),
-                    {{"ticket", to_.ticket()}, {"choose", choice(round)}});
+                    {{"ticket", builder_.ticket()}, {"choose", choice(round)}});
     }
-    to_.kernel(name_ + "_count" + suffix, items_, text,
-               [stream, load, items = items_](const LaunchContext& at) {
-                 return LaunchShape{{stream.groups_for(at, load), 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(name_ + "_count" + suffix, items_, text,
+                    [stream, load, items = items_](const LaunchContext& at) {
+                      return LaunchShape{{stream.groups_for(at, load), 1, 1}, {items, 1, 1}};
+                    });
     if (one_launch_) return;
-    to_.kernel(name_ + "_choose" + suffix, items_, memory + choice(round),
-               [items = items_](const LaunchContext&) {
-                 return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(name_ + "_choose" + suffix, items_, memory + choice(round),
+                    [items = items_](const LaunchContext&) {
+                      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+                    });
   }
 
-  Builder& to_;
+  Builder& builder_;
   const std::vector<int>& scalars_;
   bool in_memory_;
   int n_;
@@ -208,8 +209,8 @@ class SelectWriter {
 
 }  // namespace
 
-void write_select(Builder& to, const Selection& selection, int n) {
-  SelectWriter(to, selection, n).run();
+void write_select(Builder& builder, const Selection& selection, int n) {
+  SelectWriter(builder, selection, n).run();
 }
 
 }  // namespace impipe::jit

@@ -28,9 +28,9 @@ struct Tiles {
 // The words of an image's tiles.
 class TilesText {
  public:
-  TilesText(Builder& to, const Operand& image, const Operand& self, const Tiles& tiles)
-      : to_(to), image_(image), name_(Builder::name(self)), tiles_(tiles) {
-    to.body_once("tile_functions", filled(part(kernels::tile_tables, "functions")));
+  TilesText(Builder& builder, const Operand& image, const Operand& self, const Tiles& tiles)
+      : builder_(builder), image_(image), name_(Builder::name(self)), tiles_(tiles) {
+    builder.body_once("tile_functions", filled(part(kernels::tile_tables, "functions")));
   }
 
   static TileGrid of(const LaunchContext& at, const Operand& image, const Tiles& tiles) {
@@ -38,7 +38,7 @@ class TilesText {
   }
   std::string parameter(const std::string& suffix,
                         const std::function<std::int64_t(const LaunchContext&)>& value) {
-    return to_.parameter(
+    return builder_.parameter(
         ParameterType::int32, name_ + suffix,
         [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
   }
@@ -53,16 +53,16 @@ class TilesText {
     });
   }
 
-  Builder& to_;
+  Builder& builder_;
   Operand image_;
   std::string name_;
   Tiles tiles_;
   const Substitutions words_{{
       {"items", [] { return number(items); }},
-      {"width", [this] { return to_.width(image_); }},
-      {"height", [this] { return to_.height(image_); }},
-      {"image", [this] { return to_.plane(image_).pointer; }},
-      {"stride", [this] { return to_.plane(image_).stride; }},
+      {"width", [this] { return builder_.width(image_); }},
+      {"height", [this] { return builder_.height(image_); }},
+      {"image", [this] { return builder_.plane(image_).pointer; }},
+      {"stride", [this] { return builder_.plane(image_).stride; }},
       {"left", [this] { return side("_left", &TileGrid::left); }},
       {"top", [this] { return side("_top", &TileGrid::top); }},
       {"wide", [this] { return side("_wide", &TileGrid::wide); }},
@@ -70,18 +70,20 @@ class TilesText {
       {"across", [this] { return number(tiles_.across); }},
       {"down", [this] { return number(tiles_.down); }},
       {"bins", [this] { return number(tiles_.bins); }},
-      {"unroll", [this] { return to_.unroll(); }},
-      {"white", [this] { return to_.white(image_, "double"); }},
+      {"unroll", [this] { return builder_.unroll(); }},
+      {"white", [this] { return builder_.white(image_, "double"); }},
   }};
 };
 
-std::string bin_of(Builder& to, const Operand& image, const Tiles& tiles,
+std::string bin_of(Builder& builder, const Operand& image, const Tiles& tiles,
                    const std::string& value) {
-  return "tile_bin((double)" + value + ", " + to.white(image, "double") + ", " +
+  return "tile_bin((double)" + value + ", " + builder.white(image, "double") + ", " +
          number(tiles.bins - 1) + ".0)";
 }
 
-bool is_bytes(const Builder& to, const Operand& image) { return bytes_of(to.cls(image)) == 1; }
+bool is_bytes(const Builder& builder, const Operand& image) {
+  return bytes_of(builder.cls(image)) == 1;
+}
 
 // The strips of a tile, of so many pixels at least and no more than `most` in all tiles together.
 std::int64_t strips_of(const TileGrid& grid, std::int64_t pixels, std::int64_t most) {
@@ -93,24 +95,24 @@ std::int64_t strips_of(const TileGrid& grid, std::int64_t pixels, std::int64_t m
 
 }  // namespace
 
-void write_tile_histogram(Builder& to, int n) {
-  const Node& node = to.node(n);
+void write_tile_histogram(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const auto& histogram = std::get<Histogram>(node.primitive);
   const Tiles tiles{histogram.across, histogram.down, histogram.bins};
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self);
-  TilesText text(to, image, self, tiles);
-  const bool bytes = is_bytes(to, image);
+  TilesText text(builder, image, self, tiles);
+  const bool bytes = is_bytes(builder, image);
   const int counters = bytes ? 256 : tiles.bins;
   const bool in_local = counters <= max_local_bins;
   const int copies = in_local ? std::clamp<int>(8192 / counters, 1, 32) : 1;
   const std::int64_t total = node.values;
-  const bool kept = !to.tuning().stacked && total <= kept_counters;
-  const std::string totals = kept ? "(" + to.ticket() + " + " + number(ticket_words) + ")"
-                                  : to.scratch(
+  const bool kept = !builder.tuning().stacked && total <= kept_counters;
+  const std::string totals = kept ? "(" + builder.ticket() + " + " + number(ticket_words) + ")"
+                                  : builder.scratch(
                                         name + "_totals", "uint",
                                         [total](const LaunchContext&) { return 4 * total; }, true);
-  const std::int64_t most = (4 * to.tuning().processors + tiles.across * tiles.down - 1) /
+  const std::int64_t most = (4 * builder.tuning().processors + tiles.across * tiles.down - 1) /
                             (std::int64_t{tiles.across} * tiles.down);
   const auto strips = [image, tiles, most](const LaunchContext& at) {
     return strips_of(TilesText::of(at, image, tiles), counted_pixels, most);
@@ -118,8 +120,8 @@ void write_tile_histogram(Builder& to, int n) {
   const auto rows = [image, tiles, strips](const LaunchContext& at) {
     return (TilesText::of(at, image, tiles).tall + strips(at) - 1) / strips(at);
   };
-  const std::string pixel = to.value(image, "x", "y");
-  const std::string bin = bin_of(to, image, tiles, pixel);
+  const std::string pixel = builder.value(image, "x", "y");
+  const std::string bin = bin_of(builder, image, tiles, pixel);
   const std::string place = bytes ? "(int)" + pixel : bin;
   const std::string tile = "tile * " + number(tiles.bins) + " + ";
   const std::string count_pixel =
@@ -129,41 +131,42 @@ void write_tile_histogram(Builder& to, int n) {
       bytes ? text.filled_part("bytes_inside", {{"count", each_code_of_chunk(copies)},
                                                 {"count_pixel", count_pixel}})
             : text.filled_part("wide_inside", {{"count_pixel", count_pixel}});
-  to.kernel(name + "_counts_of_tiles", items,
-            text.filled_part("counts", {{"counters", number(counters)},
-                                        {"copies", number(copies)},
-                                        {"in_local", in_local ? "1" : "0"},
-                                        {"strips", text.parameter("_strips", strips)},
-                                        {"rows", text.parameter("_rows", rows)},
-                                        {"bin", bytes ? bin_of(to, image, tiles, "i") : "i"},
-                                        {"pixels_inside", inside},
-                                        {"count_pixel", count_pixel},
-                                        {"totals", totals}}),
-            [strips, tiles](const LaunchContext& at) {
-              return LaunchShape{{tiles.across, tiles.down * strips(at), 1}, {items, 1, 1}};
-            });
-  to.kernel(name + "_as_doubles", items,
-            text.filled_part("as_doubles", {{"total", number(total)},
-                                            {"kept", kept ? "1" : "0"},
-                                            {"totals", totals},
-                                            {"out", to.measure(self)}}),
-            [total](const LaunchContext&) {
-              return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
-            });
+  builder.kernel(
+      name + "_counts_of_tiles", items,
+      text.filled_part("counts", {{"counters", number(counters)},
+                                  {"copies", number(copies)},
+                                  {"in_local", in_local ? "1" : "0"},
+                                  {"strips", text.parameter("_strips", strips)},
+                                  {"rows", text.parameter("_rows", rows)},
+                                  {"bin", bytes ? bin_of(builder, image, tiles, "i") : "i"},
+                                  {"pixels_inside", inside},
+                                  {"count_pixel", count_pixel},
+                                  {"totals", totals}}),
+      [strips, tiles](const LaunchContext& at) {
+        return LaunchShape{{tiles.across, tiles.down * strips(at), 1}, {items, 1, 1}};
+      });
+  builder.kernel(name + "_as_doubles", items,
+                 text.filled_part("as_doubles", {{"total", number(total)},
+                                                 {"kept", kept ? "1" : "0"},
+                                                 {"totals", totals},
+                                                 {"out", builder.measure(self)}}),
+                 [total](const LaunchContext&) {
+                   return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
+                 });
 }
 
-void write_between_tables(Builder& to, int n) {
-  const Node& node = to.node(n);
+void write_between_tables(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const auto& between = std::get<BetweenTables>(node.primitive);
   const Tiles tiles{between.across, between.down, between.bins};
   const Operand self{false, n}, image = node.images[0];
   const std::string name = Builder::name(self);
-  TilesText text(to, image, self, tiles);
+  TilesText text(builder, image, self, tiles);
   const Argument& first = node.arguments.back();
-  const std::string tables = "(" +
-                             to.measure(node.measures.at(static_cast<std::size_t>(first.measure))) +
-                             " + " + number(first.element) + ")";
-  const bool bytes = is_bytes(to, image) && is_bytes(to, self);
+  const std::string tables =
+      "(" + builder.measure(node.measures.at(static_cast<std::size_t>(first.measure))) + " + " +
+      number(first.element) + ")";
+  const bool bytes = is_bytes(builder, image) && is_bytes(builder, self);
   // Sums of products fit 32 bits.
   const auto by_cells = [bytes, image, tiles](const LaunchContext& at) {
     const TileGrid grid = TilesText::of(at, image, tiles);
@@ -178,31 +181,32 @@ void write_between_tables(Builder& to, int n) {
     return (TilesText::of(at, image, tiles).tall + strips(at) - 1) / strips(at);
   };
   if (bytes) {
-    const bool logical = to.cls(self) == PixelClass::logical;
-    to.kernel(name + "_cells", items,
-              text.filled_part("between", {{"tables", tables},
-                                           {"strips", text.parameter("_strips", strips)},
-                                           {"rows", text.parameter("_rows", rows)},
-                                           {"code_bin", bin_of(to, image, tiles, "code")},
-                                           {"made", logical ? "(sum != 0u ? 1u : 0u)"
-                                                            : "rounded_quotient(sum, area, part)"},
-                                           {"result", to.plane(self).pointer},
-                                           {"to_stride", to.plane(self).stride}}),
-              [by_cells, strips, tiles](const LaunchContext& at) {
-                const std::int64_t across = by_cells(at) ? tiles.across + 1 : 0;
-                return LaunchShape{{across, (tiles.down + 1) * strips(at), 1}, {items, 1, 1}};
-              });
+    const bool logical = builder.cls(self) == PixelClass::logical;
+    builder.kernel(
+        name + "_cells", items,
+        text.filled_part("between", {{"tables", tables},
+                                     {"strips", text.parameter("_strips", strips)},
+                                     {"rows", text.parameter("_rows", rows)},
+                                     {"code_bin", bin_of(builder, image, tiles, "code")},
+                                     {"made", logical ? "(sum != 0u ? 1u : 0u)"
+                                                      : "rounded_quotient(sum, area, part)"},
+                                     {"result", builder.plane(self).pointer},
+                                     {"to_stride", builder.plane(self).stride}}),
+        [by_cells, strips, tiles](const LaunchContext& at) {
+          const std::int64_t across = by_cells(at) ? tiles.across + 1 : 0;
+          return LaunchShape{{across, (tiles.down + 1) * strips(at), 1}, {items, 1, 1}};
+        });
   }
-  to.pixel_kernel(
-      name + "_pixels", to.width(self), to.height(self),
+  builder.pixel_kernel(
+      name + "_pixels", builder.width(self), builder.height(self),
       [image, by_cells](const LaunchContext& at) {
         return by_cells(at) ? Size{} : at.size_of(image);
       },
       text.filled_part("between_pixel",
                        {{"tables", tables},
-                        {"value", to.value(image, "x", "y")},
-                        {"out", to.plane(self).pixel()},
-                        {"converted", converted(to.cls(self), "double", "between")}}));
+                        {"value", builder.value(image, "x", "y")},
+                        {"out", builder.plane(self).pixel()},
+                        {"converted", converted(builder.cls(self), "double", "between")}}));
 }
 
 }  // namespace impipe::jit

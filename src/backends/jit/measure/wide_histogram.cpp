@@ -20,17 +20,17 @@ constexpr int pixels = 16;  // that a work-item takes at once
 
 // The counts of the whole image. Of one image they lie behind its ticket, are zeros there, and the
 // second launch leaves zeros: without a launch that clears them.
-bool are_kept(const Builder& to) { return !to.tuning().stacked; }
+bool are_kept(const Builder& builder) { return !builder.tuning().stacked; }
 
-std::string totals(Builder& to, const std::string& name) {
-  if (are_kept(to)) return "(" + to.ticket() + " + " + number(ticket_words) + ")";
-  return to.scratch(
+std::string totals(Builder& builder, const std::string& name) {
+  if (are_kept(builder)) return "(" + builder.ticket() + " + " + number(ticket_words) + ")";
+  return builder.scratch(
       name + "_totals", "uint", [](const LaunchContext&) { return std::int64_t{4} * codes; }, true);
 }
 
 // Whether the codes are there.
-bool is_read(const Builder& to, const CountedCodes& counted, int n) {
-  return counted.image.in_memory && is_integer(to.cls(to.node(n).images[0]));
+bool is_read(const Builder& builder, const CountedCodes& counted, int n) {
+  return counted.image.in_memory && is_integer(builder.cls(builder.node(n).images[0]));
 }
 
 // How a pixel's code is read: of the rows of two images, of those of one, or made here.
@@ -38,20 +38,21 @@ struct CodeText {
   std::string side, first_row, second_row, code;
 };
 
-CodeText code_text(Builder& to, const CountedCodes& counted, int n) {
-  const Operand image = to.node(n).images[0];
+CodeText code_text(Builder& builder, const CountedCodes& counted, int n) {
+  const Operand image = builder.node(n).images[0];
   CodeText text;
   if (counted.pairs) {
-    const Node& pair = to.node(image.index);
-    text.side = "(uint)" + to.argument(image.index, 0, "bins", "double");
-    text.first_row = to.plane(pair.images[0]).row("y");
-    text.second_row = to.plane(pair.images[1]).row("y");
-  } else if (is_read(to, counted, n)) {
-    text.first_row = to.plane(image).row("y");
-  } else if (const std::string value = to.value(image, "x", "y"); is_integer(to.cls(image))) {
+    const Node& pair = builder.node(image.index);
+    text.side = "(uint)" + builder.argument(image.index, 0, "bins", "double");
+    text.first_row = builder.plane(pair.images[0]).row("y");
+    text.second_row = builder.plane(pair.images[1]).row("y");
+  } else if (is_read(builder, counted, n)) {
+    text.first_row = builder.plane(image).row("y");
+  } else if (const std::string value = builder.value(image, "x", "y");
+             is_integer(builder.cls(image))) {
     text.code = "(uint)" + value;
   } else {
-    text.code = "(uint)" + write_bin(to, n) + "(params, (double)" + value + ")";
+    text.code = "(uint)" + write_bin(builder, n) + "(params, (double)" + value + ")";
   }
   return text;
 }
@@ -62,19 +63,19 @@ int groups_of_slice(const Tuning& tuning, int slices) {
   return slices == 1 ? groups : (2 * groups + slices - 1) / slices;
 }
 
-void write_counts(Builder& to, const CountedCodes& counted, int n) {
-  const Operand image = to.node(n).images[0];
+void write_counts(Builder& builder, const CountedCodes& counted, int n) {
+  const Operand image = builder.node(n).images[0];
   const std::string name = Builder::name({false, n}), add = name + "_add", add_four = add + "_four";
-  const int group = to.tuning().wide_histogram_items;
+  const int group = builder.tuning().wide_histogram_items;
   const int slices = counted.slices, rows = two_byte_rows_of(slices);
-  to.body(filled(part(kernels::wide_histogram, "add"), {{"add", add},
-                                                        {"add_four", add_four},
-                                                        {"sliced", slices > 1 ? "1" : "0"},
-                                                        {"slice_codes", number(256 * rows)},
-                                                        {"unroll", to.unroll()}}));
-  const std::string width = to.width(image);
-  const CodeText code = code_text(to, counted, n);
-  to.kernel(
+  builder.body(filled(part(kernels::wide_histogram, "add"), {{"add", add},
+                                                             {"add_four", add_four},
+                                                             {"sliced", slices > 1 ? "1" : "0"},
+                                                             {"slice_codes", number(256 * rows)},
+                                                             {"unroll", builder.unroll()}}));
+  const std::string width = builder.width(image);
+  const CodeText code = code_text(builder, counted, n);
+  builder.kernel(
       name + "_counts_of_groups", group,
       filled(part(kernels::wide_histogram, "count"),
              {{"array", name + "_words"},
@@ -85,19 +86,19 @@ void write_counts(Builder& to, const CountedCodes& counted, int n) {
               {"items", number(group)},
               {"codes", number(codes)},
               {"width", width},
-              {"height", to.height(image)},
-              {"totals", totals(to, name)},
+              {"height", builder.height(image)},
+              {"totals", totals(builder, name)},
               {"between", number(32768 / (group * pixels))},
-              {"unroll", to.unroll()},
+              {"unroll", builder.unroll()},
               {"pairs", counted.pairs ? "1" : "0"},
-              {"in_memory", is_read(to, counted, n) ? "1" : "0"},
+              {"in_memory", is_read(builder, counted, n) ? "1" : "0"},
               {"side", code.side},
               {"first_row", code.first_row},
               {"second_row", code.second_row},
               {"code", code.code},
               {"add", add},
               {"add_four", add_four}}),
-      [image, slices, groups = groups_of_slice(to.tuning(), slices),
+      [image, slices, groups = groups_of_slice(builder.tuning(), slices),
        group](const LaunchContext& at) {
         const Size s = at.size_of(image);
         const std::int64_t chunks = (s.width + pixels - 1) / pixels * s.height;
@@ -108,32 +109,34 @@ void write_counts(Builder& to, const CountedCodes& counted, int n) {
       0, 4 * two_byte_pitch * rows);
 }
 
-void write_bins(Builder& to, int n) {
+void write_bins(Builder& builder, int n) {
   const std::string name = Builder::name({false, n});
-  const int bins = std::get<Histogram>(to.node(n).primitive).bins;
-  const bool kept = are_kept(to);
-  to.kernel(name + "_as_doubles", 128,
-            filled(part(kernels::wide_histogram, "end"), {{"items", "128"},
-                                                          {"total", number(bins)},
-                                                          {"bins", number(bins)},
-                                                          {"codes", number(codes)},
-                                                          {"totals", totals(to, name)},
-                                                          {"kept", kept ? "1" : "0"},
-                                                          {"out", to.measure({false, n})}}),
-            [all = kept ? codes : bins](const LaunchContext&) {
-              return LaunchShape{{(all + 127) / 128, 1, 1}, {128, 1, 1}};
-            });
+  const int bins = std::get<Histogram>(builder.node(n).primitive).bins;
+  const bool kept = are_kept(builder);
+  builder.kernel(
+      name + "_as_doubles", 128,
+      filled(part(kernels::wide_histogram, "end"), {{"items", "128"},
+                                                    {"total", number(bins)},
+                                                    {"bins", number(bins)},
+                                                    {"codes", number(codes)},
+                                                    {"totals", totals(builder, name)},
+                                                    {"kept", kept ? "1" : "0"},
+                                                    {"out", builder.measure({false, n})}}),
+      [all = kept ? codes : bins](const LaunchContext&) {
+        return LaunchShape{{(all + 127) / 128, 1, 1}, {128, 1, 1}};
+      });
 }
 
 }  // namespace
 
-void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
-  write_counts(to, counted, n);
+void write_wide_histogram(Builder& builder, const CountedCodes& counted, int n) {
+  write_counts(builder, counted, n);
   if (counted.bins_apart) {
-    const std::string counts = totals(to, Builder::name({false, n}));
-    write_bins_of_codes(to, n, {.counts = counts, .counters = codes, .kept = are_kept(to)});
+    const std::string counts = totals(builder, Builder::name({false, n}));
+    write_bins_of_codes(builder, n,
+                        {.counts = counts, .counters = codes, .kept = are_kept(builder)});
   } else {
-    write_bins(to, n);
+    write_bins(builder, n);
   }
 }
 

@@ -7,6 +7,6 @@
 namespace impipe::jit {
 
 // The kernels that count the codes of Histogram node n's uint16 image so, as the plan says.
-void write_wide_histogram(Builder& to, const CountedCodes& counted, int n);
+void write_wide_histogram(Builder& builder, const CountedCodes& counted, int n);
 
 }  // namespace impipe::jit

@@ -86,17 +86,18 @@ std::vector<Pass> passes_of(const Mask& mask, std::int64_t max_bytes) {
 
 class MaskRuns {
  public:
-  MaskRuns(Builder& to, int n)
-      : to_(to),
+  MaskRuns(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        extremum_(std::get<Extremum>(to.node(n).primitive)),
-        cls_(to.node(n).cls),
-        image_(to.node(n).images[0]) {}
+        extremum_(std::get<Extremum>(builder.node(n).primitive)),
+        cls_(builder.node(n).cls),
+        image_(builder.node(n).images[0]) {}
 
   void write() {
-    write_border(to_, name_ + "_at", type_of(cls_), to_.value(image_, "x", "y"), Border::absent,
-                 nothing_of_pixel(), to_.width(image_), to_.height(image_));
-    const std::vector<Pass> passes = passes_of(extremum_.mask, to_.tuning().local_bytes);
+    write_border(builder_, name_ + "_at", type_of(cls_), builder_.value(image_, "x", "y"),
+                 Border::absent, nothing_of_pixel(), builder_.width(image_),
+                 builder_.height(image_));
+    const std::vector<Pass> passes = passes_of(extremum_.mask, builder_.tuning().local_bytes);
     for (std::size_t p = 0; p < passes.size(); ++p) write_kernel(passes[p], static_cast<int>(p));
   }
 
@@ -138,16 +139,17 @@ class MaskRuns {
 
   // Four pixels of a row as v, of a word or more of the image.
   std::string load_text() const {
-    const PlaneText plane = to_.plane(image_);
+    const PlaneText plane = builder_.plane(image_);
     const int bytes = 4 * bytes_of(cls_);
     const auto words = [&](const std::string& row, const std::string& array) {
       return word_access(true,
                          "(GLOBAL const uchar*)(" + plane.row("(long)(" + row + ")") + " + x)",
-                         array, 0, bytes, bytes, to_.tuning().load_bytes);
+                         array, 0, bytes, bytes, builder_.tuning().load_bytes);
     };
     if (single()) {
       return array_of("float", "row0", 4) +
-             wide_load(cls_, plane.row("(long)y") + " + x", "row0", 0, 4, to_.tuning().load_bytes) +
+             wide_load(cls_, plane.row("(long)y") + " + x", "row0", 0, 4,
+                       builder_.tuning().load_bytes) +
              each_of_four([](int i) { return "row0[" + number(i) + "]"; });
     }
     return statement("uint row0[" + number(bytes / 4) + "], row1[" + number(bytes / 4) + "]") +
@@ -164,9 +166,9 @@ class MaskRuns {
     const std::string at = name_ + "_at";
     return each_of_four([&](int i) {
       const std::string x = i == 0 ? "x" : "x + " + number(i);
-      if (single()) return to_.call(at, x, "y");
-      return "(uint)" + to_.call(at, x, "y") + " | (uint)" + to_.call(at, x, "y + strip") +
-             " << 16";
+      if (single()) return builder_.call(at, x, "y");
+      return "(uint)" + builder_.call(at, x, "y") + " | (uint)" +
+             builder_.call(at, x, "y + strip") + " << 16";
     });
   }
   static std::string each_of_four(const std::function<std::string(int)>& value) {
@@ -182,7 +184,7 @@ class MaskRuns {
     std::string text;
     for (int from = 0; from + 1 < pass.levels; from += 2) {
       const bool next = from + 2 < pass.levels;
-      text += Substitutions({{"unroll", to_.unroll()},
+      text += Substitutions({{"unroll", builder_.unroll()},
                              {"turns", number(pass.turns())},
                              {"items", number(items)},
                              {"words", number(pass.words())},
@@ -218,11 +220,11 @@ class MaskRuns {
 
   // Stores best[0]; `again`: beside what a pass before has stored.
   std::string store_text(bool again) const {
-    const std::string stored = to_.plane({false, n_}).pixel();
+    const std::string stored = builder_.plane({false, n_}).pixel();
     const auto one = [&](const std::string& row, const std::string& value) {
       return filled(part(kernels::mask_runs, "store"),
                     {{"row", row},
-                     {"height", to_.height({false, n_})},
+                     {"height", builder_.height({false, n_})},
                      {"stored", stored},
                      {"pixel", type_of(cls_)},
                      {"value", again ? better() + "(" + value + ", " + stored + ")" : value}});
@@ -234,7 +236,7 @@ class MaskRuns {
   void write_kernel(const Pass& pass, int number_of_pass) {
     const Operand self{false, n_};
     const std::string name = name_ + (number_of_pass > 0 ? "_" + number(number_of_pass + 1) : "");
-    const int down = strips(), slots = pass.groups() * std::max(1, to_.tuning().processors);
+    const int down = strips(), slots = pass.groups() * std::max(1, builder_.tuning().processors);
     // As many groups as the device has at once: a strip begins with a whole window.
     const int rows = pass.rows, before = pass.tall() - 1;
     const auto strip_of = [=](Size size) {
@@ -244,7 +246,7 @@ class MaskRuns {
           std::max<std::int64_t>((size.height + strips - 1) / strips, min_strip);
       return (least + before + rows - 1) / rows * rows - before;
     };
-    const std::string strip = to_.parameter(
+    const std::string strip = builder_.parameter(
         ParameterType::int32, name + "_strip", [self, strip_of](const LaunchContext& at, int) {
           return static_cast<double>(strip_of(at.size_of(self)));
         });
@@ -266,7 +268,7 @@ class MaskRuns {
                                                     {"strip", strip},
                                                     {"strips", number(down)},
                                                     {"tall", number(pass.tall())},
-                                                    {"unroll", to_.unroll()},
+                                                    {"unroll", builder_.unroll()},
                                                     {"nothing", nothing()},
                                                     {"above", number(-pass.first)},
                                                     {"below", number(pass.last)},
@@ -274,10 +276,10 @@ class MaskRuns {
                                                     {"two", single() ? "0" : "1"},
                                                     {"runs", runs},
                                                     {"windows", windows_text(pass, names)},
-                                                    {"width", to_.width(self)},
-                                                    {"height", to_.height(self)},
+                                                    {"width", builder_.width(self)},
+                                                    {"height", builder_.height(self)},
                                                     {"store", store_text(number_of_pass > 0)}});
-    to_.kernel(
+    builder_.kernel(
         "store_" + name, items, text,
         [self, strip_of, down](const LaunchContext& at) {
           const Size size = at.size_of(self);
@@ -289,7 +291,7 @@ class MaskRuns {
         pass.groups());
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Extremum& extremum_;
   PixelClass cls_;
@@ -323,8 +325,8 @@ Offer offer_mask_runs(const FormQuestion& question) {
 }  // namespace
 
 const FormRow mask_runs_form = {"runs of the mask's rows", offer_mask_runs,
-                                [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                  MaskRuns(to, n).write();
+                                [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                  MaskRuns(builder, n).write();
                                   return nullptr;
                                 }};
 

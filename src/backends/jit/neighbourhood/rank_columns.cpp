@@ -34,11 +34,11 @@ std::int64_t ColumnWords::quads(const LaunchContext& at) const {
   return (at.size_of(result).height + down + 3) / 4 + 2;
 }
 
-RankColumns::RankColumns(Builder& to, int n, const std::string& name, bool small)
-    : to_(to),
+RankColumns::RankColumns(Builder& builder, int n, const std::string& name, bool small)
+    : builder_(builder),
       self_{false, n},
-      image_(to.node(n).images[0]),
-      mask_(std::get<Rank>(to.node(n).primitive).mask),
+      image_(builder.node(n).images[0]),
+      mask_(std::get<Rank>(builder.node(n).primitive).mask),
       name_(name),
       small_(small),
       columns_(columns_of(mask_)),
@@ -49,16 +49,16 @@ RankColumns::RankColumns(Builder& to, int n, const std::string& name, bool small
              .across = left_ + std::max(mask_.footprint().right, 0),
              .down = up_ + std::max(mask_.footprint().down, 0)},
       texts_({
-          {"unroll", [this] { return to_.unroll(); }},
-          {"width", [this] { return to_.width(image_); }},
-          {"height", [this] { return to_.height(image_); }},
+          {"unroll", [this] { return builder_.unroll(); }},
+          {"width", [this] { return builder_.width(image_); }},
+          {"height", [this] { return builder_.height(image_); }},
           {"column_words", [this] { return memory(); }},
           {"words_stride", [this] { return stride(); }},
           {"quads", [this] { return size("_quads", &ColumnWords::quads); }},
           {"words_left", [this] { return number(left_); }},
           {"words_up", [this] { return number(up_); }},
-          {"row_of_image", [this] { return "(" + to_.plane(image_).row("y") + ")"; }},
-          {"at", [this] { return to_.call(name_ + "_at", "x + k", "y"); }},
+          {"row_of_image", [this] { return "(" + builder_.plane(image_).row("y") + ")"; }},
+          {"at", [this] { return builder_.call(name_ + "_at", "x + k", "y"); }},
           {"high_times", [this] { return std::string(small_ ? "32u" : "64u"); }},
           {"row_pointers", [this] { return row_pointers(); }},
           {"first_words", [this] { return first_words(); }},
@@ -70,35 +70,35 @@ std::string RankColumns::text(std::string_view name, Replacements own) const {
 }
 
 std::string RankColumns::memory() const {
-  return to_.scratch(name_ + "_words", "uint", [words = words_](const LaunchContext& at) {
+  return builder_.scratch(name_ + "_words", "uint", [words = words_](const LaunchContext& at) {
     return 4 * words.stride(at) * words.quads(at);
   });
 }
 
 std::string RankColumns::size(const char* which,
                               std::int64_t (ColumnWords::*of)(const LaunchContext&) const) const {
-  return to_.parameter(ParameterType::int32, name_ + which,
-                       [words = words_, of](const LaunchContext& at, int) {
-                         return static_cast<double>((words.*of)(at));
-                       });
+  return builder_.parameter(ParameterType::int32, name_ + which,
+                            [words = words_, of](const LaunchContext& at, int) {
+                              return static_cast<double>((words.*of)(at));
+                            });
 }
 
 std::string RankColumns::stride() const { return size("_stride", &ColumnWords::stride); }
 
 void RankColumns::write_words() {
-  to_.kernel("words_" + Builder::name(self_), words_items, text("words"),
-             [words = words_](const LaunchContext& at) {
-               const std::int64_t each = 4 * words_items;
-               return LaunchShape{{(words.stride(at) + each - 1) / each,
-                                   std::min(words.quads(at), max_groups_down), 1},
-                                  {words_items, 1, 1}};
-             });
+  builder_.kernel("words_" + Builder::name(self_), words_items, text("words"),
+                  [words = words_](const LaunchContext& at) {
+                    const std::int64_t each = 4 * words_items;
+                    return LaunchShape{{(words.stride(at) + each - 1) / each,
+                                        std::min(words.quads(at), max_groups_down), 1},
+                                       {words_items, 1, 1}};
+                  });
 }
 
 // Counts the cells of the window one row above the strip.
 std::string RankColumns::first_window() const {
   const std::string row = "dy + " + number(up_ - 1);
-  return for_each_cell(to_, name_ + "_all", mask_,
+  return for_each_cell(builder_, name_ + "_all", mask_,
                        declared("const int", "row", row) +
                            declared("const uint", "code",
                                     "bytes[((row >> 2) * " + stride() + " + dx + " + number(left_) +

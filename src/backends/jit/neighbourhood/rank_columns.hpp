@@ -23,7 +23,7 @@ class RankColumns {
  public:
   // name: of the window's functions, of which NAME_at is the image with what is round it. small:
   // whether counters are bytes.
-  RankColumns(Builder& to, int n, const std::string& name, bool small);
+  RankColumns(Builder& builder, int n, const std::string& name, bool small);
   RankColumns(const RankColumns&) = delete;
   RankColumns& operator=(const RankColumns&) = delete;
 
@@ -49,7 +49,7 @@ class RankColumns {
   // The word that a cell at this place is in.
   std::string word(std::size_t k, int place) const;
 
-  Builder& to_;
+  Builder& builder_;
   Operand self_, image_;
   const Mask& mask_;
   std::string name_;

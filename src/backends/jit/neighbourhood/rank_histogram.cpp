@@ -24,7 +24,9 @@ constexpr std::int64_t min_strip = 16;
 // Bytes that a processor's groups share, and that each takes besides its own.
 constexpr std::int64_t shared_bytes = 227 * 1024, group_bytes = 1024;
 
-const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n).primitive); }
+const Rank& rank_of(const Builder& builder, int n) {
+  return std::get<Rank>(builder.node(n).primitive);
+}
 
 std::string undefined_counters() {
   std::string text;
@@ -60,14 +62,14 @@ struct Strips {
 // The kernel's parts that depend on the node.
 class RankHistogram {
  public:
-  RankHistogram(Builder& to, int n)
-      : to_(to),
+  RankHistogram(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        rank_(rank_of(to, n)),
-        node_(to.node(n)),
+        rank_(rank_of(builder, n)),
+        node_(builder.node(n)),
         image_(node_.images[0]),
         name_(Builder::name({false, n}) + "_window"),
-        cls_(to.cls(image_)),
+        cls_(builder.cls(image_)),
         cells_(rank_.mask.count()),
         small_(cells_ <= max_small_count) {}
 
@@ -76,14 +78,14 @@ class RankHistogram {
     write_key();
     if (rest_bits() > 0) write_rest();
     if (rank_.entropy) {
-      table_ = to_.table(ParameterType::float64, name_ + "_table",
-                         [n = n_, cells = cells_](const auto& at) {
-                           std::vector<double> out;
-                           for (int k = 0; k <= cells; ++k) {
-                             out.push_back(at.argument(n, k));
-                           }
-                           return out;
-                         });
+      table_ = builder_.table(ParameterType::float64, name_ + "_table",
+                              [n = n_, cells = cells_](const auto& at) {
+                                std::vector<double> out;
+                                for (int k = 0; k <= cells; ++k) {
+                                  out.push_back(at.argument(n, k));
+                                }
+                                return out;
+                              });
     }
     const bool columns = rest_bits() == 0 && !rank_.entropy && takes_columns(rank_.mask);
     const std::string loop = columns ? columns_text() : cells_text();
@@ -92,7 +94,7 @@ class RankHistogram {
     const int items = columns ? 32 : 32 * per() / (rest_bits() > 0 ? 2 : 1);
     const Operand self{false, n_};
     const Strips strips = strips_of(items);
-    const std::string strip = to_.parameter(
+    const std::string strip = builder_.parameter(
         ParameterType::int32, name_ + "_strip", [self, strips](const LaunchContext& at, int) {
           return static_cast<double>(strips.rows(at.size_of(self), at.count()));
         });
@@ -100,12 +102,12 @@ class RankHistogram {
                                text("kernel", {{"items", number(items)},
                                                {"has_digits", rest_bits() > 0 ? "1" : "0"},
                                                {"strip", strip},
-                                               {"to_height", to_.height(self)},
-                                               {"to_width", to_.width(self)},
+                                               {"to_height", builder_.height(self)},
+                                               {"to_width", builder_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
                                undefined_counters();
-    to_.kernel(
+    builder_.kernel(
         "store_" + Builder::name(self), items, kernel,
         [self, items, strips](const LaunchContext& at) {
           const Size size = at.size_of(self);
@@ -127,7 +129,7 @@ class RankHistogram {
   }
   Strips strips_of(int items) const {
     return {.items = items,
-            .groups = groups_of_processor(items) * std::max(1, to_.tuning().processors),
+            .groups = groups_of_processor(items) * std::max(1, builder_.tuning().processors),
             .start = rank_.mask.height / 2};
   }
 
@@ -141,17 +143,17 @@ class RankHistogram {
     std::string outside = "0";
     if (rank_.border == Border::constant && !node_.arguments.empty()) {
       const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(cls_, "double", to_.argument(n_, last, "outside", "double"));
+      outside = converted(cls_, "double", builder_.argument(n_, last, "outside", "double"));
     }
     outside_ = outside;
-    write_border(to_, name_ + "_at", type_of(cls_), to_.value(image_, "x", "y"), rank_.border,
-                 outside, to_.width(image_), to_.height(image_));
+    write_border(builder_, name_ + "_at", type_of(cls_), builder_.value(image_, "x", "y"),
+                 rank_.border, outside, builder_.width(image_), builder_.height(image_));
   }
 
   // NAME_key: the ordered key of a pixel.
   void write_key() {
-    const std::string key = key_text(to_.call(name_ + "_at", "x", "y"));
-    to_.function(name_ + "_key", pixel_function("uint", name_ + "_key", returned(key)));
+    const std::string key = key_text(builder_.call(name_ + "_at", "x", "y"));
+    builder_.function(name_ + "_key", pixel_function("uint", name_ + "_key", returned(key)));
   }
 
   std::string key_text(const std::string& value) const {
@@ -164,13 +166,13 @@ class RankHistogram {
              "; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;";
     };
     const Mask& mask = rank_.mask;
-    const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy");
-    const std::string inner = key_text(to_.value(image_, "x + dx", "y + dy"));
-    to_.function(name_ + "_rest",
-                 text("rest", {{"rest_name", name_ + "_rest"},
-                               {"rest", number(rest_bits())},
-                               {"inner", for_each_cell(to_, name_, mask, step(inner))},
-                               {"cells", for_each_cell(to_, name_, mask, step(key))}}));
+    const std::string key = builder_.call(name_ + "_key", "x + dx", "y + dy");
+    const std::string inner = key_text(builder_.value(image_, "x + dx", "y + dy"));
+    builder_.function(name_ + "_rest",
+                      text("rest", {{"rest_name", name_ + "_rest"},
+                                    {"rest", number(rest_bits())},
+                                    {"inner", for_each_cell(builder_, name_, mask, step(inner))},
+                                    {"cells", for_each_cell(builder_, name_, mask, step(key))}}));
   }
 
   int per() const { return small_ ? 4 : 2; }
@@ -179,7 +181,7 @@ class RankHistogram {
   }
 
   std::string columns_text() {
-    RankColumns columns(to_, n_, name_, small_);
+    RankColumns columns(builder_, n_, name_, small_);
     columns.write_words();
     return columns.loop(output());
   }
@@ -201,8 +203,8 @@ class RankHistogram {
     const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
     const auto moved = [&](const char* which, const Mask& mask, const char* y, bool enters) {
       const std::string code =
-          declared("const uint", "code", to_.call(name_ + "_key", "x + dx", y) + top);
-      return braced(for_each_cell(to_, name_ + which, mask, code + counted(enters)));
+          declared("const uint", "code", builder_.call(name_ + "_key", "x + dx", y) + top);
+      return braced(for_each_cell(builder_, name_ + which, mask, code + counted(enters)));
     };
     return sum + text("cells",
                       {{"output", output()},
@@ -220,10 +222,11 @@ class RankHistogram {
     if (rank_.entropy) {
       const std::string cells = number(cells_);
       return assigned(
-          to_.plane({false, n_}).pixel(),
+          builder_.plane({false, n_}).pixel(),
           "(float)((" + table_ + "[" + cells + "] - sum) / (" + cells + ".0 * 4294967296.0))");
     }
-    const std::string out = to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
+    const std::string out =
+        builder_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
     return text("output", {{"result", result_text()}, {"stored", out}});
   }
 
@@ -268,7 +271,7 @@ class RankHistogram {
            assigned("found", single ? "(found + after) / 2.0f" : "(found + after + 1u) / 2u");
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Rank& rank_;
   const Node& node_;
@@ -282,8 +285,8 @@ class RankHistogram {
       {"right", [this] { return number(rank_.mask.footprint().right); }},
       {"up", [this] { return number(rank_.mask.footprint().up); }},
       {"down", [this] { return number(rank_.mask.footprint().down); }},
-      {"width", [this] { return to_.width(image_); }},
-      {"height", [this] { return to_.height(image_); }},
+      {"width", [this] { return builder_.width(image_); }},
+      {"height", [this] { return builder_.height(image_); }},
       {"rank", [this] { return number(rank_.rank); }},
       {"codes", [] { return number(codes); }},
       {"per", [this] { return number(per()); }},
@@ -294,7 +297,7 @@ class RankHistogram {
       {"ones", [this] { return std::string(small_ ? "0x01010101u" : "0x10001u"); }},
       {"high_bits", [this] { return std::string(small_ ? "0xfcfcfcfcu" : "0xfefefefeu"); }},
       {"high_times", [this] { return std::string(small_ ? "32u" : "64u"); }},
-      {"unroll", [this] { return to_.unroll(); }},
+      {"unroll", [this] { return builder_.unroll(); }},
   }};
 };
 
@@ -338,8 +341,8 @@ Offer offer_rank_histogram(const FormQuestion& question) {
 }  // namespace
 
 const FormRow rank_histogram_form = {"sliding histogram", offer_rank_histogram,
-                                     [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                       RankHistogram(to, n).write();
+                                     [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                       RankHistogram(builder, n).write();
                                        return nullptr;
                                      }};
 

@@ -46,11 +46,11 @@ struct RankBlocksSize {
 // What both have: the keys of pixels, and the value at the cell that a rank leads to.
 class SortedRanks {
  protected:
-  SortedRanks(Builder& to, int n)
-      : to_(to),
+  SortedRanks(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        rank_(std::get<Rank>(to.node(n).primitive)),
-        node_(to.node(n)),
+        rank_(std::get<Rank>(builder.node(n).primitive)),
+        node_(builder.node(n)),
         image_(node_.images[0]),
         name_(Builder::name({false, n}) + "_window"),
         single_(node_.cls == PixelClass::single) {}
@@ -60,45 +60,46 @@ class SortedRanks {
     std::string outside = "0";
     if (rank_.border == Border::constant && !node_.arguments.empty()) {
       const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
+      outside = converted(node_.cls, "double", builder_.argument(n_, last, "outside", "double"));
     }
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"), rank_.border,
-                 outside, to_.width(image_), to_.height(image_));
+    write_border(builder_, name_ + "_at", type_of(node_.cls), builder_.value(image_, "x", "y"),
+                 rank_.border, outside, builder_.width(image_), builder_.height(image_));
   }
 
   std::string key_text(const std::string& value) const {
     return single_ ? "key_of_single(" + value + ")" : "(uint)" + value;
   }
   std::string inner(const std::string& x, const std::string& y) {
-    return key_text(to_.value(image_, x, y));
+    return key_text(builder_.value(image_, x, y));
   }
   std::string outer(const std::string& x, const std::string& y) {
-    return key_text(to_.call(name_ + "_at", x, y));
+    return key_text(builder_.call(name_ + "_at", x, y));
   }
 
   // Whether so many pixels from left and top on are in the image.
   std::string inside(int across, int down) {
-    return "left >= 0 && left + " + number(across) + " <= " + to_.width(image_) +
-           " && top >= 0 && top + " + number(down) + " <= " + to_.height(image_);
+    return "left >= 0 && left + " + number(across) + " <= " + builder_.width(image_) +
+           " && top >= 0 && top + " + number(down) + " <= " + builder_.height(image_);
   }
 
   // The mask's rows, bit by bit, so many words each.
   std::string sets(int words, const std::string& index) {
     const Mask mask = rank_.mask;
-    return to_.array(ParameterType::int32, name_ + "_sets", words * mask.height,
-                     [mask, words](const LaunchContext&, int i) {
-                       std::uint32_t bits = 0;
-                       for (int k = 0, x = i % words * 32; k < 32 && x < mask.width; ++k, ++x) {
-                         if (mask.at(x, i / words)) bits |= 1u << k;
-                       }
-                       return static_cast<double>(static_cast<std::int32_t>(bits));
-                     }) +
+    return builder_.array(ParameterType::int32, name_ + "_sets", words * mask.height,
+                          [mask, words](const LaunchContext&, int i) {
+                            std::uint32_t bits = 0;
+                            for (int k = 0, x = i % words * 32; k < 32 && x < mask.width;
+                                 ++k, ++x) {
+                              if (mask.at(x, i / words)) bits |= 1u << k;
+                            }
+                            return static_cast<double>(static_cast<std::int32_t>(bits));
+                          }) +
            "[" + index + "]";
   }
 
   // Runs `step` for the cells of a mask, at row + dy and column + dx of the window.
   std::string counted(const std::string& which, const Mask& mask, const std::string& step) {
-    return braced(for_each_cell(to_, name_ + which, mask, step));
+    return braced(for_each_cell(builder_, name_ + which, mask, step));
   }
 
   // `found`: the value at the cell that the rank leads to; an average also takes the next. found:
@@ -129,7 +130,7 @@ class SortedRanks {
   // What the templates of both read.
   Substitutions::Map words() {
     return {
-        {"unroll", [this] { return to_.unroll(); }},
+        {"unroll", [this] { return builder_.unroll(); }},
         {"own", [this] { return name_; }},
         {"single", [this] { return std::string(single_ ? "1" : "0"); }},
         {"full", [this] { return std::string(rank_.mask.full() ? "1" : "0"); }},
@@ -139,11 +140,11 @@ class SortedRanks {
         {"tall", [this] { return number(rank_.mask.height); }},
         {"to_width",
          [this] {
-           return to_.width({false, n_});
+           return builder_.width({false, n_});
          }},
         {"to_height",
          [this] {
-           return to_.height({false, n_});
+           return builder_.height({false, n_});
          }},
         {"rank", [this] { return number(rank_.rank); }},
         {"average", [this] { return std::string(rank_.average ? "1" : "0"); }},
@@ -151,7 +152,7 @@ class SortedRanks {
         {"outer", [this] { return outer("x", "y"); }},
         {"stored",
          [this] {
-           return to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
+           return builder_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
          }},
     };
   }
@@ -160,7 +161,7 @@ class SortedRanks {
     return words;
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Rank& rank_;
   const Node& node_;
@@ -172,18 +173,18 @@ class SortedRanks {
 // Tiles that a group sorts, all of whose windows it slides.
 class RankTiles : SortedRanks {
  public:
-  RankTiles(Builder& to, int n)
-      : SortedRanks(to, n),
+  RankTiles(Builder& builder, int n)
+      : SortedRanks(builder, n),
         across_(rank_tile_side - rank_.mask.width + 1),
         down_(rank_tile_side - rank_.mask.height + 1),
         strips_(std::clamp(items / across_, 1, down_)) {}
 
   void write() {
     write_outside();
-    to_.body(words_.filled(part(kernels::rank_tiles, "sort")));
-    to_.body(words_.filled(part(kernels::rank_tiles, "find")));
+    builder_.body(words_.filled(part(kernels::rank_tiles, "sort")));
+    builder_.body(words_.filled(part(kernels::rank_tiles, "find")));
     const Operand self{false, n_};
-    to_.kernel(
+    builder_.kernel(
         "store_" + Builder::name(self), items,
         words_.filled(part(kernels::rank_tiles, "kernel")) + undefined("SUM"),
         [self, across = across_, down = down_](const LaunchContext& at) {
@@ -259,16 +260,16 @@ class RankTiles : SortedRanks {
 // Blocks that are sorted once, and joined for the windows of as many results.
 class RankBlocks : SortedRanks {
  public:
-  RankBlocks(Builder& to, int n)
-      : SortedRanks(to, n),
+  RankBlocks(Builder& builder, int n)
+      : SortedRanks(builder, n),
         blocks_(RankBlocksSize::of(rank_.mask)),
         set_words_((rank_.mask.width + 31) / 32) {}
 
   void write() {
     write_outside();
-    to_.body(text("sort"));
+    builder_.body(text("sort"));
     const Operand self{false, n_};
-    to_.kernel(
+    builder_.kernel(
         "sort_" + Builder::name(self), items, text("sort_blocks", {{"inside", inside(side, side)}}),
         [self, blocks = blocks_](const LaunchContext& at) {
           return LaunchShape{
@@ -276,8 +277,8 @@ class RankBlocks : SortedRanks {
               {items, 1, 1}};
         },
         single_ ? single_groups : groups);
-    to_.body(text("places"));
-    to_.kernel(
+    builder_.body(text("places"));
+    builder_.kernel(
         "store_" + Builder::name(self), items,
         text("rank_blocks", {{"inside", inside(side * blocks_.across, side * blocks_.down)}}) +
             undefined("COUNTED") + undefined("ROW_OF") + undefined("COLUMN_OF") +
@@ -308,19 +309,19 @@ class RankBlocks : SortedRanks {
   std::function<std::int64_t(const LaunchContext&)> slots() const {
     const std::int64_t fit = max_slot_bytes / (std::int64_t{4} * side * side * blocks_.count());
     const std::int64_t most =
-        std::clamp<std::int64_t>(fit, 1, std::int64_t{groups} * to_.tuning().processors);
+        std::clamp<std::int64_t>(fit, 1, std::int64_t{groups} * builder_.tuning().processors);
     return [self = Operand{false, n_}, most](const LaunchContext& at) {
       return std::min(across(at, self) * down(at, self), groups_of_plane(at, most));
     };
   }
   std::string slot_memory(const std::string& suffix) {
-    return to_.scratch(name_ + suffix, "ushort",
-                       [size = slots(), count = blocks_.count()](const LaunchContext& at) {
-                         return 2 * size(at) * side * side * count;
-                       });
+    return builder_.scratch(name_ + suffix, "ushort",
+                            [size = slots(), count = blocks_.count()](const LaunchContext& at) {
+                              return 2 * size(at) * side * side * count;
+                            });
   }
   std::string block_memory(const std::string& suffix, const std::string& type, int bytes) {
-    return to_.scratch(
+    return builder_.scratch(
         name_ + suffix, type,
         [self = Operand{false, n_}, blocks = blocks_, bytes](const LaunchContext& at) {
           return std::int64_t{bytes} * side * side * (across(at, self) + blocks.across - 1) *
@@ -329,7 +330,7 @@ class RankBlocks : SortedRanks {
   }
 
   std::string tiles(const char* which, std::function<double(const LaunchContext&)> count) {
-    return to_.parameter(
+    return builder_.parameter(
         ParameterType::int32, name_ + which,
         [count = std::move(count)](const LaunchContext& at, int) { return count(at); });
   }
@@ -352,7 +353,9 @@ class RankBlocks : SortedRanks {
         [](const std::string& found) { return "order[" + found + "]"; },
         "left + (int)(COLUMN_OF(cell))", "top + (int)(ROW_OF(cell))");
   }
-  std::string turns(int count) const { return to_.tuning().unroll ? unroll_pragma(count) : ""; }
+  std::string turns(int count) const {
+    return builder_.tuning().unroll ? unroll_pragma(count) : "";
+  }
   std::string flag(bool set) const { return set ? "1" : "0"; }
 
   RankBlocksSize blocks_;
@@ -441,13 +444,13 @@ Offer offer_rank_blocks(const FormQuestion& question) {
 }  // namespace
 
 const FormRow rank_tiles_form = {"windows in sorted tiles", offer_rank_tiles,
-                                 [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                   RankTiles(to, n).write();
+                                 [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                   RankTiles(builder, n).write();
                                    return nullptr;
                                  }};
 const FormRow rank_blocks_form = {"windows in joined sorted blocks", offer_rank_blocks,
-                                  [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                    RankBlocks(to, n).write();
+                                  [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                    RankBlocks(builder, n).write();
                                     return nullptr;
                                   }};
 

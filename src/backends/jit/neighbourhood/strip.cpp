@@ -35,22 +35,22 @@ constexpr int ahead = 3;  // rows that are loaded before they are used
 
 class StripWriter {
  public:
-  StripWriter(Builder& to, const KernelPlan& plan, int n)
-      : to_(to),
+  StripWriter(Builder& builder, const KernelPlan& plan, int n)
+      : builder_(builder),
         plan_(plan),
         n_(n),
         chain_(plan.form<StripChain>(n)->chain),
         heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
                            [](const StripValue& value) { return value.sums; })),
-        iteration_rows_(heavy_ ? to.tuning().sums_rows
-                               : std::max(chain_.tallest, to.tuning().strip_rows)),
+        iteration_rows_(heavy_ ? builder.tuning().sums_rows
+                               : std::max(chain_.tallest, builder.tuning().strip_rows)),
         first_(chain_.up + chain_.down) {}
 
   void write() {
     const Operand self{false, n_};
     const std::string name = Builder::name(self), function = "strip_" + name;
-    width_ = to_.width(self);
-    height_ = to_.height(self);
+    width_ = builder_.width(self);
+    height_ = builder_.height(self);
     std::string arrays, begin, iteration, end, early, parameters, passed;
     for (const StripValue& value : chain_.values) {
       arrays += array(value);
@@ -65,23 +65,23 @@ class StripWriter {
     const StripSize size{.iteration = iteration_rows_,
                          .around = first_,
                          .above = above(),
-                         .processors = to_.tuning().processors};
-    const std::string iterations = to_.parameter(
+                         .processors = builder_.tuning().processors};
+    const std::string iterations = builder_.parameter(
         ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
           return static_cast<double>(size.iterations(at.size_of(self)));
         });
-    to_.function(function,
-                 function_of("void", function,
-                             "PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
-                             "const int iterations" +
-                                 parameters + ", const int edge",
-                             text("strip", {{"arrays", arrays},
-                                            {"pixel", type_of(to_.cls(self))},
-                                            {"out_row", to_.plane(self).row("(y0 - $above)")},
-                                            {"pointers", pointers()},
-                                            {"begin", begin},
-                                            {"iteration", iteration},
-                                            {"carried", end}})));
+    builder_.function(
+        function, function_of("void", function,
+                              "PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
+                              "const int iterations" +
+                                  parameters + ", const int edge",
+                              text("strip", {{"arrays", arrays},
+                                             {"pixel", type_of(builder_.cls(self))},
+                                             {"out_row", builder_.plane(self).row("(y0 - $above)")},
+                                             {"pointers", pointers()},
+                                             {"begin", begin},
+                                             {"iteration", iteration},
+                                             {"carried", end}})));
     const std::string kernel =
         text("kernel", {{"entries", number(std::max(1, 256 * table_count_))},
                         {"across", number(strip_across)},
@@ -94,7 +94,7 @@ class StripWriter {
                         {"below", number(chain_.down + ahead)},
                         {"function", function},
                         {"arguments", passed}});
-    to_.kernel(
+    builder_.kernel(
         "store_" + name, strip_items, kernel,
         [self, size](const LaunchContext& at) { return size.groups(at.size_of(self)); },
         chain_.dense ? 5 : 4);
@@ -127,11 +127,11 @@ class StripWriter {
     std::string text;
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
-      text +=
-          declared("GLOBAL const " + type_of(to_.cls(value.operand)) + "*", value.name + "_next",
-                   to_.plane(value.operand)
-                           .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
-                       " + x0");
+      text += declared("GLOBAL const " + type_of(builder_.cls(value.operand)) + "*",
+                       value.name + "_next",
+                       builder_.plane(value.operand)
+                               .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
+                           " + x0");
     }
     return text;
   }
@@ -155,7 +155,7 @@ class StripWriter {
   std::string started(const StripValue& value) const {
     std::string text;
     const auto zero = [&](const std::string& name, int count) {
-      text += to_.loop("k", count) + assigned(name + "[k]", "0");
+      text += builder_.loop("k", count) + assigned(name + "[k]", "0");
     };
     zero(value.name, before(value) * px);
     if (value.sums) zero(value.name + "_sums", begun_rows(value) * px);
@@ -164,14 +164,14 @@ class StripWriter {
     const int from = before(value) - ahead;
     if (has_words(value)) {
       zero(value.name + "_words", from);
-      return text + to_.loop("k", ahead) +
+      return text + builder_.loop("k", ahead) +
              assigned(value.name + "_words[k + " + number(from) + "]",
                       "early_" + value.name + "[k]") +
-             to_.loop("k", ahead * px) +
+             builder_.loop("k", ahead * px) +
              assigned(value.name + "[k + " + number(from * px) + "]",
                       "(" + type(value) + ")BYTE_OF(early_" + value.name + "[k / 4], k % 4)");
     }
-    return text + to_.loop("k", ahead * px) +
+    return text + builder_.loop("k", ahead * px) +
            assigned(value.name + "[k + " + number(from * px) + "]", "early_" + value.name + "[k]");
   }
 
@@ -183,7 +183,8 @@ class StripWriter {
   int rows_of(const StripValue& value) const { return before(value) + iteration_rows_; }
   // `count` elements of an array from so many further on.
   std::string carried_down(const std::string& array, int count, int from) const {
-    return to_.loop("k", count) + assigned(array + "[k]", array + "[k + " + number(from) + "]");
+    return builder_.loop("k", count) +
+           assigned(array + "[k]", array + "[k + " + number(from) + "]");
   }
   // After an iteration: its rows are those before the next one.
   std::string carried(const StripValue& value) const {
@@ -208,7 +209,7 @@ class StripWriter {
     return value.reader >= 0 && !reader_of(value).sums;
   }
   bool has_words(const StripValue& v) const {
-    return v.kind == StripValue::Kind::plane && bytes_of(to_.cls(v.operand)) == 1;
+    return v.kind == StripValue::Kind::plane && bytes_of(builder_.cls(v.operand)) == 1;
   }
   const StripValue& reader_of(const StripValue& value) const {
     return chain_.values[static_cast<std::size_t>(value.reader)];
@@ -222,7 +223,7 @@ class StripWriter {
   }
   std::string type(const StripValue& value) const {
     if (value.kind == StripValue::Kind::rows || is_table(value)) return "float";
-    return type_of(to_.cls(value.operand));
+    return type_of(builder_.cls(value.operand));
   }
 
   std::string array(const StripValue& value) const {
@@ -239,11 +240,11 @@ class StripWriter {
 
   // A row of a plane as a pointer to where the work-item's pixels, or some inside the image, begin.
   std::string inside(const StripValue& value) const {
-    return to_.plane(value.operand).row("replicate(y, " + height_ + ")") + " + smaller(x0, (" +
+    return builder_.plane(value.operand).row("replicate(y, " + height_ + ")") + " + smaller(x0, (" +
            width_ + " - 1) / 4 * 4)";
   }
   std::string loaded(const StripValue& value, const std::string& words) const {
-    const PixelClass cls = to_.cls(value.operand);
+    const PixelClass cls = builder_.cls(value.operand);
     return has_words(value)
                ? statement("load_4_bytes((GLOBAL const uchar*)from, " + words + " + j)")
                : wide_load(cls, "from", "(" + words + " + j * 4)", 0, px, px * bytes_of(cls));
@@ -265,7 +266,7 @@ class StripWriter {
     for (int j = 0; j < rows; ++j) {
       text += braced(
           statement("const int j = " + number(j) + ", y = y0 + " + number(j - early_up(value))) +
-          declared("GLOBAL const " + type_of(to_.cls(value.operand)) + "* const", "from",
+          declared("GLOBAL const " + type_of(builder_.cls(value.operand)) + "* const", "from",
                    inside(value)) +
           loaded(value, name));
     }
@@ -277,15 +278,16 @@ class StripWriter {
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
     const bool early = !heavy_ && row_ + value.need.up < early_rows(value);
     const std::string from = "early_" + value.name;
-    const std::string kept = has_words(value) ? assigned(words + "[j]", from + "[j]")
-                                              : to_.loop("k", px) + assigned(words + "[j * 4 + k]",
-                                                                             from + "[j * 4 + k]");
+    const std::string kept =
+        has_words(value)
+            ? assigned(words + "[j]", from + "[j]")
+            : builder_.loop("k", px) + assigned(words + "[j * 4 + k]", from + "[j * 4 + k]");
     return text("load", {{"early", early ? "1" : "0"},
                          {"loaded", early ? kept : loaded(value, words)},
-                         {"pixel", type_of(to_.cls(value.operand))},
+                         {"pixel", type_of(builder_.cls(value.operand))},
                          {"inside", inside(value)},
                          {"next_row", value.name + "_next"},
-                         {"stride", to_.plane(value.operand).stride},
+                         {"stride", builder_.plane(value.operand).stride},
                          {"has_words", has_words(value) ? "1" : "0"},
                          {"name", value.name},
                          {"words", words}});
@@ -305,7 +307,7 @@ class StripWriter {
   }
 
   std::string make_point(const StripValue& value) {
-    const Node& node = to_.node(value.node);
+    const Node& node = builder_.node(value.node);
     if (const std::optional<Operand> source = plan_.node(value.node).codes) {
       // A plane that the codes come from is the first value of that name.
       const std::string name = "a_" + Builder::name(*source);
@@ -315,26 +317,26 @@ class StripWriter {
       const std::string made =
           from->kind != StripValue::Kind::plane
               ? "shared[" + table_of(value.node, *source) + " + " + pixel(*from) + "]"
-          : takes_few_steps(to_.context(), value.node)
-              ? point_value(to_, value.node,
+          : takes_few_steps(builder_.context(), value.node)
+              ? point_value(builder_, value.node,
                             [&](const Operand&) { return "FLOAT_OF_BYTE(" + code; })
               : "OF_BYTE(shared + " + table_of(value.node, *source) + ", " + code;
-      return for_each_pixel(to_, px, assigned(value.name + "[j * 4 + k]", made));
+      return for_each_pixel(builder_, px, assigned(value.name + "[j * 4 + k]", made));
     }
-    const std::string text = point_value(to_, value.node, [&](const Operand& image) {
+    const std::string text = point_value(builder_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
       return pixel(chain_.values[static_cast<std::size_t>(
           value.from[static_cast<std::size_t>(it - node.images.begin())])]);
     });
-    return for_each_pixel(to_, px,
+    return for_each_pixel(builder_, px,
                           (names_place(node) ? declared("const int", "x", "x0 + i") : "") +
                               assigned(value.name + "[j * 4 + k]", text));
   }
 
   // Each group makes its own table of what a code becomes.
   std::string table_of(int n, const Operand& source) {
-    const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
-    const std::string entry = code_value(to_, n, source);
+    const int codes = builder_.cls(source) == PixelClass::logical ? 2 : 256;
+    const std::string entry = code_value(builder_, n, source);
     const std::string first = number(256 * table_count_++);
     tables_ += "for (int code = ITEM; code < " + number(codes) +
                "; code += " + number(strip_items) + ") " +
@@ -343,12 +345,12 @@ class StripWriter {
   }
 
   std::string make_neighbourhood(const StripValue& value) {
-    const Node& node = to_.node(value.node);
+    const Node& node = builder_.node(value.node);
     const StripValue& from = chain_.values[static_cast<std::size_t>(value.from[0])];
     const Footprint& f = value.reach;
     if (value.sums) {
-      return row_of_floats(to_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
-             to_.loop("k", px) + assigned(value.name + "[j * 4 + k]", "made[k]");
+      return row_of_floats(builder_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
+             builder_.loop("k", px) + assigned(value.name + "[j * 4 + k]", "made[k]");
     }
     if (goes_on(value)) return running(value, from);
     Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
@@ -356,18 +358,19 @@ class StripWriter {
     if (value.kind == StripValue::Kind::stencil) {
       const Stencil& stencil = *as<Stencil>(node);
       const bool sums = stencil.body == nullptr && stencil.expression == nullptr;
-      row = sums ? weighted_row(to_, "made", px, w, stencil.taps, weights_of(value), node.cls)
-                 : body_row(to_, "made", px, w, value.node);
-    } else if (value.kind == StripValue::Kind::columns && sums_codes(to_.context(), value.node)) {
+      row = sums ? weighted_row(builder_, "made", px, w, stencil.taps, weights_of(value), node.cls)
+                 : body_row(builder_, "made", px, w, value.node);
+    } else if (value.kind == StripValue::Kind::columns &&
+               sums_codes(builder_.context(), value.node)) {
       row = box_row(value, w);
     } else {
       const Separable& separable = *as<Separable>(node);
       const int count = separable.row.count();
       const bool rows = value.kind == StripValue::Kind::rows;
       row = weighted_row(
-          to_, "made", px, w, rows ? separable.row : separable.column,
-          rows ? weights(to_, value.node, "row_weights", 0, count)
-               : weights(to_, value.node, "column_weights", count, separable.column.count()),
+          builder_, "made", px, w, rows ? separable.row : separable.column,
+          rows ? weights(builder_, value.node, "row_weights", 0, count)
+               : weights(builder_, value.node, "column_weights", count, separable.column.count()),
           rows ? PixelClass::single : node.cls);
     }
     return text("window", {{"window_count", number(w.rows * w.width)},
@@ -380,27 +383,27 @@ class StripWriter {
 
   // Sums of a column of whole numbers times its weight.
   Row box_row(const StripValue& value, const Window& w) {
-    const Separable& separable = *as<Separable>(to_.node(value.node));
+    const Separable& separable = *as<Separable>(builder_.node(value.node));
     std::string sum;
     for (int y = 0; y < separable.column.height; ++y) {
       sum += (y == 0 ? "" : " + ") + w.array + "[" + number(y * w.width + w.first) + " + k]";
     }
-    const std::string weight =
-        weights(to_, value.node, "column_weights", separable.row.count(), separable.column.count());
-    return row_of_floats(to_, "made", to_.node(value.node).cls, px,
+    const std::string weight = weights(builder_, value.node, "column_weights",
+                                       separable.row.count(), separable.column.count());
+    return row_of_floats(builder_, "made", builder_.node(value.node).cls, px,
                          "(" + sum + ") * " + weight + "[0]");
   }
 
   // Whether sums are running sums, which add the entering and subtract the leaving pixel: along
   // rows and down columns. Values outside the image must not change on the way.
   bool goes_on(const StripValue& value) const {
-    const Node& node = to_.node(value.node);
+    const Node& node = builder_.node(value.node);
     const auto* separable = as<Separable>(node);
     if (separable == nullptr || !separable->any_order || node.cls != PixelClass::single) {
       return false;
     }
     return value.kind == StripValue::Kind::rows ||
-           (!sums_codes(to_.context(), value.node) &&
+           (!sums_codes(builder_.context(), value.node) &&
             chain_.values[static_cast<std::size_t>(value.from[0])].pure);
   }
   std::string running(const StripValue& value, const StripValue& from) const {
@@ -423,7 +426,7 @@ class StripWriter {
       const std::string first = all([&](int i) { return pixel(i, "k"); }, height);
       const std::string next = value.name + "[(j - 1) * 4 + k] + (" + pixel(height - 1, "k") +
                                " - " + pixel(-1, "k") + ")";
-      return for_each_pixel(to_, px,
+      return for_each_pixel(builder_, px,
                             "if (j == 0) " + braced(assigned(own + "k]", first)) + "else " +
                                 braced(assigned(own + "k]", next)));
     }
@@ -438,13 +441,14 @@ class StripWriter {
   }
 
   std::string weights_of(const StripValue& value) {
-    return weights(to_, value.node, "weights", 0, as<Stencil>(to_.node(value.node))->taps.count());
+    return weights(builder_, value.node, "weights", 0,
+                   as<Stencil>(builder_.node(value.node))->taps.count());
   }
 
   // What a row, as `wide`, adds to the sums that read it; their taps come in row-major
   // order, for the rows come from the top down.
   std::string added(const StripValue& sums) {
-    const Mask& mask = as<Stencil>(to_.node(sums.node))->taps;
+    const Mask& mask = as<Stencil>(builder_.node(sums.node))->taps;
     const std::string weight = weights_of(sums);
     std::string text;
     int tap = 0;
@@ -459,8 +463,8 @@ class StripWriter {
       const bool first = y - mask.origin_y == -sums.reach.up;
       if (at < 0 || (terms.empty() && !first)) continue;
       const std::string place = sums.name + "_sums[" + number(at * px) + " + i]";
-      text += to_.loop("i", px) + braced(declared("float", "sum", first ? "0.0f" : place) + terms +
-                                         assigned(place, "sum"));
+      text += builder_.loop("i", px) + braced(declared("float", "sum", first ? "0.0f" : place) +
+                                              terms + assigned(place, "sum"));
     }
     return text;
   }
@@ -475,14 +479,14 @@ class StripWriter {
     const int wide = width_of(value);
     const auto flag = [](bool is) { return is ? "1" : "0"; };
     const bool constant = reader.border == Border::constant;
-    const std::string outside = outside_value(to_, reader.node, reader.border);
+    const std::string outside = outside_value(builder_, reader.node, reader.border);
     const bool repeats = !constant && !value.pure;
     const bool above = repeats && !reader.sums && f.up > 0 && (heavy_ || row_ <= 0);
     const std::string rows = value.name + "_wide";
-    const std::string kept =
-        reader.sums
-            ? added(reader)
-            : to_.loop("k", wide) + assigned(rows + "[j * " + number(wide) + " + k]", "wide[k]");
+    const std::string kept = reader.sums
+                                 ? added(reader)
+                                 : builder_.loop("k", wide) +
+                                       assigned(rows + "[j * " + number(wide) + " + k]", "wide[k]");
     return out + text("extend", {{"name", value.name},
                                  {"wide", number(wide)},
                                  {"left", number(f.left)},
@@ -507,17 +511,17 @@ class StripWriter {
   }
 
   std::string store(const StripValue& value) {
-    const PixelClass cls = to_.node(n_).cls;
+    const PixelClass cls = builder_.node(n_).cls;
     const int bytes = px * bytes_of(cls);
     return text("store",
                 {{"out_words", number(bytes / 4)},
                  {"packed", packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4)},
                  {"store_if", "store_" + number(bytes) + "_bytes_if"},
                  {"own_rows", heavy_ ? "iteration * $rows + row >= $above && " : ""},
-                 {"stride", to_.plane({false, n_}).stride}});
+                 {"stride", builder_.plane({false, n_}).stride}});
   }
 
-  Builder& to_;
+  Builder& builder_;
   const KernelPlan& plan_;
   int n_;
   const Chain& chain_;
@@ -533,7 +537,7 @@ class StripWriter {
   const Substitutions words_{{
       {"width", [this] { return width_; }},
       {"height", [this] { return height_; }},
-      {"unroll", [this] { return to_.unroll(); }},
+      {"unroll", [this] { return builder_.unroll(); }},
       {"rows", [this] { return number(iteration_rows_); }},
       {"above", [this] { return number(above()); }},
       {"sums", [this] { return std::string(heavy_ ? "1" : "0"); }},
@@ -546,8 +550,8 @@ class StripWriter {
 // nothing.
 const FormRow strip_form = {"strips",
                             [](const FormQuestion&) { return vetoed("no chain ends here"); },
-                            [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
-                              StripWriter(to, plan, n).write();
+                            [](Builder& builder, const KernelPlan& plan, int n) -> LaunchTest {
+                              StripWriter(builder, plan, n).write();
                               return nullptr;
                             }};
 

@@ -35,9 +35,9 @@ constexpr int max_ahead = 36;
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
 // The plane that row passes read: the image, or what points make it of on the way.
-Operand read_of(const Builder& to, const KernelPlan& plan, const Operand& image) {
+Operand read_of(const Builder& builder, const KernelPlan& plan, const Operand& image) {
   if (image.external || plan.form<Inlined>(image.index) == nullptr) return image;
-  return plan.node(image.index).codes.value_or(to.node(image.index).images[0]);
+  return plan.node(image.index).codes.value_or(builder.node(image.index).images[0]);
 }
 
 // Both passes of one node.
@@ -46,18 +46,18 @@ class PassesWriter {
   // self: the node that the kernel stores. value: of `code`, a pixel of the plane that the row pass
   // reads, by the points on the way; by_table: as a byte, which it is the place of, not as a
   // number. first_vector: of the tile.
-  PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
+  PassesWriter(Builder& builder, const KernelPlan& plan, int inner, const TileSize& size,
                const Operand& self, std::string value, bool by_table, int first_vector)
-      : to_(to),
+      : builder_(builder),
         plan_(plan),
         inner_(inner),
         self_(self),
         size_(size),
-        passes_(*Passes::of(to.node(inner))),
-        image_(to.node(inner_).images[0]),
-        read_(read_of(to, plan, image_)),
+        passes_(*Passes::of(builder.node(inner))),
+        image_(builder.node(inner_).images[0]),
+        read_(read_of(builder, plan, image_)),
         value_(std::move(value)),
-        takes_numbers_(!by_table && bytes_of(to.cls(read_)) == 1),
+        takes_numbers_(!by_table && bytes_of(builder.cls(read_)) == 1),
         first_vector_(first_vector),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
@@ -73,8 +73,8 @@ class PassesWriter {
   const std::string& points() const { return points_; }
   // Whether the row passes of both are made in one loop, of rows that are loaded before.
   bool goes_along_with(const PassesWriter& other) const {
-    return ahead_ > 1 && ahead_ == other.ahead_ && to_.cls(read_) == to_.cls(other.read_) &&
-           passes_ == other.passes_;
+    return ahead_ > 1 && ahead_ == other.ahead_ &&
+           builder_.cls(read_) == builder_.cls(other.read_) && passes_ == other.passes_;
   }
   const Operand& read() const { return read_; }
   // Registers for those rows.
@@ -102,8 +102,9 @@ class PassesWriter {
     const int block = size_.px * size_.py;
     const std::string all = "all_" + own_;
     const std::string codes =
-        in_word() == 1 ? ""
-                       : row_of_floats(to_, all, inner().cls, block, "made_" + own_ + "[k]").text;
+        in_word() == 1
+            ? ""
+            : row_of_floats(builder_, all, inner().cls, block, "made_" + own_ + "[k]").text;
     const std::string kept = in_word() == 1                     ? "made_" + own_ + "[k]"
                              : inner().cls == PixelClass::uint8 ? "words_" + all + "[k]"
                                                                 : joined_codes(all);
@@ -128,7 +129,8 @@ class PassesWriter {
 
   // Row r of what columns have made, as the node's class has it: the array b_NAME.
   Row made() const {
-    return row_of_floats(to_, "b_" + own_, inner().cls, size_.px, "made_" + own_ + place_in_row());
+    return row_of_floats(builder_, "b_" + own_, inner().cls, size_.px,
+                         "made_" + own_ + place_in_row());
   }
   // The same of what is kept.
   Row kept() const {
@@ -137,7 +139,7 @@ class PassesWriter {
       case 4: return row_of_codes(word + "4]", "BYTE_OF($word, k % 4)");
       case 2: return row_of_codes(word + "2]", "($word >> 16 * (k % 2))");
       default:
-        return row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
+        return row_of_floats(builder_, "b_" + own_, inner().cls, size_.px,
                              "kept_" + own_ + place_in_row());
     }
   }
@@ -149,12 +151,12 @@ class PassesWriter {
   std::string text(std::string_view name, Replacements own = {}) const {
     return words_.filled(part(kernels::tile, name), own);
   }
-  const Node& inner() const { return to_.node(inner_); }
+  const Node& inner() const { return builder_.node(inner_); }
   // Pixels of the node in a word that is kept.
   int in_word() const { return 4 / bytes_of(inner().cls); }
   std::string place_in_row() const { return "[r * " + number(size_.px) + " + k]"; }
   Row row_of_codes(const std::string& word, const std::string& code) const {
-    return row_of_pixels(to_, "b_" + own_, inner().cls, size_.px,
+    return row_of_pixels(builder_, "b_" + own_, inner().cls, size_.px,
                          "(" + type_of(inner().cls) + ")" + filled(code, {{"word", word}}));
   }
   bool largest() const { return as<Extremum>(inner())->largest; }
@@ -169,7 +171,7 @@ class PassesWriter {
 
   // What stands outside the image, where that is a constant.
   std::string outside() const {
-    if (passes_.sums) return outside_value(to_, inner_, passes_.border);
+    if (passes_.sums) return outside_value(builder_, inner_, passes_.border);
     return largest() ? "-INFINITY" : "INFINITY";
   }
   // Pixel `code` of that plane as the window has it.
@@ -179,8 +181,9 @@ class PassesWriter {
   }
   // The widest loads of rows of windows.
   int alignment() const {
-    const int bytes = bytes_of(to_.cls(read_));
-    return std::gcd(to_.tuning().load_bytes, std::gcd(window_.first * bytes, size_.row_px * bytes));
+    const int bytes = bytes_of(builder_.cls(read_));
+    return std::gcd(builder_.tuning().load_bytes,
+                    std::gcd(window_.first * bytes, size_.row_px * bytes));
   }
 
   std::string in_own_tile(const std::string& rows) const {
@@ -189,11 +192,11 @@ class PassesWriter {
 
   void write_row_pass() {
     const bool points = plan_.in_groups(image_);
-    to_.width(image_), to_.height(image_);
+    builder_.width(image_), builder_.height(image_);
     const std::string edge = own_ + "_row_edge";
     if (!points) {
-      write_border(to_, edge, "float", to_.value(image_, "x", "y"), passes_.border, outside(),
-                   to_.width(image_), to_.height(image_), true, false);
+      write_border(builder_, edge, "float", builder_.value(image_, "x", "y"), passes_.border,
+                   outside(), builder_.width(image_), builder_.height(image_), true, false);
     }
     const std::string window = points           ? row_of_points()
                                : size_.streamed ? long_row(edge)
@@ -208,39 +211,41 @@ class PassesWriter {
   // The window of a row, from the image.
   std::string row_window(const std::string& edge) {
     const std::string raw = "raw_" + Builder::name(read_);
-    return text(
-        "window",
-        {{"plane", Builder::name(read_)},
-         {"row_from", to_.plane(read_).row("y")},
-         {"load", wide_load(to_.cls(read_), "from_" + raw, raw, 0, window_.width, alignment())},
-         {"element", element()},
-         {"reach", number(size_.row_px + reach().left + reach().right)},
-         {"margin", number(window_.first - reach().left)},
-         {"edge", to_.call(edge, "edge_x + i - " + number(reach().left), "y")}});
+    return text("window",
+                {{"plane", Builder::name(read_)},
+                 {"row_from", builder_.plane(read_).row("y")},
+                 {"load", wide_load(builder_.cls(read_), "from_" + raw, raw, 0, window_.width,
+                                    alignment())},
+                 {"element", element()},
+                 {"reach", number(size_.row_px + reach().left + reach().right)},
+                 {"margin", number(window_.first - reach().left)},
+                 {"edge", builder_.call(edge, "edge_x + i - " + number(reach().left), "y")}});
   }
 
-  std::string row_weights() { return weights(to_, inner_, "row_weights", 0, passes_.row.count()); }
-  std::string column_weights() {
-    return weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+  std::string row_weights() {
+    return weights(builder_, inner_, "row_weights", 0, passes_.row.count());
   }
-  std::string some_unrolled() const { return to_.tuning().unroll ? unroll_pragma(4) : ""; }
+  std::string column_weights() {
+    return weights(builder_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+  }
+  std::string some_unrolled() const { return builder_.tuning().unroll ? unroll_pragma(4) : ""; }
 
   // The work-item's pixels of a row, along a window of any length.
   std::string long_row(const std::string& edge) {
     const int taps = passes_.row.width, margin = window_.first - reach().left;
     // Quads whose pixels are taps of all of the work-item's pixels.
     const int first = (margin + size_.row_px + 2) / 4, end = (taps + margin) / 4;
-    const PixelClass cls = to_.cls(read_);
+    const PixelClass cls = builder_.cls(read_);
     const std::string load =
         takes_numbers_
             ? word_access(true, "(GLOBAL const uchar*)(from_row + 4 * q)", "four", 0, 4, 4, 4)
             : wide_load(cls, "from_row + 4 * q", "four", 0, 4,
-                        std::min(to_.tuning().load_bytes, 4 * bytes_of(cls)));
+                        std::min(builder_.tuning().load_bytes, 4 * bytes_of(cls)));
     const auto quads = [&](int from, int to, bool all) {
       return text("quads_of_row",
                   {{"first_quad", number(from)},
                    {"end_quad", number(to)},
-                   {"quad_unroll", all ? some_unrolled() : to_.unroll()},
+                   {"quad_unroll", all ? some_unrolled() : builder_.unroll()},
                    {"all_taps", all ? "1" : "0"},
                    {"once_for_all", all && passes_.any_order ? "1" : "0"},
                    {"tap_count", number(taps)},
@@ -252,23 +257,23 @@ class PassesWriter {
                    {"element", element()}});
     };
     return text("long_row",
-                {{"row_from", to_.plane(read_).row("y")},
+                {{"row_from", builder_.plane(read_).row("y")},
                  {"quads_of_row", quads(0, first, false) + quads(first, end, true) +
                                       quads(end, window_.width / 4, false)},
                  {"reach", number(size_.row_px + reach().left + reach().right)},
                  {"plain", passes_.any_order ? "1" : "0"},
                  {"tap_count", number(taps)},
                  {"weights", row_weights()},
-                 {"edge_of_row", to_.call(edge, "x0 + n - " + number(reach().left), "y")}});
+                 {"edge_of_row", builder_.call(edge, "x0 + n - " + number(reach().left), "y")}});
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
   std::string row_of_points() {
-    const PointTile tile = point_tile(to_.context(), image_, size_, passes_);
+    const PointTile tile = point_tile(builder_.context(), image_, size_, passes_);
     const bool whole = tile.bytes < 4;
-    const Block block{to_, plan_, inner_, {}, image_, tile_items};
+    const Block block{builder_, plan_, inner_, {}, image_, tile_items};
     points_ = points_in_tile(block, tile, image_, "points_" + own_,
-                             whole ? type_of(to_.cls(image_)) : "float", passes_.border,
+                             whole ? type_of(builder_.cls(image_)) : "float", passes_.border,
                              whole ? "0" : outside());
     std::string elements;
     for (int k = 0; k < 4; ++k) {
@@ -294,9 +299,10 @@ class PassesWriter {
     } else if (passes_.any_order && !is_short_box(passes_.row.width)) {
       made = array_of("float", "made", px) + running_row();
     } else if (passes_.sums) {
-      made = declared("const int", "r", "0") +
-             weighted_row(to_, "made", px, window_, passes_.row, row_weights(), PixelClass::single)
-                 .text;
+      made =
+          declared("const int", "r", "0") + weighted_row(builder_, "made", px, window_, passes_.row,
+                                                         row_weights(), PixelClass::single)
+                                                .text;
     } else {
       made = array_of("float", "made", px) + folds(window_.array, window_.width,
                                                    window_.first - reach().left, 1,
@@ -329,16 +335,17 @@ class PassesWriter {
   // Rows that a work-item loads before it makes the first of them, where the tile lies inside the
   // image with all it reads: those that registers have room for.
   int rows_ahead() const {
-    if (!to_.tuning().unroll) return 0;
+    if (!builder_.tuning().unroll) return 0;
     const int all = (size_.rows + rows_at_once() - 1) / rows_at_once();
-    const int ahead = std::min(all, max_ahead * 4 / (window_.width * bytes_of(to_.cls(read_))));
+    const int ahead =
+        std::min(all, max_ahead * 4 / (window_.width * bytes_of(builder_.cls(read_))));
     if (ahead < 2) return 0;
     const int loops = (all + ahead - 1) / ahead;
     return (all + loops - 1) / loops;
   }
 
   // Pixel k of row u of those that are loaded: narrow ones stay in words until they are used.
-  int in_loaded_word() const { return 4 / bytes_of(to_.cls(read_)); }
+  int in_loaded_word() const { return 4 / bytes_of(builder_.cls(read_)); }
   std::string pixel_ahead() const {
     const int in_word = in_loaded_word();
     const std::string word = ahead_name() + "[u * " + number(window_.width / in_word) + " + k";
@@ -352,8 +359,8 @@ class PassesWriter {
 
   // Several rows of the image into registers.
   std::string load_rows() const {
-    const PixelClass cls = to_.cls(read_);
-    const PlaneText plane = to_.plane(read_);
+    const PixelClass cls = builder_.cls(read_);
+    const PlaneText plane = builder_.plane(read_);
     const int words = window_.width / in_loaded_word();
     const bool floats = in_loaded_word() == 1;
     const std::string from = "from_" + Builder::name(read_);
@@ -388,7 +395,8 @@ class PassesWriter {
   std::string folds(const std::string& array, int size, int first, int stride, int length,
                     int count, const std::string& result, const std::string& prefix) const {
     if (length == 1) {
-      return to_.loop("k", count) + assigned(result + "[k]", array + "[k + " + number(first) + "]");
+      return builder_.loop("k", count) +
+             assigned(result + "[k]", array + "[k + " + number(first) + "]");
     }
     std::string text, from = array;
     for (int known = 1, next; known < length; known = next) {
@@ -401,7 +409,8 @@ class PassesWriter {
       const std::string best = (largest() ? "fmax(" : "fmin(") + from + "[k + " + number(shift) +
                                "], " + from + "[k + " + number(shift + (next - known) * stride) +
                                "])";
-      text += to_.loop("k", made) + assigned(name + "[k]", last ? "one_zero(" + best + ")" : best);
+      text +=
+          builder_.loop("k", made) + assigned(name + "[k]", last ? "one_zero(" + best + ")" : best);
       from = name;
     }
     return text;
@@ -410,7 +419,7 @@ class PassesWriter {
   // The block's columns from local memory: rows of made_NAME.
   std::string column_pass() {
     const int rows = size_.py + passes_.column.height - 1, px = size_.px;
-    if (sums_codes(to_.context(), inner_)) return box_columns();
+    if (sums_codes(builder_.context(), inner_)) return box_columns();
     if (passes_.any_order) return text("running_columns", {{"taps", running_columns(rows)}});
     if (size_.streamed && passes_.column.height >= 2 * size_.py) return long_columns(rows);
     if (passes_.sums) return text("column_sums", {{"taps", column_taps(0, rows)}});
@@ -442,7 +451,7 @@ class PassesWriter {
     std::string text = array_of("float", "gone", px * size_.py);
     for (int row = 0; row < rows; ++row) {
       const auto place = [&](int r) { return "[" + number(r * px) + " + k]"; };
-      std::string step = to_.loop("k", px);
+      std::string step = builder_.loop("k", px);
       std::string each;
       if (row < size_.py) each += assigned("gone" + place(row), "v[k]");
       const int made = row - height + 1;
@@ -460,15 +469,15 @@ class PassesWriter {
   // Whether the sums of a box of integer pixels cost less one by one than as running sums.
   bool is_short_box(int length) const {
     constexpr int longest = 12;
-    return sums_codes(to_.context(), inner_) && length <= longest;
+    return sums_codes(builder_.context(), inner_) && length <= longest;
   }
 
   std::string box_columns() {
     const int cells = passes_.row.width * passes_.column.height, block = size_.px * size_.py;
-    const bool in_floats = cells * class_max(to_.cls(image_)) <= 0x1p24;
+    const bool in_floats = cells * class_max(builder_.cls(image_)) <= 0x1p24;
     if (in_floats && is_short_box(passes_.column.height)) {
       const std::string rows = column_taps(0, size_.py + passes_.column.height - 1, true);
-      return text("column_sums", {{"taps", rows}}) + to_.loop("k", block) +
+      return text("column_sums", {{"taps", rows}}) + builder_.loop("k", block) +
              assigned("made_" + own_ + "[k]", "made_" + own_ + "[k] * " + column_weights() + "[0]");
     }
     return text("box_columns", {{"sum", in_floats ? "float" : "int"},
@@ -502,7 +511,7 @@ class PassesWriter {
         const int tap = weight_of[static_cast<std::size_t>(row - r)];
         if (tap < 0) continue;
         const std::string sum = sums + "[" + number(r * px) + " + k]";
-        taps += to_.loop("k", px) +
+        taps += builder_.loop("k", px) +
                 assigned(sum, ones ? sum + " + v[k]"
                                    : "fma(" + weight + "[" + number(tap) + "], v[k], " + sum + ")");
       }
@@ -511,7 +520,7 @@ class PassesWriter {
     return text;
   }
 
-  Builder& to_;
+  Builder& builder_;
   const KernelPlan& plan_;
   int inner_;
   Operand self_;
@@ -528,12 +537,12 @@ class PassesWriter {
   std::string points_;  // text that fills local memory with the pixels that points compute
   const Substitutions words_{{
       {"own", [this] { return own_; }},
-      {"pixel", [this] { return type_of(to_.cls(read_)); }},
-      {"code", [this] { return takes_numbers_ ? "float" : type_of(to_.cls(read_)); }},
-      {"width", [this] { return to_.width(image_); }},
-      {"height", [this] { return to_.height(image_); }},
-      {"to_width", [this] { return to_.width(self_); }},
-      {"to_height", [this] { return to_.height(self_); }},
+      {"pixel", [this] { return type_of(builder_.cls(read_)); }},
+      {"code", [this] { return takes_numbers_ ? "float" : type_of(builder_.cls(read_)); }},
+      {"width", [this] { return builder_.width(image_); }},
+      {"height", [this] { return builder_.height(image_); }},
+      {"to_width", [this] { return builder_.width(self_); }},
+      {"to_height", [this] { return builder_.height(self_); }},
       {"tile_width", [this] { return number(size_.width()); }},
       {"tile_height", [this] { return number(size_.height()); }},
       {"rows", [this] { return number(size_.rows); }},
@@ -554,8 +563,8 @@ class PassesWriter {
       {"constant", [this] { return std::string(constant_outside() ? "1" : "0"); }},
       {"outside", [this] { return outside(); }},
       {"rule", [this] { return std::string(name_of(passes_.border)); }},
-      {"unroll", [this] { return to_.unroll(); }},
-      {"once", [this] { return to_.tuning().unroll ? unroll_pragma(1) : ""; }},
+      {"unroll", [this] { return builder_.unroll(); }},
+      {"once", [this] { return builder_.tuning().unroll ? unroll_pragma(1) : ""; }},
   }};
 };
 
@@ -574,7 +583,7 @@ void add_rows(const Writers& writers, BlockParts& parts) {
 // division is a branch.
 std::string rows_by_reciprocals(const Block& block, const Writers& writers,
                                 const PlaneText& plane) {
-  if (!block.beside.empty() || !block.to.tuning().unroll) return "";
+  if (!block.beside.empty() || !block.builder.tuning().unroll) return "";
   Quotients quotients{.any_white = true};
   BlockParts parts(block, {}, &quotients);
   add_rows(writers, parts);
@@ -584,15 +593,15 @@ std::string rows_by_reciprocals(const Block& block, const Writers& writers,
 
 // Whether the points after the passes take registers beside the sums: quotients and powers that no
 // table has.
-bool take_registers(const Builder& to, const KernelPlan& plan, const std::vector<int>& inners,
+bool take_registers(const Builder& builder, const KernelPlan& plan, const std::vector<int>& inners,
                     const Operand& operand) {
   if (operand.external || std::ranges::count(inners, operand.index) > 0) return false;
   const int n = operand.index;
-  if (as<Point>(to.node(n)) == nullptr) return false;
-  if (const auto& codes = plan.node(n).codes) return take_registers(to, plan, inners, *codes);
-  return divides_or_raises(to.context(), n) ||
-         std::ranges::any_of(to.node(n).images, [&](const Operand& image) {
-           return take_registers(to, plan, inners, image);
+  if (as<Point>(builder.node(n)) == nullptr) return false;
+  if (const auto& codes = plan.node(n).codes) return take_registers(builder, plan, inners, *codes);
+  return divides_or_raises(builder.context(), n) ||
+         std::ranges::any_of(builder.node(n).images, [&](const Operand& image) {
+           return take_registers(builder, plan, inners, image);
          });
 }
 
@@ -630,35 +639,36 @@ std::string passes_together(const Writers& writers) {
 }
 
 // Adds the writer of a node's passes, the next of those of a tile.
-void add_writer(Builder& to, const KernelPlan& plan, int n, int inner, BlockParts& parts,
+void add_writer(Builder& builder, const KernelPlan& plan, int n, int inner, BlockParts& parts,
                 Writers& writers) {
   const TwoPasses& two = *plan.form<TwoPasses>(n);
-  const Operand image = to.node(inner).images[0], read = read_of(to, plan, image);
+  const Operand image = builder.node(inner).images[0], read = read_of(builder, plan, image);
   const bool made = read != image;
-  const bool by_table = made && !takes_few_steps(to.context(), image.index);
+  const bool by_table = made && !takes_few_steps(builder.context(), image.index);
   std::string value = "code";
   if (by_table) {
     value = parts.table_of(image.index, read) + "[code]";
   } else if (made) {
-    value = point_value(to, image.index, [](const Operand&) { return std::string("code"); });
+    value = point_value(builder, image.index, [](const Operand&) { return std::string("code"); });
   }
   const int before = two.together ? static_cast<int>(writers.size()) : 0;
-  writers.emplace_back(to, plan, inner, two.size, Operand{false, n}, value, by_table,
+  writers.emplace_back(builder, plan, inner, two.size, Operand{false, n}, value, by_table,
                        before * two.size.vectors());
   writers.back().write();
 }
 
-void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
+void write_tile_kernel(Builder& builder, const KernelPlan& plan, int n) {
   const auto& [inners, size, together, beside] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
   const bool in_turn = inners.size() > 1;
   const Block block{
-      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group, beside};
+      builder, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, builder.tuning().group,
+      beside};
   BlockParts parts(block);
   Writers writers;
   std::string points;
   for (const int inner : inners) {
-    add_writer(to, plan, n, inner, parts, writers);
+    add_writer(builder, plan, n, inner, parts, writers);
     points += writers.back().points();
   }
   add_rows(writers, parts);
@@ -670,15 +680,15 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                              : in_turn ? passes_in_turn(writers) + last.place()
                                        : last.both();
   const int vectors = size.vectors() * (together ? static_cast<int>(inners.size()) : 1);
-  const bool asked = 16 * vectors > to.tuning().local_bytes;
-  const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
+  const bool asked = 16 * vectors > builder.tuning().local_bytes;
+  const bool small = last.column_height() <= (bytes_of(builder.node(inners[0]).cls) == 1 ? 17 : 9);
   const bool two = together && inners.size() == 2;
   const int groups_kept = !small ? groups_of_large_blocks : two ? groups_at_once : groups_in_turn;
-  const bool spills = to.features().spills;
+  const bool spills = builder.features().spills;
   const int groups_of_streamed = spills ? 2 : groups_in_turn;
   const bool dense =
-      !in_turn && last.has_short_sums() && !spills && !take_registers(to, plan, inners, self);
-  to.kernel(
+      !in_turn && last.has_short_sums() && !spills && !take_registers(builder, plan, inners, self);
+  builder.kernel(
       "store_" + Builder::name(self), tile_items,
       filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},
                                              {"asked", asked ? "1" : "0"},
@@ -717,8 +727,8 @@ Offer offer_two_passes(const FormQuestion& question) {
 }  // namespace
 
 const FormRow two_passes_form = {"both passes in tiles", offer_two_passes,
-                                 [](Builder& to, const KernelPlan& plan, int n) -> LaunchTest {
-                                   write_tile_kernel(to, plan, n);
+                                 [](Builder& builder, const KernelPlan& plan, int n) -> LaunchTest {
+                                   write_tile_kernel(builder, plan, n);
                                    return nullptr;
                                  }};
 

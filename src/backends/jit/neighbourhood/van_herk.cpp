@@ -48,8 +48,11 @@ struct Element {
 
 class VanHerkWriter {
  public:
-  VanHerkWriter(Builder& to, int n)
-      : to_(to), n_(n), extremum_(std::get<Extremum>(to.node(n).primitive)), cls_(to.node(n).cls) {}
+  VanHerkWriter(Builder& builder, int n)
+      : builder_(builder),
+        n_(n),
+        extremum_(std::get<Extremum>(builder.node(n).primitive)),
+        cls_(builder.node(n).cls) {}
 
   void write() {
     const Footprint f = extremum_.mask.footprint();
@@ -67,10 +70,10 @@ class VanHerkWriter {
     }
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto plane = [&](std::size_t before) {
-        if (before == 0) return to_.plane(image());
-        if (before == passes.size()) return to_.plane(self());
-        return to_.scratch_plane(Builder::name(self()) + "_pass" + std::to_string(before), cls_,
-                                 size());
+        if (before == 0) return builder_.plane(image());
+        if (before == passes.size()) return builder_.plane(self());
+        return builder_.scratch_plane(Builder::name(self()) + "_pass" + std::to_string(before),
+                                      cls_, size());
       };
       const PlaneText in = plane(p), out = plane(p + 1);
       name_ = "store_" + Builder::name(self()) +
@@ -83,7 +86,7 @@ class VanHerkWriter {
   using Passes = std::vector<std::function<void(const PlaneText&, const PlaneText&)>>;
 
   Operand self() const { return {false, n_}; }
-  Operand image() const { return to_.node(n_).images[0]; }
+  Operand image() const { return builder_.node(n_).images[0]; }
   std::function<Size(const LaunchContext&)> size() const {
     return [self = self()](const LaunchContext& at) { return at.size_of(self); };
   }
@@ -130,7 +133,7 @@ class VanHerkWriter {
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
     if (bytes_in_pairs) {
-      to_.body_once("pairs_of_bytes", filled(part(kernels::van_herk, "bytes")));
+      builder_.body_once("pairs_of_bytes", filled(part(kernels::van_herk, "bytes")));
       return {"uint2",
               "uint",
               largest ? "larger_bytes" : "smaller_bytes",
@@ -170,10 +173,10 @@ class VanHerkWriter {
     WholeBlocks whole{.first = -block, .end = block};
     for (int i = 0; i < block; ++i) {
       const int from = floor_of(i - reach.before + block - 1, block),
-                to = floor_of(i + reach.after + 1, block);
-      whole.of_value[static_cast<std::size_t>(i)] = {from, to};
+                builder = floor_of(i + reach.after + 1, block);
+      whole.of_value[static_cast<std::size_t>(i)] = {from, builder};
       whole.first = std::max(whole.first, from);
-      whole.end = std::min(whole.end, to);
+      whole.end = std::min(whole.end, builder);
     }
     return whole;
   }
@@ -198,17 +201,18 @@ class VanHerkWriter {
     }
     for (int i = 0; i < block; ++i) {
       const int low = i - reach.before, high = i + reach.after;
-      const auto [from, to] = whole.of_value[static_cast<std::size_t>(i)];
+      const auto [from, builder] = whole.of_value[static_cast<std::size_t>(i)];
       std::vector<std::string> parts;
       if (whole.first < whole.end) parts.emplace_back("core");
-      for (int b = from; b < to; ++b) {
+      for (int b = from; b < builder; ++b) {
         const bool in_core = whole.first < whole.end && b >= whole.first && b < whole.end;
         if (!in_core) parts.push_back(whole_block(b));
       }
       if (low > (from - 1) * block && low < from * block) {
         parts.push_back(entry(w, line, "end", low - (from - 1) * block, from - 1));
       }
-      if (high >= to * block) parts.push_back(entry(w, line, "begin", high - to * block, to));
+      if (high >= builder * block)
+        parts.push_back(entry(w, line, "begin", high - builder * block, builder));
       text += assigned("best[" + number(i) + "]", best_of(w, parts));
     }
     return text;
@@ -224,7 +228,7 @@ class VanHerkWriter {
                                                        {"last", number(last)},
                                                        {"before_last", number(last - 1)},
                                                        {"better", w.better},
-                                                       {"unroll", to_.unroll()},
+                                                       {"unroll", builder_.unroll()},
                                                        {"in_local", line.sub_groups ? "0" : "1"},
                                                        {"items", number(line.items)},
                                                        {"narrow", w.narrow},
@@ -254,11 +258,11 @@ class VanHerkWriter {
   // Rows of `bytes` bytes, a block each, as words.
   std::string words_of(bool load, const std::string& row, const std::string& array,
                        int bytes) const {
-    return word_access(load, row, array, 0, bytes, bytes, to_.tuning().load_bytes);
+    return word_access(load, row, array, 0, bytes, bytes, builder_.tuning().load_bytes);
   }
   // Blocks of one row or, where two share registers, of two.
   std::string load_block(int block) const {
-    if (single()) return wide_load(cls_, "from0", "v", 0, block, to_.tuning().load_bytes);
+    if (single()) return wide_load(cls_, "from0", "v", 0, block, builder_.tuning().load_bytes);
     std::string load;
     for (const std::string r : {"0", "1"}) {
       load += words_of(true, "(GLOBAL const uchar*)from" + r, "row" + r, block * bytes_of(cls_));
@@ -275,12 +279,12 @@ class VanHerkWriter {
   // A line of work-items is a row of blocks; narrow pixels of two rows share a register.
   void row_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Element w = words(false);
-    const Tuning& tuning = to_.tuning();
+    const Tuning& tuning = builder_.tuning();
     const bool sub_groups = tuning.exchanges && tuning.sub_group == 32;
     const bool long_blocks = sub_groups && bytes_of(cls_) == 1 && reach.side() > 16;
     const Line line{long_blocks ? 16 : 8, sub_groups ? 128 : 256, 1, sub_groups};
     const int blocks = sub_groups ? 32 : 64;  // of a line
-    const std::string width = to_.width(self()), height = to_.height(self());
+    const std::string width = builder_.width(self()), height = builder_.height(self());
     const int lines = line.items / blocks, rows = single() ? 1 : 2;
     const int before = reach.blocks_before(line.block), after = reach.blocks_after(line.block);
     const int made = blocks - before - after, row_bytes = line.block * bytes_of(cls_);
@@ -309,7 +313,7 @@ class VanHerkWriter {
                 {"words", number(row_bytes / 4)},
                 {"load", load_block(line.block)},
                 {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
-                {"unroll", to_.unroll()},
+                {"unroll", builder_.unroll()},
                 {"windows", windows(w, reach, exchanged, wanted)},
                 {"wanted", wanted},
                 {"pack", pack_block(line.block)},
@@ -319,29 +323,30 @@ class VanHerkWriter {
                                      : words_of(false, "(GLOBAL uchar*)to", "row0", row_bytes)},
                 {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1", row_bytes)}});
     const int across = made * line.block, down = lines * rows, items = line.items;
-    to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
-      const Size s = size(at);
-      return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                         {items, 1, 1}};
-    });
+    builder_.kernel(
+        name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
+          const Size s = size(at);
+          return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                             {items, 1, 1}};
+        });
   }
 
   // Where no work-item reads another one's registers, through local memory.
   Line exchanged_by(Line line) const {
-    if (!to_.features().exchanges) line.sub_groups = false;
+    if (!builder_.features().exchanges) line.sub_groups = false;
     return line;
   }
 
   // Element of pixels side by side; a work-item has eight rows of one.
   void column_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Element w = words(bytes_of(cls_) == 1);
-    const std::string height = to_.height(self());
-    const int across = to_.tuning().column_words, blocks = to_.tuning().column_blocks;
+    const std::string height = builder_.height(self());
+    const int across = builder_.tuning().column_words, blocks = builder_.tuning().column_blocks;
     const Line line{column_block, across * blocks, across, false};
     const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
     const int made = blocks - before - after, items = line.items;
     const int in_word = 4 / bytes_of(cls_);
-    const std::string words_across = to_.parameter(
+    const std::string words_across = builder_.parameter(
         ParameterType::int32, Builder::name(self()) + "_words",
         [self = self(), in_word](const LaunchContext& at, int) {
           return static_cast<double>((at.size_of(self).width + in_word - 1) / in_word);
@@ -364,7 +369,7 @@ class VanHerkWriter {
                                                     {"in_step", step(in)},
                                                     {"words_across", words_across},
                                                     {"height", height},
-                                                    {"unroll", to_.unroll()},
+                                                    {"unroll", builder_.unroll()},
                                                     {"widen", w.widen},
                                                     {"nothing", w.nothing},
                                                     {"windows", windows(w, reach, line, wanted)},
@@ -373,20 +378,20 @@ class VanHerkWriter {
                                                     {"out_step", step(out)},
                                                     {"narrow", w.narrow}});
     const int per_group = made * column_block;
-    to_.kernel(name_, items, text,
-               [size = size(), across, per_group, in_word, items](const LaunchContext& at) {
-                 const Size s = size(at);
-                 const std::int64_t words = (s.width + in_word - 1) / in_word;
-                 return LaunchShape{
-                     {(words + across - 1) / across, (s.height + per_group - 1) / per_group, 1},
-                     {items, 1, 1}};
-               });
+    builder_.kernel(name_, items, text,
+                    [size = size(), across, per_group, in_word, items](const LaunchContext& at) {
+                      const Size s = size(at);
+                      const std::int64_t words = (s.width + in_word - 1) / in_word;
+                      return LaunchShape{{(words + across - 1) / across,
+                                          (s.height + per_group - 1) / per_group, 1},
+                                         {items, 1, 1}};
+                    });
   }
 
   // The best of a few pixels; places outside give way to the nearest inside, which the window has.
   void gather_kernel(const PlaneText& in, const PlaneText& out, std::vector<int> dx,
                      std::vector<int> dy) {
-    const std::string width = to_.width(self()), height = to_.height(self());
+    const std::string width = builder_.width(self()), height = builder_.height(self());
     const std::string type = single() ? "float" : "int";
     const std::string better = single() ? (extremum_.largest ? "fmax" : "fmin")
                                         : (extremum_.largest ? "larger" : "smaller");
@@ -404,10 +409,10 @@ class VanHerkWriter {
       }
     }
     text += assigned(out.pixel(), single() ? "one_zero(best)" : "(" + type_of(cls_) + ")best");
-    to_.pixel_kernel(name_, width, height, size(), braced(text));
+    builder_.pixel_kernel(name_, width, height, size(), braced(text));
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Extremum& extremum_;
   PixelClass cls_;
@@ -444,8 +449,8 @@ Offer offer_van_herk(const FormQuestion& question) {
 }  // namespace
 
 const FormRow van_herk_form = {"van Herk-Gil-Werman", offer_van_herk,
-                               [](Builder& to, const KernelPlan&, int n) -> LaunchTest {
-                                 VanHerkWriter(to, n).write();
+                               [](Builder& builder, const KernelPlan&, int n) -> LaunchTest {
+                                 VanHerkWriter(builder, n).write();
                                  return nullptr;
                                }};
 

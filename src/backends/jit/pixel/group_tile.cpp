@@ -6,10 +6,11 @@
 
 namespace impipe::jit {
 
-GroupTile::GroupTile(Builder& to, const std::string& name, PixelClass cls, const PixelTile& tile,
-                     const std::string& source, const std::string& width, const std::string& height)
+GroupTile::GroupTile(Builder& builder, const std::string& name, PixelClass cls,
+                     const PixelTile& tile, const std::string& source, const std::string& width,
+                     const std::string& height)
     : function_(name) {
-  const std::string array = to.local_array(name + "_pixels", type_of(cls), tile.elements());
+  const std::string array = builder.local_array(name + "_pixels", type_of(cls), tile.elements());
   const Substitutions words{{{"tile", [&] { return name; }},
                              {"type", [&] { return type_of(cls); }},
                              {"array", [&] { return array; }},
@@ -24,44 +25,44 @@ GroupTile::GroupTile(Builder& to, const std::string& name, PixelClass cls, const
                              {"apart_x", [&] { return number(tile.apart_x); }},
                              {"apart_y", [&] { return number(tile.apart_y); }},
                              {"framed", [&] { return std::string(tile.framed ? "1" : "0"); }}}};
-  to.function(name, words.filled(part(kernels::pixel, "tile_pixel")));
+  builder.function(name, words.filled(part(kernels::pixel, "tile_pixel")));
   fill_ = words.filled(part(kernels::pixel, "group_tile"));
 }
 
-GroupTile tile_of_image(Builder& to, const PixelTile& tile, int n) {
-  const Operand image = to.node(n).images[0];
-  return {to,
+GroupTile tile_of_image(Builder& builder, const PixelTile& tile, int n) {
+  const Operand image = builder.node(n).images[0];
+  return {builder,
           Builder::name({false, n}) + "_tile",
-          to.cls(image),
+          builder.cls(image),
           tile,
-          to.plane(image).pixel(),
-          to.width(image),
-          to.height(image)};
+          builder.plane(image).pixel(),
+          builder.width(image),
+          builder.height(image)};
 }
 
-GroupTile framed_tile_of_image(Builder& to, const PixelTile& tile, int n) {
-  const Operand image = to.node(n).images[0];
+GroupTile framed_tile_of_image(Builder& builder, const PixelTile& tile, int n) {
+  const Operand image = builder.node(n).images[0];
   const std::string name = Builder::name({false, n}), framed = name + "_framed";
-  const Border border = std::get<Stencil>(to.node(n).primitive).border;
-  write_border(to, framed, "float", to.value(image, "x", "y"), border, outside_value(to, n, border),
-               to.width(image), to.height(image));
-  return {to,
+  const Border border = std::get<Stencil>(builder.node(n).primitive).border;
+  write_border(builder, framed, "float", builder.value(image, "x", "y"), border,
+               outside_value(builder, n, border), builder.width(image), builder.height(image));
+  return {builder,
           name + "_tile",
           PixelClass::single,
           tile,
-          to.call(framed, "x", "y"),
-          to.width(image),
-          to.height(image)};
+          builder.call(framed, "x", "y"),
+          builder.width(image),
+          builder.height(image)};
 }
 
-GroupTile tile_of_rows(Builder& to, const PixelTile& tile, int n) {
-  return {to,
+GroupTile tile_of_rows(Builder& builder, const PixelTile& tile, int n) {
+  return {builder,
           Builder::name({false, n}) + "_rows_tile",
           PixelClass::single,
           tile,
-          plane_of_rows(to, n).pixel(),
-          to.width({false, n}),
-          to.height(to.node(n).images[0])};
+          plane_of_rows(builder, n).pixel(),
+          builder.width({false, n}),
+          builder.height(builder.node(n).images[0])};
 }
 
 }  // namespace impipe::jit

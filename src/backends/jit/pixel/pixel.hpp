@@ -20,29 +20,31 @@ extern const FormRow pixels_form;
 bool ranks_by_network(const Tuning& tuning, const Rank& rank, PixelClass cls);
 
 // The function `name`(ARGS, x, y): node n's pixel, in its class.
-void write_point(Builder& to, int n, const std::string& name);
-void write_permute(Builder& to, int n, const std::string& name);
-void write_window(Builder& to, int n, const std::string& name);
+void write_point(Builder& builder, int n, const std::string& name);
+void write_permute(Builder& builder, int n, const std::string& name);
+void write_window(Builder& builder, int n, const std::string& name);
 // The input's column (or row) under the result's first.
-std::string window_parameter(Builder& to, int n, bool x);
+std::string window_parameter(Builder& builder, int n, bool x);
 // Reads the image by the function `through` where it is not empty, outside it too.
-void write_stencil(Builder& to, int n, const std::string& name, const std::string& through = "");
+void write_stencil(Builder& builder, int n, const std::string& name,
+                   const std::string& through = "");
 // The column pass; reads the plane nN_rows, by the function `through` where it is not empty.
-void write_separable(Builder& to, int n, const std::string& name, const std::string& through = "");
+void write_separable(Builder& builder, int n, const std::string& name,
+                     const std::string& through = "");
 // The kernel of the row pass: an image of the result's width and the input's height, of floats.
-void write_separable_rows(Builder& to, int n, const std::optional<PixelTile>& tile);
+void write_separable_rows(Builder& builder, int n, const std::optional<PixelTile>& tile);
 // That image.
-PlaneText plane_of_rows(Builder& to, int n);
+PlaneText plane_of_rows(Builder& builder, int n);
 // two_passes: rows and then columns, of a rectangle.
-void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
+void write_extremum(Builder& builder, int n, const std::string& name, bool two_passes);
 // ordered: its cells by a network, else by a search for the rank.
-void write_rank(Builder& to, int n, const std::string& name, bool ordered);
+void write_rank(Builder& builder, int n, const std::string& name, bool ordered);
 
 // A plane in the local memory of groups that make a pixel a work-item (Builder::pixel_kernel).
 class GroupTile {
  public:
   // source: text of the plane's pixel x, y; of any place where the tile is framed.
-  GroupTile(Builder& to, const std::string& name, PixelClass cls, const PixelTile& tile,
+  GroupTile(Builder& builder, const std::string& name, PixelClass cls, const PixelTile& tile,
             const std::string& source, const std::string& width, const std::string& height);
   // What a kernel does before it makes pixels.
   const std::string& fill() const { return fill_; }
@@ -53,11 +55,11 @@ class GroupTile {
   std::string fill_, function_;
 };
 // Of the image that node n reads, for the kernel that stores node n.
-GroupTile tile_of_image(Builder& to, const PixelTile& tile, int n);
+GroupTile tile_of_image(Builder& builder, const PixelTile& tile, int n);
 // Of the image that stencil node n reads, as numbers, by its border's rule outside.
-GroupTile framed_tile_of_image(Builder& to, const PixelTile& tile, int n);
+GroupTile framed_tile_of_image(Builder& builder, const PixelTile& tile, int n);
 // Of the row pass of separable node n, for its column pass.
-GroupTile tile_of_rows(Builder& to, const PixelTile& tile, int n);
+GroupTile tile_of_rows(Builder& builder, const PixelTile& tile, int n);
 
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;
@@ -73,15 +75,16 @@ struct Quotients {
 };
 // The text of point node n's pixel from those of its images; x and y stand around it. Writes the
 // body. quotients: by reciprocals.
-std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
+std::string point_value(Builder& builder, int n, const PixelText& pixel,
+                        Quotients* quotients = nullptr);
 
 // The value outside the image as a float: the node's last argument.
-std::string outside_value(Builder& to, int n, Border border);
+std::string outside_value(Builder& builder, int n, Border border);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.
-std::string weights(Builder& to, int n, const std::string& label, int first, int count);
+std::string weights(Builder& builder, int n, const std::string& label, int first, int count);
 // The body or expression of stencil node n as a function NAME(first, ...), with at(dx, dy) as
 // defined. Returns the arguments that come after those of `first`. `centre`: the pixel itself.
-std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
+std::vector<std::string> write_stencil_function(Builder& builder, int n, const std::string& name,
                                                 const std::string& first, const std::string& at,
                                                 const std::string& centre);
 
@@ -94,14 +97,14 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
 // Reads `image` outside too: a function `name`(ARGS, x, y) of type `type`. `outside`: the value
 // there, for Border::constant and absent. `wide`: places may lie outside to the left and right;
 // `tall`: above and below.
-void write_border(Builder& to, const std::string& name, const std::string& type,
+void write_border(Builder& builder, const std::string& name, const std::string& type,
                   const std::string& value, Border border, const std::string& outside,
                   const std::string& width, const std::string& height, bool wide = true,
                   bool tall = true);
 
 // Text that runs `step` for each set cell of the mask in row-major order, with dx, dy (offsets)
 // and k (which cell) defined. `name`: of the table that holds a mask of many runs.
-std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
+std::string for_each_cell(Builder& builder, const std::string& name, const Mask& mask,
                           const std::string& step);
 
 }  // namespace impipe::jit

@@ -18,16 +18,16 @@ namespace impipe::jit {
 namespace {
 
 // The entry of look-up node n's table for code x, as a function; returns its name.
-std::string write_entry(Builder& to, int n) {
+std::string write_entry(Builder& builder, int n) {
   const std::string name = Builder::name({false, n}) + "_entry";
-  if (to.has_function(name)) return name;
-  const Node& node = to.node(n);
+  if (builder.has_function(name)) return name;
+  const Node& node = builder.node(n);
   const Operand& table = node.images[1];
-  if (!table.external) to.fail("a table is made inside it");
-  const std::string entry = to.value(table, "x % row", "x / row");
-  to.function(name,
-              pixel_function(type_of(node.cls), name,
-                             declared("const int", "row", to.width(table)) + returned(entry)));
+  if (!table.external) builder.fail("a table is made inside it");
+  const std::string entry = builder.value(table, "x % row", "x / row");
+  builder.function(
+      name, pixel_function(type_of(node.cls), name,
+                           declared("const int", "row", builder.width(table)) + returned(entry)));
   return name;
 }
 
@@ -49,13 +49,13 @@ std::string for_unit_white(const PointBody& body) {
 
 // The text of a body in double that takes quotients of codes by white with its reciprocal, a
 // parameter more; nothing where there are none.
-std::optional<std::string> for_codes_over_white(const Builder& to, const Node& node,
+std::optional<std::string> for_codes_over_white(const Builder& builder, const Node& node,
                                                 const PointBody& body) {
   const std::optional<BodyTrees> trees = whole_body(body.text);
   if (!trees) return std::nullopt;
   bool found = false;
   const std::string text = body_text(*trees, [&](const BodyTree& part) -> std::string {
-    if (!is_code_over_white(to.context(), node, part)) return "";
+    if (!is_code_over_white(builder.context(), node, part)) return "";
     found = true;
     return "code_over_white(" + part.parts[0].name + ", white, white_reciprocal)";
   });
@@ -69,8 +69,9 @@ struct PointCall {
 };
 
 // real: the type that node n is computed in; pixel: text of an image's pixel in it.
-PointCall call_of_expression(Builder& to, int n, const std::string& real, const PixelText& pixel) {
-  const Node& node = to.node(n);
+PointCall call_of_expression(Builder& builder, int n, const std::string& real,
+                             const PixelText& pixel) {
+  const Node& node = builder.node(n);
   const Expression& expression = *std::get<Point>(node.primitive).expression;
   PointCall call{Builder::name({false, n}) + "_expression", "", {}, {}};
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
@@ -79,14 +80,14 @@ PointCall call_of_expression(Builder& to, int n, const std::string& real, const 
     const int argument = argument_index(v);
     call.parameters.push_back(variable_name(v));
     if (argument >= 0) {
-      call.arguments.push_back(to.argument(n, argument, variable_name(v), real));
+      call.arguments.push_back(builder.argument(n, argument, variable_name(v), real));
       continue;
     }
     call.arguments.push_back(v == "col"      ? cast("x")
                              : v == "row"    ? cast("y")
-                             : v == "width"  ? cast(to.width({false, n}))
-                             : v == "height" ? cast(to.height({false, n}))
-                             : v == "white"  ? to.white(node.images[0], real)
+                             : v == "width"  ? cast(builder.width({false, n}))
+                             : v == "height" ? cast(builder.height({false, n}))
+                             : v == "white"  ? builder.white(node.images[0], real)
                                              : pixel(node.images[next++]));
   }
   call.text = "return " + expression_body(expression, call.parameters) + ";";
@@ -94,18 +95,18 @@ PointCall call_of_expression(Builder& to, int n, const std::string& real, const 
 }
 
 // The reciprocal of argument `white` of node n, rounded once.
-std::string reciprocal_of_white(Builder& to, int n, int white, const std::string& real) {
+std::string reciprocal_of_white(Builder& builder, int n, int white, const std::string& real) {
   const bool single = real == "float";
-  return to.parameter(single ? ParameterType::float32 : ParameterType::float64,
-                      Builder::name({false, n}) + "_white_reciprocal",
-                      [n, white, single](const LaunchContext& at, int) {
-                        const double value = at.argument(n, white);
-                        return single ? double{1.0f / static_cast<float>(value)} : 1 / value;
-                      });
+  return builder.parameter(single ? ParameterType::float32 : ParameterType::float64,
+                           Builder::name({false, n}) + "_white_reciprocal",
+                           [n, white, single](const LaunchContext& at, int) {
+                             const double value = at.argument(n, white);
+                             return single ? double{1.0f / static_cast<float>(value)} : 1 / value;
+                           });
 }
 
-PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelText& pixel) {
-  const Node& node = to.node(n);
+PointCall call_of_body(Builder& builder, int n, const std::string& real, const PixelText& pixel) {
+  const Node& node = builder.node(n);
   const PointBody& body = *std::get<Point>(node.primitive).body;
   const std::string name = Builder::name({false, n});
   PointCall call{name + "_" + body.name, body.text, {}, {}};
@@ -117,21 +118,21 @@ PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelT
   int index = 0;
   for (const std::string& label : names_in(body.parameter_names)) {
     call.parameters.push_back(label);
-    call.arguments.push_back(to.argument(n, index++, label, real));
+    call.arguments.push_back(builder.argument(n, index++, label, real));
   }
   const auto white = known_white(node, body);
   if (real == "float") {
-    const CodeQuotients quotients = quotients_of_codes(to.context(), node);
+    const CodeQuotients quotients = quotients_of_codes(builder.context(), node);
     if (!quotients.found || !quotients.all) return call;
     call.text = quotients.text;
     if (!quotients.by_white) return call;
   } else {
-    const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
+    const auto by_reciprocal = white ? for_codes_over_white(builder, node, body) : std::nullopt;
     if (!by_reciprocal) return call;
     call.text = *by_reciprocal;
   }
   call.parameters.emplace_back("white_reciprocal");
-  call.arguments.push_back(reciprocal_of_white(to, n, static_cast<int>(white.value()), real));
+  call.arguments.push_back(reciprocal_of_white(builder, n, static_cast<int>(white.value()), real));
   return call;
 }
 
@@ -163,9 +164,9 @@ std::vector<double> weights_of_codes(const KernelContext& of, int n) {
 }
 
 // The pixel of node n by such weights, from the text of its images' codes.
-std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights,
+std::string mean_of_codes(Builder& builder, int n, const std::vector<double>& weights,
                           const PixelText& pixel_text) {
-  const Node& node = to.node(n);
+  const Node& node = builder.node(n);
   const PointBody& body = *std::get<Point>(node.primitive).body;
   const bool bytes = node.cls == PixelClass::uint8;
   const int bits = bytes ? 24 : 32;
@@ -178,11 +179,11 @@ std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights
                 suffix + " * c" + std::to_string(i);
   }
   std::size_t image = 0;
-  const PointCall call = call_of_body(to, n, "double", [&](const Operand&) {
+  const PointCall call = call_of_body(builder, n, "double", [&](const Operand&) {
     return "DOUBLE_OF_CODE(c" + std::to_string(image++) + ")";
   });
-  to.body_once(call.name,
-               after_line(body_function(call.name, "double", "", call.parameters, call.text)));
+  builder.body_once(call.name,
+                    after_line(body_function(call.name, "double", "", call.parameters, call.text)));
   const auto inputs = static_cast<std::ptrdiff_t>(weights.size());
   std::string parameters, arguments, exact;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
@@ -193,32 +194,32 @@ std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights
   }
   const auto white = static_cast<int>(known_white(node, body).value());
   // A white so small or large that the body's numbers leave the range.
-  const std::string always = to.parameter(ParameterType::int32, name + "_always",
-                                          [n, white](const LaunchContext& at, int) {
-                                            const double value = at.argument(n, white);
-                                            return value >= 1e-100 && value <= 1e100 ? 0.0 : 1.0;
-                                          });
+  const std::string always = builder.parameter(
+      ParameterType::int32, name + "_always", [n, white](const LaunchContext& at, int) {
+        const double value = at.argument(n, white);
+        return value >= 1e-100 && value <= 1e100 ? 0.0 : 1.0;
+      });
   const double near = static_cast<double>(inputs) * 0.5 * class_max(node.cls) + 16;
   const auto whole = [](double value) { return std::to_string(static_cast<std::int64_t>(value)); };
-  to.body_once(name,
-               filled(part(kernels::mean, "mean"),
-                      {{"pixel", type_of(node.cls)},
-                       {"mean", name},
-                       {"sum", bytes ? "uint" : "ulong"},
-                       {"bits", std::to_string(bits)},
-                       {"weighted", weighted},
-                       {"half", whole(std::ldexp(0.5, bits)) + suffix},
-                       {"fraction", bytes ? "0xffffffu" : "0xffffffffu"},
-                       {"near", whole(near) + "u"},
-                       {"twice_near", whole(2 * near) + "u"},
-                       {"parameters", parameters},
-                       {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
+  builder.body_once(
+      name, filled(part(kernels::mean, "mean"),
+                   {{"pixel", type_of(node.cls)},
+                    {"mean", name},
+                    {"sum", bytes ? "uint" : "ulong"},
+                    {"bits", std::to_string(bits)},
+                    {"weighted", weighted},
+                    {"half", whole(std::ldexp(0.5, bits)) + suffix},
+                    {"fraction", bytes ? "0xffffffu" : "0xffffffffu"},
+                    {"near", whole(near) + "u"},
+                    {"twice_near", whole(2 * near) + "u"},
+                    {"parameters", parameters},
+                    {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
   return name + "(" + codes + ", " + always + arguments + ")";
 }
 
 // The body with its quotients by reciprocals; of floats with a white that is taken to be 1.
-void take_reciprocals(Builder& to, const Node& node, const PointBody& body, const std::string& real,
-                      PointCall& call, Quotients& quotients) {
+void take_reciprocals(Builder& builder, const Node& node, const PointBody& body,
+                      const std::string& real, PointCall& call, Quotients& quotients) {
   call.name += "_quick";
   quotients.found = true;
   const auto first = call.arguments.begin() + body.inputs;
@@ -232,7 +233,7 @@ void take_reciprocals(Builder& to, const Node& node, const PointBody& body, cons
     call.text = for_unit_white(body);
   }
   call.arguments.insert(call.arguments.begin(), "&quotients");
-  to.body_once(
+  builder.body_once(
       call.name,
       after_line(
           undefined("over") + defined("over(a, b)", "quick_over_" + real + "(met, a, b)") +
@@ -266,48 +267,49 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
 namespace {
 
 // The value by the node's body or expression.
-std::string computed_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
-  const Node& node = to.node(n);
+std::string computed_value(Builder& builder, int n, const PixelText& pixel_text,
+                           Quotients* quotients) {
+  const Node& node = builder.node(n);
   const Point& point = std::get<Point>(node.primitive);
-  const std::string real = in_double(to.context(), n) ? "double" : "float";
+  const std::string real = in_double(builder.context(), n) ? "double" : "float";
   const PixelText pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);
-    return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
-                                                         : "(" + real + ")" + text;
+    return real == "double" && is_integer(builder.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
+                                                              : "(" + real + ")" + text;
   };
-  PointCall call = point.expression != nullptr ? call_of_expression(to, n, real, pixel)
-                                               : call_of_body(to, n, real, pixel);
-  if (quotients != nullptr && divides_by_uniform(to.context(), n)) {
-    take_reciprocals(to, node, *point.body, real, call, *quotients);
+  PointCall call = point.expression != nullptr ? call_of_expression(builder, n, real, pixel)
+                                               : call_of_body(builder, n, real, pixel);
+  if (quotients != nullptr && divides_by_uniform(builder.context(), n)) {
+    take_reciprocals(builder, node, *point.body, real, call, *quotients);
   } else {
-    to.body_once(call.name,
-                 after_line(body_function(call.name, real, "", call.parameters, call.text)));
+    builder.body_once(call.name,
+                      after_line(body_function(call.name, real, "", call.parameters, call.text)));
   }
   const std::string value = call.name + "(" + joined(call.arguments) + ")";
   if (!point.in_table) return converted(node.cls, real, value);
   const Argument& first = node.arguments.back();
   const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));
   const std::string from = std::to_string(first.element);
-  const std::int64_t last = to.values(table) - first.element - 1;
+  const std::int64_t last = builder.values(table) - first.element - 1;
   const std::string place = "(int)" + code_up_to(last, real, value);
   return converted(node.cls, real,
-                   "(" + real + ")" + to.measure(table) + "[" + from + " + " + place + "]");
+                   "(" + real + ")" + builder.measure(table) + "[" + from + " + " + place + "]");
 }
 
 // The function (ARGS, code) of a curve's codes, which a kernel computes before others; its name.
-std::string write_curve(Builder& to, int n) {
-  const Node& node = to.node(n);
+std::string write_curve(Builder& builder, int n) {
+  const Node& node = builder.node(n);
   const std::string own = Builder::name({false, n}), name = own + "_of_code";
-  if (to.has_function(name)) return name;
-  const bool same = is_same_for_planes(to.context(), n);
+  if (builder.has_function(name)) return name;
+  const bool same = is_same_for_planes(builder.context(), n);
   const BytesFunction bytes = [cls = node.cls](const LaunchContext&) {
     return std::int64_t{bytes_of(cls)} * codes_of_16_bits;
   };
-  const std::string table = same ? to.scratch_of_all(own + "_curve", type_of(node.cls), bytes)
-                                 : to.scratch(own + "_curve", type_of(node.cls), bytes);
+  const std::string table = same ? builder.scratch_of_all(own + "_curve", type_of(node.cls), bytes)
+                                 : builder.scratch(own + "_curve", type_of(node.cls), bytes);
   constexpr int items = 128;
   const std::string value = computed_value(
-      to, n, [](const Operand&) { return std::string("code"); }, nullptr);
+      builder, n, [](const Operand&) { return std::string("code"); }, nullptr);
   const Substitutions words{{{"items", [] { return std::to_string(items); }},
                              {"same", [&] { return std::string(same ? "1" : "0"); }},
                              {"value", [&] { return value; }},
@@ -315,74 +317,76 @@ std::string write_curve(Builder& to, int n) {
                              {"pixel", [&] { return type_of(node.cls); }},
                              {"made", [&] { return table; }},
                              {"table", [&] { return table; }}}};
-  to.function(name, words.filled(part(kernels::code_curve, "entry")));
-  to.kernel_before(own + "_curve_of_codes", items, words.filled(part(kernels::code_curve, "curve")),
-                   [](const LaunchContext&) {
-                     return LaunchShape{{codes_of_16_bits / items, 1, 1}, {items, 1, 1}};
-                   });
+  builder.function(name, words.filled(part(kernels::code_curve, "entry")));
+  builder.kernel_before(own + "_curve_of_codes", items,
+                        words.filled(part(kernels::code_curve, "curve")), [](const LaunchContext&) {
+                          return LaunchShape{{codes_of_16_bits / items, 1, 1}, {items, 1, 1}};
+                        });
   return name;
 }
 
 }  // namespace
 
-std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
-  const Node& node = to.node(n);
+std::string point_value(Builder& builder, int n, const PixelText& pixel_text,
+                        Quotients* quotients) {
+  const Node& node = builder.node(n);
   const Point& point = std::get<Point>(node.primitive);
   if (point.lookup) {
-    const std::string entry = write_entry(to, n);
-    return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
+    const std::string entry = write_entry(builder, n);
+    return builder.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
-  if (is_curve_of_codes(to.context(), n)) {
-    return write_curve(to, n) + "(ARGS, (uint)" + pixel_text(node.images[0]) + ")";
+  if (is_curve_of_codes(builder.context(), n)) {
+    return write_curve(builder, n) + "(ARGS, (uint)" + pixel_text(node.images[0]) + ")";
   }
-  const std::vector<double> mean = weights_of_codes(to.context(), n);
-  if (!mean.empty()) return mean_of_codes(to, n, mean, pixel_text);
-  return computed_value(to, n, pixel_text, quotients);
+  const std::vector<double> mean = weights_of_codes(builder.context(), n);
+  if (!mean.empty()) return mean_of_codes(builder, n, mean, pixel_text);
+  return computed_value(builder, n, pixel_text, quotients);
 }
 
-void write_point(Builder& to, int n, const std::string& name) {
-  const Node& node = to.node(n);
+void write_point(Builder& builder, int n, const std::string& name) {
+  const Node& node = builder.node(n);
   const std::string value =
-      point_value(to, n, [&](const Operand& image) { return to.value(image, "x", "y"); });
-  to.function(name, pixel_function(type_of(node.cls), name, returned(value)));
+      point_value(builder, n, [&](const Operand& image) { return builder.value(image, "x", "y"); });
+  builder.function(name, pixel_function(type_of(node.cls), name, returned(value)));
 }
 
-void write_permute(Builder& to, int n, const std::string& name) {
-  const Node& node = to.node(n);
+void write_permute(Builder& builder, int n, const std::string& name) {
+  const Node& node = builder.node(n);
   const Permute& permute = std::get<Permute>(node.primitive);
   const Operand self{false, n};
-  std::string x = permute.flip_x ? to.width(self) + " - 1 - x" : "x";
-  std::string y = permute.flip_y ? to.height(self) + " - 1 - y" : "y";
+  std::string x = permute.flip_x ? builder.width(self) + " - 1 - x" : "x";
+  std::string y = permute.flip_y ? builder.height(self) + " - 1 - y" : "y";
   if (permute.transpose) std::swap(x, y);
-  const std::string value = to.value(node.images[0], x, y);
-  to.function(name, pixel_function(type_of(node.cls), name, returned(value)));
+  const std::string value = builder.value(node.images[0], x, y);
+  builder.function(name, pixel_function(type_of(node.cls), name, returned(value)));
 }
 
-std::string window_parameter(Builder& to, int n, bool x) {
-  const Operand image = to.node(n).images[0];
-  return to.parameter(ParameterType::int32, Builder::name({false, n}) + (x ? "_left" : "_top"),
-                      [n, image, x](const LaunchContext& at, int) {
-                        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                        const WindowPlace place = window_place(now, at.size_of(image));
-                        return static_cast<double>(x ? place.left : place.top);
-                      });
+std::string window_parameter(Builder& builder, int n, bool x) {
+  const Operand image = builder.node(n).images[0];
+  return builder.parameter(ParameterType::int32, Builder::name({false, n}) + (x ? "_left" : "_top"),
+                           [n, image, x](const LaunchContext& at, int) {
+                             const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                             const WindowPlace place = window_place(now, at.size_of(image));
+                             return static_cast<double>(x ? place.left : place.top);
+                           });
 }
 
-void write_window(Builder& to, int n, const std::string& name) {
-  const Node& node = to.node(n);
+void write_window(Builder& builder, int n, const std::string& name) {
+  const Node& node = builder.node(n);
   const Operand image = node.images[0];
   const Border border = std::get<Window>(node.primitive).border;
-  const std::string x = "x + " + window_parameter(to, n, true);
-  const std::string y = "y + " + window_parameter(to, n, false);
+  const std::string x = "x + " + window_parameter(builder, n, true);
+  const std::string y = "y + " + window_parameter(builder, n, false);
   if (border == Border::absent) {  // lies inside
-    to.function(name, pixel_function(type_of(node.cls), name, returned(to.value(image, x, y))));
+    builder.function(name,
+                     pixel_function(type_of(node.cls), name, returned(builder.value(image, x, y))));
     return;
   }
   const std::string at = name + "_at";
-  const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
-  write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), border, outside,
-               to.width(image), to.height(image));
-  to.function(name, pixel_function(type_of(node.cls), name, returned(to.call(at, x, y))));
+  const std::string outside = converted(node.cls, "float", outside_value(builder, n, border));
+  write_border(builder, at, type_of(node.cls), builder.value(image, "x", "y"), border, outside,
+               builder.width(image), builder.height(image));
+  builder.function(name, pixel_function(type_of(node.cls), name, returned(builder.call(at, x, y))));
 }
 
 }  // namespace impipe::jit

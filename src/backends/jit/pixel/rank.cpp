@@ -14,18 +14,22 @@ namespace {
 
 class RankText {
  public:
-  RankText(Builder& to, int n, const std::string& name)
-      : to_(to), n_(n), name_(name), node_(to.node(n)), rank_(std::get<Rank>(node_.primitive)) {}
+  RankText(Builder& builder, int n, const std::string& name)
+      : builder_(builder),
+        n_(n),
+        name_(name),
+        node_(builder.node(n)),
+        rank_(std::get<Rank>(node_.primitive)) {}
 
   void write(bool ordered) {
     const Operand& image = node_.images[0];
     std::string outside = "0";
     if (rank_.border == Border::constant && !node_.arguments.empty()) {
       const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
+      outside = converted(node_.cls, "double", builder_.argument(n_, last, "outside", "double"));
     }
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image, "x", "y"), rank_.border,
-                 outside, to_.width(image), to_.height(image));
+    write_border(builder_, name_ + "_at", type_of(node_.cls), builder_.value(image, "x", "y"),
+                 rank_.border, outside, builder_.width(image), builder_.height(image));
     if (ordered) {
       write_ordered();
     } else {
@@ -38,10 +42,10 @@ class RankText {
 
   // Cell k of the window, which lies at x, y, in the class of the node.
   std::string cell(const std::string& k, const std::string& x, const std::string& y) const {
-    const std::string at = to_.call(name_ + "_at", x, y);
+    const std::string at = builder_.call(name_ + "_at", x, y);
     if (!rank_.offsets) return at;
-    const std::string sum =
-        "(float)" + at + " + " + weights(to_, n_, "offsets", 0, rank_.mask.count()) + "[" + k + "]";
+    const std::string sum = "(float)" + at + " + " +
+                            weights(builder_, n_, "offsets", 0, rank_.mask.count()) + "[" + k + "]";
     // Saturated, as for the other classes.
     return node_.cls == PixelClass::logical ? "(" + sum + " > 0.0f ? 1 : 0)"
                                             : converted(node_.cls, "float", sum);
@@ -68,15 +72,15 @@ class RankText {
                wire(rank_.rank + 1) + ")";
     }
     if (single()) ranked = "one_zero(single_of_signed_key(" + ranked + "))";
-    to_.function(name_,
-                 filled(part(kernels::pixel, "ordered"),
-                        {{"type", type_of(node_.cls)},
-                         {"name_ordered", name_},
-                         {"values", number(mask.count())},
-                         {"cell_values", values},
-                         {"network", network_text(pruned(sort_network(mask.count()).steps, needed),
-                                                  "order_int", wire)},
-                         {"ranked", ranked}}));
+    builder_.function(
+        name_, filled(part(kernels::pixel, "ordered"),
+                      {{"type", type_of(node_.cls)},
+                       {"name_ordered", name_},
+                       {"values", number(mask.count())},
+                       {"cell_values", values},
+                       {"network", network_text(pruned(sort_network(mask.count()).steps, needed),
+                                                "order_int", wire)},
+                       {"ranked", ranked}}));
   }
 
   // A search over the codes (or ordered keys) that counts the window.
@@ -84,14 +88,14 @@ class RankText {
     const std::string tap = cell("k", "x + dx", "y + dy");
     const std::string key = single() ? "key_of_single(" + tap + ")" : "(uint)" + tap;
     const int bits = single() ? 32 : node_.cls == PixelClass::uint16 ? 16 : 8;
-    to_.function(name_ + "_place",
-                 filled(part(kernels::pixel, "place"),
-                        {{"name_place", name_ + "_place"},
-                         {"top_bit", number(bits - 1)},
-                         {"cells", for_each_cell(to_, name_, rank_.mask,
-                                                 "count += " + key + " <= below ? 1 : 0;")}}));
+    builder_.function(name_ + "_place",
+                      filled(part(kernels::pixel, "place"),
+                             {{"name_place", name_ + "_place"},
+                              {"top_bit", number(bits - 1)},
+                              {"cells", for_each_cell(builder_, name_, rank_.mask,
+                                                      "count += " + key + " <= below ? 1 : 0;")}}));
     const auto place = [&](int k) {
-      const std::string found = to_.call(name_ + "_place", "x", "y, " + std::to_string(k));
+      const std::string found = builder_.call(name_ + "_place", "x", "y, " + std::to_string(k));
       return single() ? "one_zero(single_of_key(" + found + "))" : found;
     };
     std::string result = place(rank_.rank);
@@ -101,10 +105,11 @@ class RankText {
                         : "(" + result + " + " + next + " + 1u) / 2u";
     }
     const std::string type = type_of(node_.cls);
-    to_.function(name_, pixel_function(type, name_, returned("(" + type + ")(" + result + ")")));
+    builder_.function(name_,
+                      pixel_function(type, name_, returned("(" + type + ")(" + result + ")")));
   }
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   std::string name_;
   const Node& node_;
@@ -113,8 +118,8 @@ class RankText {
 
 }  // namespace
 
-void write_rank(Builder& to, int n, const std::string& name, bool ordered) {
-  RankText(to, n, name).write(ordered);
+void write_rank(Builder& builder, int n, const std::string& name, bool ordered) {
+  RankText(builder, n, name).write(ordered);
 }
 
 }  // namespace impipe::jit

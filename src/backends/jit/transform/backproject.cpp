@@ -51,33 +51,34 @@ class BackprojectText : WholeImageText<Project> {
 
   std::string number(const std::string& label,
                      std::function<std::int64_t(const LaunchContext&)> value) {
-    return to_.parameter(ParameterType::int32, name_ + "_" + label,
-                         [value = std::move(value)](const LaunchContext& at, int) {
-                           return static_cast<double>(value(at));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_" + label,
+                              [value = std::move(value)](const LaunchContext& at, int) {
+                                return static_cast<double>(value(at));
+                              });
   }
   std::string filtered_samples() {
-    return to_.scratch(name_ + "_filtered", "double",
-                       [image = image_, self = self_](const LaunchContext& at) {
-                         return 8 * columns_of(at, image) * (samples_of(at, image, self) + 1);
-                       });
+    return builder_.scratch(name_ + "_filtered", "double",
+                            [image = image_, self = self_](const LaunchContext& at) {
+                              return 8 * columns_of(at, image) * (samples_of(at, image, self) + 1);
+                            });
   }
 
   void write_copy() {
-    to_.kernel(name_ + "_copy", items,
-               filled(part(kernels::backproject, "copy"), {{"samples", samples_},
-                                                           {"items", std::to_string(items)},
-                                                           {"before", before_},
-                                                           {"filtered", filtered_samples()},
-                                                           {"height", to_.height(image_)},
-                                                           {"pixel", to_.plane(image_).pixel()}}),
-               [image = image_](const LaunchContext& at) {
-                 return LaunchShape{{columns_of(at, image), 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(
+        name_ + "_copy", items,
+        filled(part(kernels::backproject, "copy"), {{"samples", samples_},
+                                                    {"items", std::to_string(items)},
+                                                    {"before", before_},
+                                                    {"filtered", filtered_samples()},
+                                                    {"height", builder_.height(image_)},
+                                                    {"pixel", builder_.plane(image_).pixel()}}),
+        [image = image_](const LaunchContext& at) {
+          return LaunchShape{{columns_of(at, image), 1, 1}, {items, 1, 1}};
+        });
   }
 
   std::string roots() {
-    return to_.table(
+    return builder_.table(
         ParameterType::float64, name_ + "_roots", [image = image_](const LaunchContext& at) {
           std::vector<double> out;
           for (const std::complex<double>& root : fourier_roots(length_of(at, image))) {
@@ -87,51 +88,51 @@ class BackprojectText : WholeImageText<Project> {
         });
   }
   std::string response() {
-    return to_.table(ParameterType::float64, name_ + "_response",
-                     [image = image_, n = n_, filter = what_.filter,
-                      scaling = what_.angles + 1](const LaunchContext& at) {
-                       return filter_response(filter, length_of(at, image),
-                                              at.argument(n, scaling));
-                     });
+    return builder_.table(ParameterType::float64, name_ + "_response",
+                          [image = image_, n = n_, filter = what_.filter,
+                           scaling = what_.angles + 1](const LaunchContext& at) {
+                            return filter_response(filter, length_of(at, image),
+                                                   at.argument(n, scaling));
+                          });
   }
 
   void write_filter() {
     const std::string count = std::to_string(items);
-    to_.body(filled(part(kernels::backproject, "transform"), {{"items", count}}));
+    builder_.body(filled(part(kernels::backproject, "transform"), {{"items", count}}));
     const std::string data =
-        to_.scratch(name_ + "_data", "double2", [image = image_](const LaunchContext& at) {
+        builder_.scratch(name_ + "_data", "double2", [image = image_](const LaunchContext& at) {
           return 16 * ((columns_of(at, image) + 1) / 2) * length_of(at, image);
         });
     const std::string roots = this->roots(), response = this->response();
-    to_.kernel(name_ + "_filter", items,
-               filled(part(kernels::backproject, "filter"),
-                      {{"width", to_.width(image_)},
-                       {"height", to_.height(image_)},
-                       {"data", data},
-                       {"roots", roots},
-                       {"response", response},
-                       {"length", number("length",
-                                         [image = image_](const LaunchContext& at) {
-                                           return length_of(at, image);
-                                         })},
-                       {"bits", number("bits",
-                                       [image = image_](const LaunchContext& at) {
-                                         return std::countr_zero(
-                                             static_cast<std::uint64_t>(length_of(at, image)));
-                                       })},
-                       {"items", count},
-                       {"pixel", to_.plane(image_).pixel()},
-                       {"samples", samples_},
-                       {"before", before_},
-                       {"filtered", filtered_samples()}}),
-               [image = image_](const LaunchContext& at) {
-                 return LaunchShape{{(columns_of(at, image) + 1) / 2, 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(name_ + "_filter", items,
+                    filled(part(kernels::backproject, "filter"),
+                           {{"width", builder_.width(image_)},
+                            {"height", builder_.height(image_)},
+                            {"data", data},
+                            {"roots", roots},
+                            {"response", response},
+                            {"length", number("length",
+                                              [image = image_](const LaunchContext& at) {
+                                                return length_of(at, image);
+                                              })},
+                            {"bits", number("bits",
+                                            [image = image_](const LaunchContext& at) {
+                                              return std::countr_zero(
+                                                  static_cast<std::uint64_t>(length_of(at, image)));
+                                            })},
+                            {"items", count},
+                            {"pixel", builder_.plane(image_).pixel()},
+                            {"samples", samples_},
+                            {"before", before_},
+                            {"filtered", filtered_samples()}}),
+                    [image = image_](const LaunchContext& at) {
+                      return LaunchShape{{(columns_of(at, image) + 1) / 2, 1, 1}, {items, 1, 1}};
+                    });
   }
 
   // Cosine and sine of each projection's angle.
   std::string turns() {
-    return to_.table(
+    return builder_.table(
         ParameterType::float64, name_ + "_turns",
         [n = n_, image = image_, count = what_.angles](const LaunchContext& at) {
           std::vector<double> degrees, out;
@@ -146,20 +147,20 @@ class BackprojectText : WholeImageText<Project> {
 
   void write_smear() {
     const std::string turns = this->turns();
-    const std::string scale = to_.parameter(
+    const std::string scale = builder_.parameter(
         ParameterType::float64, name_ + "_scale", [image = image_](const LaunchContext& at, int) {
           return std::numbers::pi / (2 * static_cast<double>(columns_of(at, image)));
         });
-    to_.pixel_kernel(
-        name_ + "_smear", to_.width(self_), to_.height(self_),
+    builder_.pixel_kernel(
+        name_ + "_smear", builder_.width(self_), builder_.height(self_),
         [self = self_](const LaunchContext& at) { return at.size_of(self); },
-        filled(part(kernels::backproject, "smear"), {{"side", to_.width(self_)},
-                                                     {"width", to_.width(image_)},
+        filled(part(kernels::backproject, "smear"), {{"side", builder_.width(self_)},
+                                                     {"width", builder_.width(image_)},
                                                      {"filtered", filtered_samples()},
                                                      {"samples", samples_},
                                                      {"turns", turns},
                                                      {"linear", what_.linear ? "1" : "0"},
-                                                     {"out", to_.plane(self_).pixel()},
+                                                     {"out", builder_.plane(self_).pixel()},
                                                      {"scale", scale}}));
   }
 
@@ -168,6 +169,6 @@ class BackprojectText : WholeImageText<Project> {
 
 }  // namespace
 
-void write_backproject(Builder& to, int n) { BackprojectText(to, n).write(); }
+void write_backproject(Builder& builder, int n) { BackprojectText(builder, n).write(); }
 
 }  // namespace impipe::jit

@@ -60,8 +60,8 @@ class Deviations : WholeImageText<Moments> {
   using WholeImageText::WholeImageText;
 
   void write() {
-    to_.body_once("deviation_sums",
-                  filled(part(kernels::deviation, "sums"), {{"unroll", to_.unroll()}}));
+    builder_.body_once("deviation_sums",
+                       filled(part(kernels::deviation, "sums"), {{"unroll", builder_.unroll()}}));
     if (what_.of == Moments::Of::covariance) {
       write_pairs();
     } else if (what_.by_passes()) {
@@ -76,10 +76,10 @@ class Deviations : WholeImageText<Moments> {
  private:
   std::string text(const std::string& name, Replacements own) const {
     return Substitutions(
-               {{"unroll", [this] { return to_.unroll(); }},
+               {{"unroll", [this] { return builder_.unroll(); }},
                 {"once", [this] { return once(); }},
-                {"width", [this] { return to_.width(image_); }},
-                {"height", [this] { return to_.height(image_); }},
+                {"width", [this] { return builder_.width(image_); }},
+                {"height", [this] { return builder_.height(image_); }},
                 {"value", [this] { return value(0); }},
                 {"second_value", [this] { return value(1); }},
                 {"rule", [this] { return rule(); }},
@@ -95,7 +95,7 @@ class Deviations : WholeImageText<Moments> {
                 {"stride", [this] { return number(passes_.stride); }},
                 {"values", [this] { return number(std::int64_t{passes_.down} * passes_.stride); }},
                 {"made", [this] { return made(); }},
-                {"out_row", [this] { return to_.plane(self_).row("(long)y"); }},
+                {"out_row", [this] { return builder_.plane(self_).row("(long)y"); }},
                 {"left", [this] { return number(mask_.origin_x); }},
                 {"up", [this] { return number(mask_.origin_y); }},
                 {"rest", [this] { return as_float(std::max(mask_.count() - 1, 1)); }}})
@@ -107,8 +107,8 @@ class Deviations : WholeImageText<Moments> {
     return std::string(name_of(filled_outside() ? Border::replicate : what_.border));
   }
   std::string value(int image) const {
-    const Operand& operand = to_.node(n_).images.at(static_cast<std::size_t>(image));
-    const std::string inside = "(float)" + to_.value(operand, "x", "y");
+    const Operand& operand = builder_.node(n_).images.at(static_cast<std::size_t>(image));
+    const std::string inside = "(float)" + builder_.value(operand, "x", "y");
     return filled_outside() ? "(x == at_x && y == at ? " + inside + " : 0.0f)" : inside;
   }
   // What a rectangle's pixel is, of what columns and rows sum.
@@ -119,11 +119,11 @@ class Deviations : WholeImageText<Moments> {
     return "sqrt(" + squares + " * (1.0f / $rest))";
   }
   // What stands before a loop whose turns are not written out.
-  std::string once() const { return to_.tuning().unroll ? unroll_pragma(1) : ""; }
+  std::string once() const { return builder_.tuning().unroll ? unroll_pragma(1) : ""; }
 
   void kernel(const std::string& name, int across, int down, int items, const std::string& text,
               int groups = groups_at_once) {
-    to_.kernel(
+    builder_.kernel(
         name_ + name, items, text,
         [self = self_, across, down, items](const auto& at) {
           const Size size = at.size_of(self);
@@ -138,7 +138,7 @@ class Deviations : WholeImageText<Moments> {
     for (const auto& [across, down] : {std::pair(64, 32), {64, 16}, {32, 32}, {32, 16}}) {
       const std::int64_t values =
           std::int64_t{across + mask_.width - 1} * (down + mask_.height - 1);
-      if (4 * values <= to_.tuning().local_bytes) return {across, down};
+      if (4 * values <= builder_.tuning().local_bytes) return {across, down};
     }
     return {.fits = false};
   }
@@ -148,12 +148,12 @@ class Deviations : WholeImageText<Moments> {
     const int stride = tile.across + mask_.width - 1, rows = tile.down + mask_.height - 1;
     const std::string frame_width = tile.fits ? "" : write_frame(tile);
     const std::string step = tile.fits ? number(stride) : frame_width;
-    to_.body(
-        filled(part(kernels::deviation, "run"), {{"unroll", to_.unroll()},
+    builder_.body(
+        filled(part(kernels::deviation, "run"), {{"unroll", builder_.unroll()},
                                                  {"once", once()},
                                                  {"memory", tile.fits ? "IN_LOCAL" : "GLOBAL"}}));
     const std::vector<Run> runs = runs_of(mask_);
-    const std::string some = to_.tuning().unroll ? unroll_pragma(4) : "";
+    const std::string some = builder_.tuning().unroll ? unroll_pragma(4) : "";
     const std::string begin = tile.fits
                                   ? text("tile", {{"items", number(tile.items())},
                                                   {"across", number(tile.across)},
@@ -171,7 +171,7 @@ class Deviations : WholeImageText<Moments> {
                           {"stride", step},
                           {"table", runs_text(runs, step)},
                           {"cells", as_float(mask_.count())},
-                          {"out", to_.plane(self_).pixel()}}));
+                          {"out", builder_.plane(self_).pixel()}}));
   }
 
   static std::string place(const Run& run, const std::string& stride) {
@@ -185,8 +185,8 @@ class Deviations : WholeImageText<Moments> {
         values.insert(values.end(), {1.0 * run.row, 1.0 * run.column, 1.0 * run.cells});
       }
       values.resize(values.size() + 3);  // read behind the last run
-      const std::string table = to_.table(ParameterType::int32, name_ + "_runs",
-                                          [values](const LaunchContext&) { return values; });
+      const std::string table = builder_.table(ParameterType::int32, name_ + "_runs",
+                                               [values](const LaunchContext&) { return values; });
       return text("table", {{"run_count", number(static_cast<std::int64_t>(runs.size()))},
                             {"runs", table},
                             {"stride", stride}});
@@ -208,13 +208,14 @@ class Deviations : WholeImageText<Moments> {
       return Size{(size.width + across - 1) / across * across + more.width,
                   (size.height + down - 1) / down * down + more.height};
     };
-    frame_ = to_.scratch(name_ + "_frame", "float",
-                         [size_of](const LaunchContext& at) { return 4 * size_of(at).pixels(); });
-    const std::string width = to_.parameter(
+    frame_ = builder_.scratch(name_ + "_frame", "float", [size_of](const LaunchContext& at) {
+      return 4 * size_of(at).pixels();
+    });
+    const std::string width = builder_.parameter(
         ParameterType::int32, name_ + "_frame_width",
         [size_of](const LaunchContext& at, int) { return static_cast<double>(size_of(at).width); });
     constexpr int items = 256;
-    to_.kernel(
+    builder_.kernel(
         name_ + "_frame", items,
         text("frame", {{"items", number(items)}, {"frame", frame_}, {"frame_width", width}}),
         [size_of](const LaunchContext& at) {
@@ -244,8 +245,8 @@ class Deviations : WholeImageText<Moments> {
     const int across = (most - mask_.width + 1) / 16 * 16;
     const int tile_columns = across + mask_.width - 1, stride = tile_columns | 1;
     const std::string table =
-        to_.table(ParameterType::int32, name_ + "_rounds",
-                  [values = table_of(columns)](const LaunchContext&) { return values; });
+        builder_.table(ParameterType::int32, name_ + "_rounds",
+                       [values = table_of(columns)](const LaunchContext&) { return values; });
     kernel(
         "_deviation", across, down, items,
         text("nested", {{"items", number(items)},
@@ -259,7 +260,7 @@ class Deviations : WholeImageText<Moments> {
                         {"round_count", number(static_cast<std::int64_t>(columns.rounds.size()))},
                         {"pixels", number(across * down / items)},
                         {"cells", as_float(mask_.count())},
-                        {"out", to_.plane(self_).pixel()}}),
+                        {"out", builder_.plane(self_).pixel()}}),
         groups_of_columns);
   }
 
@@ -271,7 +272,7 @@ class Deviations : WholeImageText<Moments> {
     out.columns = out.across + mask_.width - 1;
     out.stride = out.columns | 1;
     const std::int64_t row = std::int64_t{4} * planes * out.stride;
-    while (out.down > windows && row * out.down > to_.tuning().local_bytes) out.down /= 2;
+    while (out.down > windows && row * out.down > builder_.tuning().local_bytes) out.down /= 2;
     return out;
   }
 
@@ -281,15 +282,15 @@ class Deviations : WholeImageText<Moments> {
     write_rectangle(
         "_deviation",
         text("passes", {{"column", column("at")},
-                        {"mirrored", column(rule() + "(at, " + to_.height(image_) + ")")},
+                        {"mirrored", column(rule() + "(at, " + builder_.height(image_) + ")")},
                         {"store_eight", wide_store(PixelClass::single, "to", "made", windows,
-                                                   to_.tuning().load_bytes)}}));
+                                                   builder_.tuning().load_bytes)}}));
   }
 
   void write_pairs() {
     passes_ = passes_of(3);
-    to_.body_once("pair_sums",
-                  filled(part(kernels::deviation, "pair_sums"), {{"unroll", to_.unroll()}}));
+    builder_.body_once("pair_sums", filled(part(kernels::deviation, "pair_sums"),
+                                           {{"unroll", builder_.unroll()}}));
     write_rectangle("_covariance", text("pairs", {}));
   }
 
@@ -304,6 +305,6 @@ class Deviations : WholeImageText<Moments> {
 
 }  // namespace
 
-void write_deviation(Builder& to, int n) { Deviations(to, n).write(); }
+void write_deviation(Builder& builder, int n) { Deviations(builder, n).write(); }
 
 }  // namespace impipe::jit

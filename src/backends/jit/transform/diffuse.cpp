@@ -45,10 +45,10 @@ FrontText front_text(const std::string& unroll, const std::string& width) {
 
 }  // namespace
 
-void write_diffuse(Builder& to, int n) {
-  const Operand image = to.node(n).images[0];
+void write_diffuse(Builder& builder, int n) {
+  const Operand image = builder.node(n).images[0];
   const std::string name = Builder::name({false, n});
-  const bool alone = !to.features().split_groups;
+  const bool alone = !builder.features().split_groups;
   // The first sub-group works on the front, others feed it, the last waits for the band above; a
   // lone sub-group does all of it.
   const int feeders = alone ? sub_group_items : 256;
@@ -56,53 +56,54 @@ void write_diffuse(Builder& to, int n) {
   const auto bands = [image](const LaunchContext& at) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
-  const std::string width = to.width(image), white = to.argument(n, 0, "white", "double");
-  const std::string unroll = alone ? "" : to.unroll();
+  const std::string width = builder.width(image), white = builder.argument(n, 0, "white", "double");
+  const std::string unroll = alone ? "" : builder.unroll();
   const FrontText front = front_text(unroll, width);
-  const PlaneText in = to.plane(image);
-  const bool bytes = bytes_of(to.cls(image)) == 1;
-  to.body_once("sub_group", sub_group_words(to.dialect()));
-  to.body(filled(part(kernels::diffuse, "take")));
-  const std::string errors = to.scratch(
+  const PlaneText in = builder.plane(image);
+  const bool bytes = bytes_of(builder.cls(image)) == 1;
+  builder.body_once("sub_group", sub_group_words(builder.dialect()));
+  builder.body(filled(part(kernels::diffuse, "take")));
+  const std::string errors = builder.scratch(
       name + "_errors", "unsigned long",
       [image, bands](const LaunchContext& at) { return 8 * at.size_of(image).width * bands(at); },
       true);
-  const std::string tickets = to.scratch(
+  const std::string tickets = builder.scratch(
       name + "_tickets", "uint", [](const LaunchContext&) { return 4; }, true);
-  to.kernel(name + "_bands", items,
-            filled(part(kernels::diffuse, "bands"),
-                   {{"steps", std::to_string(steps)},
-                    {"pitch", std::to_string(pitch)},
-                    {"half_pitch", std::to_string(pitch / 2)},
-                    {"bytes", bytes ? "1" : "0"},
-                    {"items", std::to_string(items)},
-                    {"white", white},
-                    {"first_feeder", std::to_string(alone ? 0 : sub_group_items)},
-                    {"width", width},
-                    {"height", to.height(image)},
-                    {"lag", std::to_string(lag)},
-                    {"tickets", tickets},
-                    {"bands", to.parameter(ParameterType::int32, name + "_bands",
-                                           [bands](const LaunchContext& at, int) {
-                                             return static_cast<double>(bands(at));
-                                           })},
-                    {"errors", errors},
-                    {"errors_pitch", width},
-                    {"rows", std::to_string(rows)},
-                    {"feeders", std::to_string(feeders)},
-                    {"unroll", unroll},
-                    {"first", scaled(bytes, "held[2 * k]", white)},
-                    {"second", scaled(bytes, "held[2 * k + 1]", white)},
-                    {"pixel", "(" + in.row("y") + ")"},
-                    {"type", type_of(to.cls(image))},
-                    {"slots", std::to_string(rows * steps / 2 / feeders)},
-                    {"first_poller", std::to_string(alone ? 0 : sub_group_items + feeders)},
-                    {"out", to.plane({false, n}).row("y")},
-                    {"step", front.inside},
-                    {"step_at_edge", front.at_edge}}),
-            [bands, items, most = to.tuning().waiting_groups](const LaunchContext& at) {
-              return LaunchShape{{std::min<std::int64_t>(bands(at), most), 1, 1}, {items, 1, 1}};
-            });
+  builder.kernel(
+      name + "_bands", items,
+      filled(part(kernels::diffuse, "bands"),
+             {{"steps", std::to_string(steps)},
+              {"pitch", std::to_string(pitch)},
+              {"half_pitch", std::to_string(pitch / 2)},
+              {"bytes", bytes ? "1" : "0"},
+              {"items", std::to_string(items)},
+              {"white", white},
+              {"first_feeder", std::to_string(alone ? 0 : sub_group_items)},
+              {"width", width},
+              {"height", builder.height(image)},
+              {"lag", std::to_string(lag)},
+              {"tickets", tickets},
+              {"bands", builder.parameter(ParameterType::int32, name + "_bands",
+                                          [bands](const LaunchContext& at, int) {
+                                            return static_cast<double>(bands(at));
+                                          })},
+              {"errors", errors},
+              {"errors_pitch", width},
+              {"rows", std::to_string(rows)},
+              {"feeders", std::to_string(feeders)},
+              {"unroll", unroll},
+              {"first", scaled(bytes, "held[2 * k]", white)},
+              {"second", scaled(bytes, "held[2 * k + 1]", white)},
+              {"pixel", "(" + in.row("y") + ")"},
+              {"type", type_of(builder.cls(image))},
+              {"slots", std::to_string(rows * steps / 2 / feeders)},
+              {"first_poller", std::to_string(alone ? 0 : sub_group_items + feeders)},
+              {"out", builder.plane({false, n}).row("y")},
+              {"step", front.inside},
+              {"step_at_edge", front.at_edge}}),
+      [bands, items, most = builder.tuning().waiting_groups](const LaunchContext& at) {
+        return LaunchShape{{std::min<std::int64_t>(bands(at), most), 1, 1}, {items, 1, 1}};
+      });
 }
 
 }  // namespace impipe::jit

@@ -36,12 +36,12 @@ struct RowsKind {
 
 class DistanceText : WholeImageText<Distance> {
  public:
-  DistanceText(Builder& to, int n)
-      : WholeImageText(to, n), sub_groups_(max_sub_groups(to.dialect())) {}
+  DistanceText(Builder& builder, int n)
+      : WholeImageText(builder, n), sub_groups_(max_sub_groups(builder.dialect())) {}
 
   void write() {
-    to_.body_once("sub_group", sub_group_words(to_.dialect()));
-    to_.body(filled(part(kernels::distance, "nearest_row")));
+    builder_.body_once("sub_group", sub_group_words(builder_.dialect()));
+    builder_.body(filled(part(kernels::distance, "nearest_row")));
     write_pack();
     write_carry();
     // Local memory that a smaller image does not need would keep groups from running.
@@ -59,35 +59,36 @@ class DistanceText : WholeImageText<Distance> {
   static std::int64_t bands_of(Size size) { return (size.height + 31) / 32; }
 
   std::string number(const std::string& name, std::function<std::int64_t(Size)> value) {
-    return to_.parameter(ParameterType::int32, name_ + "_" + name,
-                         [image = image_, value = std::move(value)](const LaunchContext& at, int) {
-                           return static_cast<double>(value(at.size_of(image)));
-                         });
+    return builder_.parameter(
+        ParameterType::int32, name_ + "_" + name,
+        [image = image_, value = std::move(value)](const LaunchContext& at, int) {
+          return static_cast<double>(value(at.size_of(image)));
+        });
   }
   std::string pitch() { return number("pitch", pitch_of); }
   std::string bands() { return number("bands", bands_of); }
   std::string none() {
     return number("none", [](Size s) { return s.width + s.height; });
   }
-  std::string unroll(int times) { return to_.tuning().unroll ? unroll_pragma(times) : ""; }
+  std::string unroll(int times) { return builder_.tuning().unroll ? unroll_pragma(times) : ""; }
 
   std::string words_like(const std::string& name, const std::string& type) {
-    return to_.scratch(name_ + "_" + name, type, [image = image_](const LaunchContext& at) {
+    return builder_.scratch(name_ + "_" + name, type, [image = image_](const LaunchContext& at) {
       return 4 * pitch_of(at.size_of(image)) * bands_of(at.size_of(image));
     });
   }
 
   void write_pack() {
-    const PlaneText in = to_.plane(image_);
-    const PixelClass cls = to_.cls(image_);
-    to_.kernel(
+    const PlaneText in = builder_.plane(image_);
+    const PixelClass cls = builder_.cls(image_);
+    builder_.kernel(
         name_ + "_pack", pack_items,
         filled(part(kernels::distance, "pack"),
                {{"pitch", pitch()},
                 {"items", std::to_string(pack_items)},
                 {"bands", bands()},
-                {"width", to_.width(image_)},
-                {"height", to_.height(image_)},
+                {"width", builder_.width(image_)},
+                {"height", builder_.height(image_)},
                 {"unroll", unroll(8)},
                 {"type", type_of(cls)},
                 {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16)},
@@ -100,20 +101,21 @@ class DistanceText : WholeImageText<Distance> {
   }
 
   void write_carry() {
-    to_.kernel(name_ + "_carry", carry_items,
-               filled(part(kernels::distance, "carry"), {{"items", std::to_string(carry_items)},
-                                                         {"bands", bands()},
-                                                         {"pitch", pitch()},
-                                                         {"none", none()},
-                                                         {"width", to_.width(image_)},
-                                                         {"height", to_.height(image_)},
-                                                         {"unroll", unroll(4)},
-                                                         {"words", words_like("words", "uint")},
-                                                         {"above", words_like("above", "int")},
-                                                         {"below", words_like("below", "int")}}),
-               [image = image_](const LaunchContext& at) {
-                 return LaunchShape{{pitch_of(at.size_of(image)) / 32, 1, 1}, {carry_items, 1, 1}};
-               });
+    builder_.kernel(
+        name_ + "_carry", carry_items,
+        filled(part(kernels::distance, "carry"), {{"items", std::to_string(carry_items)},
+                                                  {"bands", bands()},
+                                                  {"pitch", pitch()},
+                                                  {"none", none()},
+                                                  {"width", builder_.width(image_)},
+                                                  {"height", builder_.height(image_)},
+                                                  {"unroll", unroll(4)},
+                                                  {"words", words_like("words", "uint")},
+                                                  {"above", words_like("above", "int")},
+                                                  {"below", words_like("below", "int")}}),
+        [image = image_](const LaunchContext& at) {
+          return LaunchShape{{pitch_of(at.size_of(image)) / 32, 1, 1}, {carry_items, 1, 1}};
+        });
   }
 
   // Whether an image's rows are done in this way. over: the next smaller capacity.
@@ -153,17 +155,18 @@ class DistanceText : WholeImageText<Distance> {
   // The functions that a kernel of rows calls: what a site costs, and which costs least.
   void write_search(const std::string& kernel, const std::string& type, const std::string& space,
                     bool squares) {
-    to_.body(filled(part(kernels::distance, "cost"),
-                    {{"number", type}, {"name", kernel + "_cost"}, {"cost", cost_text(squares)}}));
-    to_.body(filled(part(kernels::distance, "search"), {{"name", kernel + "_search"},
-                                                        {"space", space},
-                                                        {"number", type},
-                                                        {"most", largest_of(type)},
-                                                        {"unroll", unroll(4)},
-                                                        {"cost", kernel + "_cost"}}));
+    builder_.body(
+        filled(part(kernels::distance, "cost"),
+               {{"number", type}, {"name", kernel + "_cost"}, {"cost", cost_text(squares)}}));
+    builder_.body(filled(part(kernels::distance, "search"), {{"name", kernel + "_search"},
+                                                             {"space", space},
+                                                             {"number", type},
+                                                             {"most", largest_of(type)},
+                                                             {"unroll", unroll(4)},
+                                                             {"cost", kernel + "_cost"}}));
     if (!what_.index && what_.metric == Metric::euclidean) {
-      to_.body_once(type + "_root", filled(part(kernels::distance, "root"),
-                                           {{"number", type}, {"name", type + "_root"}}));
+      builder_.body_once(type + "_root", filled(part(kernels::distance, "root"),
+                                                {{"number", type}, {"name", type + "_root"}}));
     }
   }
 
@@ -193,8 +196,8 @@ class DistanceText : WholeImageText<Distance> {
                 {"points_pitch", points_pitch},
                 {"point", point},
                 {"space", space},
-                {"width", to_.width(image_)},
-                {"height", to_.height(image_)},
+                {"width", builder_.width(image_)},
+                {"height", builder_.height(image_)},
                 {"none", none()},
                 {"words", words_like("words", "uint")},
                 {"above", words_like("above", "int")},
@@ -207,16 +210,17 @@ class DistanceText : WholeImageText<Distance> {
                 {"number", type},
                 {"most", most},
                 {"cost", kernel + "_cost"},
-                {"out", to_.plane({false, n_}).row("y")},
+                {"out", builder_.plane({false, n_}).row("y")},
                 {"result", result_text(squares, type)}});
-    to_.kernel(kernel, items, text,
-               [kind, over, sub_groups, items, metric = what_.metric,
-                image = image_](const LaunchContext& at) {
-                 const Size size = at.size_of(image);
-                 if (!takes(kind, over, metric, size)) return LaunchShape{{0, 1, 1}, {items, 1, 1}};
-                 const std::int64_t rows = rows_of(kind, sub_groups, size);
-                 return LaunchShape{{(size.height + rows - 1) / rows, 1, 1}, {items, 1, 1}};
-               });
+    builder_.kernel(kernel, items, text,
+                    [kind, over, sub_groups, items, metric = what_.metric,
+                     image = image_](const LaunchContext& at) {
+                      const Size size = at.size_of(image);
+                      if (!takes(kind, over, metric, size))
+                        return LaunchShape{{0, 1, 1}, {items, 1, 1}};
+                      const std::int64_t rows = rows_of(kind, sub_groups, size);
+                      return LaunchShape{{(size.height + rows - 1) / rows, 1, 1}, {items, 1, 1}};
+                    });
   }
 
   std::string rows(const RowsKind& kind) {
@@ -232,12 +236,13 @@ class DistanceText : WholeImageText<Distance> {
   // Bytes that a launch needs whose sites are in global memory.
   std::string in_global_memory(const std::string& label,
                                const std::function<std::int64_t(Size)>& bytes) {
-    return to_.scratch(name_ + label, "int",
-                       [image = image_, metric = what_.metric,
-                        over = sub_groups_ == 1 ? 4096 : 8192, bytes](const LaunchContext& at) {
-                         const Size size = at.size_of(image);
-                         return takes({}, over, metric, size) ? bytes(size) : 4;
-                       });
+    return builder_.scratch(
+        name_ + label, "int",
+        [image = image_, metric = what_.metric, over = sub_groups_ == 1 ? 4096 : 8192,
+         bytes](const LaunchContext& at) {
+          const Size size = at.size_of(image);
+          return takes({}, over, metric, size) ? bytes(size) : 4;
+        });
   }
   std::string all_sites() {
     return in_global_memory("_sites", [](Size s) { return 4 * pitch_of(s) * s.height; });
@@ -275,9 +280,9 @@ class DistanceText : WholeImageText<Distance> {
     }
     if (what_.index) {
       const std::string at = "[(long)band * " + pitch() + " + column]";
-      return is_far + " ? 0.0f : (float)((long)column * " + to_.height(image_) + " + nearest_row(" +
-             words_like("words", "uint") + at + ", " + words_like("above", "int") + at + ", " +
-             words_like("below", "int") + at + ", y) + 1)";
+      return is_far + " ? 0.0f : (float)((long)column * " + builder_.height(image_) +
+             " + nearest_row(" + words_like("words", "uint") + at + ", " +
+             words_like("above", "int") + at + ", " + words_like("below", "int") + at + ", y) + 1)";
     }
     const std::string distance =
         what_.metric == Metric::euclidean ? type + "_root(best)" : "(float)best";
@@ -289,6 +294,6 @@ class DistanceText : WholeImageText<Distance> {
 
 }  // namespace
 
-void write_distance(Builder& to, int n) { DistanceText(to, n).write(); }
+void write_distance(Builder& builder, int n) { DistanceText(builder, n).write(); }
 
 }  // namespace impipe::jit

@@ -35,23 +35,24 @@ std::vector<double> factors_of_stages(int side) {
 
 class FourierText : WholeImageText<Stencil> {
  public:
-  FourierText(Builder& to, int n)
-      : WholeImageText(to, n),
-        checked_(to.cls(image_) == PixelClass::single),
-        items_(to.features().large_groups ? 512 : 256) {}
+  FourierText(Builder& builder, int n)
+      : WholeImageText(builder, n),
+        checked_(builder.cls(image_) == PixelClass::single),
+        items_(builder.features().large_groups ? 512 : 256) {}
 
   void write() {
-    to_.body(filled(part(kernels::fourier, "transform"),
-                    {{"unroll", to_.unroll()},
-                     {"both", both()},
-                     {"twos", what_.fourier_side == 512 ? "0" : "1"},
-                     {"held", held()},
-                     {"side", side()}}));
+    builder_.body(filled(part(kernels::fourier, "transform"),
+                         {{"unroll", builder_.unroll()},
+                          {"both", both()},
+                          {"twos", what_.fourier_side == 512 ? "0" : "1"},
+                          {"held", held()},
+                          {"side", side()}}));
     at_ = name_ + "_at";
-    write_border(to_, at_, "float", to_.value(image_, "x", "y"), what_.border,
-                 outside_value(to_, n_, what_.border), to_.width(image_), to_.height(image_));
+    write_border(builder_, at_, "float", builder_.value(image_, "x", "y"), what_.border,
+                 outside_value(builder_, n_, what_.border), builder_.width(image_),
+                 builder_.height(image_));
     write_tile();
-    weights_ = weights(to_, n_, "weights", 0, what_.taps.width * what_.taps.height);
+    weights_ = weights(builder_, n_, "weights", 0, what_.taps.width * what_.taps.height);
     write_columns();
     write_rows(false);
     write_rows(true);
@@ -64,10 +65,10 @@ class FourierText : WholeImageText<Stencil> {
     return fourier_tiles(std::get<Stencil>(node.primitive), at.size_of(self));
   }
   std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
-    return to_.parameter(ParameterType::int32, name_ + "_" + label,
-                         [self = self_, value](const LaunchContext& at, int) {
-                           return static_cast<double>(value(tiles_of(at, self)));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_" + label,
+                              [self = self_, value](const LaunchContext& at, int) {
+                                return static_cast<double>(value(tiles_of(at, self)));
+                              });
   }
   std::string pairs() {
     return tiles("pairs", [](const FourierTiles& t) { return t.pairs(); });
@@ -76,24 +77,24 @@ class FourierText : WholeImageText<Stencil> {
   std::string side() const { return number(what_.fourier_side); }
   int across() const { return eight * items_ / what_.fourier_side; }
   std::string held() const { return number((eight + 1) * items_); }
-  std::string both() const { return to_.features().large_groups ? "1" : "0"; }
+  std::string both() const { return builder_.features().large_groups ? "1" : "0"; }
   std::string valid_x() const { return number(what_.fourier_side - what_.taps.width + 1); }
   std::string valid_y() const { return number(what_.fourier_side - what_.taps.height + 1); }
 
   std::string data() {
-    return to_.scratch(name_ + "_data", "float2", [self = self_](const LaunchContext& at) {
+    return builder_.scratch(name_ + "_data", "float2", [self = self_](const LaunchContext& at) {
       const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
       const std::int64_t side = std::get<Stencil>(node.primitive).fourier_side;
       return 8 * side * side * (tiles_of(at, self).pairs() + 1);
     });
   }
   std::string unfit() {
-    return to_.scratch(
+    return builder_.scratch(
         name_ + "_unfit", "uint",
         [self = self_](const LaunchContext& at) { return 4 * tiles_of(at, self).pairs(); }, true);
   }
   std::string factors() {
-    const std::string table = to_.table(
+    const std::string table = builder_.table(
         ParameterType::float32, name_ + "_factors",
         [side = what_.fourier_side](const LaunchContext&) { return factors_of_stages(side); });
     return "(GLOBAL const float2*)" + table;
@@ -111,105 +112,108 @@ class FourierText : WholeImageText<Stencil> {
   }
 
   void write_tile() {
-    to_.function(name_ + "_tile",
-                 filled(part(kernels::fourier, "tile"),
-                        {{"name", name_ + "_tile"},
-                         {"side", side()},
-                         {"unroll", to_.unroll()},
-                         {"checked", checked_ ? "1" : "0"},
-                         {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
-                         {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
-                         {"valid_x", valid_x()},
-                         {"valid_y", valid_y()},
-                         {"first_x", number(what_.shift_x - what_.taps.origin_x)},
-                         {"first_y", number(what_.shift_y - what_.taps.origin_y)},
-                         {"image_width", to_.width(image_)},
-                         {"image_height", to_.height(image_)},
-                         {"inside", to_.value(image_, "x", "y")},
-                         {"value", to_.call(at_, "x", "y")}}));
+    builder_.function(
+        name_ + "_tile",
+        filled(part(kernels::fourier, "tile"),
+               {{"name", name_ + "_tile"},
+                {"side", side()},
+                {"unroll", builder_.unroll()},
+                {"checked", checked_ ? "1" : "0"},
+                {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                {"valid_x", valid_x()},
+                {"valid_y", valid_y()},
+                {"first_x", number(what_.shift_x - what_.taps.origin_x)},
+                {"first_y", number(what_.shift_y - what_.taps.origin_y)},
+                {"image_width", builder_.width(image_)},
+                {"image_height", builder_.height(image_)},
+                {"inside", builder_.value(image_, "x", "y")},
+                {"value", builder_.call(at_, "x", "y")}}));
   }
 
   void write_columns() {
-    to_.kernel(name_ + "_columns", items_,
-               filled(part(kernels::fourier, "columns"), {{"both", both()},
-                                                          {"held", held()},
-                                                          {"side", side()},
-                                                          {"across", number(across())},
-                                                          {"unroll", to_.unroll()},
-                                                          {"checked", checked_ ? "1" : "0"},
-                                                          {"pairs", pairs()},
-                                                          {"columns", number(what_.taps.width)},
-                                                          {"rows", number(what_.taps.height)},
-                                                          {"weights", weights_},
-                                                          {"name", name_ + "_tile"},
-                                                          {"unfit", checked_ ? unfit() : ""},
-                                                          {"factors", factors()},
-                                                          {"data", data()}}),
-               lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs() + 1; }),
-               groups_at_once);
+    builder_.kernel(
+        name_ + "_columns", items_,
+        filled(part(kernels::fourier, "columns"), {{"both", both()},
+                                                   {"held", held()},
+                                                   {"side", side()},
+                                                   {"across", number(across())},
+                                                   {"unroll", builder_.unroll()},
+                                                   {"checked", checked_ ? "1" : "0"},
+                                                   {"pairs", pairs()},
+                                                   {"columns", number(what_.taps.width)},
+                                                   {"rows", number(what_.taps.height)},
+                                                   {"weights", weights_},
+                                                   {"name", name_ + "_tile"},
+                                                   {"unfit", checked_ ? unfit() : ""},
+                                                   {"factors", factors()},
+                                                   {"data", data()}}),
+        lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs() + 1; }),
+        groups_at_once);
   }
 
   // Of the weights; with `filters` of all others.
   void write_rows(bool filters) {
-    to_.kernel(name_ + (filters ? "_rows" : "_weight_rows"), items_,
-               filled(part(kernels::fourier, "rows"),
-                      {{"both", both()},
-                       {"held", held()},
-                       {"side", side()},
-                       {"across", number(across())},
-                       {"unroll", to_.unroll()},
-                       {"filters", filters ? "1" : "0"},
-                       {"pair", filters ? pairs() + " - 1 - GROUP_Y" : pairs()},
-                       {"pairs", pairs()},
-                       {"kept", filters ? valid_x() : side()},
-                       {"factors", factors()},
-                       {"data", data()}}),
-               filters
-                   ? lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs(); })
-                   : lines(what_.fourier_side, [](const FourierTiles&) { return std::int64_t{1}; }),
-               groups_at_once);
+    builder_.kernel(
+        name_ + (filters ? "_rows" : "_weight_rows"), items_,
+        filled(part(kernels::fourier, "rows"),
+               {{"both", both()},
+                {"held", held()},
+                {"side", side()},
+                {"across", number(across())},
+                {"unroll", builder_.unroll()},
+                {"filters", filters ? "1" : "0"},
+                {"pair", filters ? pairs() + " - 1 - GROUP_Y" : pairs()},
+                {"pairs", pairs()},
+                {"kept", filters ? valid_x() : side()},
+                {"factors", factors()},
+                {"data", data()}}),
+        filters ? lines(what_.fourier_side, [](const FourierTiles& t) { return t.pairs(); })
+                : lines(what_.fourier_side, [](const FourierTiles&) { return std::int64_t{1}; }),
+        groups_at_once);
   }
 
   // The sum of a pixel's weights, for pixels that transforms do not take.
   std::string direct() {
     if (!checked_) return "";
     const std::string name = name_ + "_direct";
-    to_.function(name,
-                 filled(part(kernels::fourier, "direct"), {{"direct", name},
-                                                           {"rows", number(what_.taps.height)},
-                                                           {"columns", number(what_.taps.width)},
-                                                           {"table", weights_},
-                                                           {"value", to_.call(at_, "x", "y")}}));
-    return to_.call(name, "x + " + number(what_.shift_x - what_.taps.origin_x),
-                    "y + " + number(what_.shift_y - what_.taps.origin_y));
+    builder_.function(
+        name, filled(part(kernels::fourier, "direct"), {{"direct", name},
+                                                        {"rows", number(what_.taps.height)},
+                                                        {"columns", number(what_.taps.width)},
+                                                        {"table", weights_},
+                                                        {"value", builder_.call(at_, "x", "y")}}));
+    return builder_.call(name, "x + " + number(what_.shift_x - what_.taps.origin_x),
+                         "y + " + number(what_.shift_y - what_.taps.origin_y));
   }
 
   void write_results() {
     const std::string direct_pixel = direct();
-    to_.kernel(name_ + "_results", items_,
-               filled(part(kernels::fourier, "results"),
-                      {{"both", both()},
-                       {"held", held()},
-                       {"side", side()},
-                       {"across", number(across())},
-                       {"unroll", to_.unroll()},
-                       {"checked", checked_ ? "1" : "0"},
-                       {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
-                       {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
-                       {"valid_x", valid_x()},
-                       {"valid_y", valid_y()},
-                       {"width", to_.width(self_)},
-                       {"height", to_.height(self_)},
-                       {"unfit", checked_ ? unfit() : ""},
-                       {"direct_pixel", direct_pixel},
-                       {"converted", converted(to_.node(n_).cls, "float", "v")},
-                       {"out", to_.plane(self_).pixel()},
-                       {"factors", factors()},
-                       {"data", data()}}),
-               lines(
-                   what_.fourier_side - what_.taps.width + 1,
-                   [](const FourierTiles& t) { return t.pairs(); }, true),
-               groups_at_once);
+    builder_.kernel(
+        name_ + "_results", items_,
+        filled(part(kernels::fourier, "results"),
+               {{"both", both()},
+                {"held", held()},
+                {"side", side()},
+                {"across", number(across())},
+                {"unroll", builder_.unroll()},
+                {"checked", checked_ ? "1" : "0"},
+                {"count", tiles("count", [](const FourierTiles& t) { return t.count; })},
+                {"tiles", tiles("across", [](const FourierTiles& t) { return t.across; })},
+                {"valid_x", valid_x()},
+                {"valid_y", valid_y()},
+                {"width", builder_.width(self_)},
+                {"height", builder_.height(self_)},
+                {"unfit", checked_ ? unfit() : ""},
+                {"direct_pixel", direct_pixel},
+                {"converted", converted(builder_.node(n_).cls, "float", "v")},
+                {"out", builder_.plane(self_).pixel()},
+                {"factors", factors()},
+                {"data", data()}}),
+        lines(
+            what_.fourier_side - what_.taps.width + 1,
+            [](const FourierTiles& t) { return t.pairs(); }, true),
+        groups_at_once);
   }
 
   std::string at_, weights_;
@@ -219,6 +223,6 @@ class FourierText : WholeImageText<Stencil> {
 
 }  // namespace
 
-void write_fourier(Builder& to, int n) { FourierText(to, n).write(); }
+void write_fourier(Builder& builder, int n) { FourierText(builder, n).write(); }
 
 }  // namespace impipe::jit

@@ -16,18 +16,18 @@ constexpr std::int64_t row_in_tile = 40 * 4 * sizeof(float);  // of four planes
 
 class MomentsText : WholeImageText<Moments> {
  public:
-  MomentsText(Builder& to, int n)
-      : WholeImageText(to, n), weights_(weights(to, n, "weights", 0, taps())) {}
+  MomentsText(Builder& builder, int n)
+      : WholeImageText(builder, n), weights_(weights(builder, n, "weights", 0, taps())) {}
 
   void write() {
     write_body();
     // Lower tiles would make most rows of their windows several times.
     if (tile_rows() >= std::max(taps() - 1, 4)) {
-      to_.kernel(name_ + "_tiles", items, filled("tiles", to_.unroll()),
-                 shape(tile_columns, tile_rows()));
+      builder_.kernel(name_ + "_tiles", items, filled("tiles", builder_.unroll()),
+                      shape(tile_columns, tile_rows()));
     } else {
-      to_.kernel(name_ + "_rows", items, filled("rows", ""), shape(4 * items, 1));
-      to_.kernel(name_ + "_columns", items, filled("columns", ""), shape(items, 4));
+      builder_.kernel(name_ + "_rows", items, filled("rows", ""), shape(4 * items, 1));
+      builder_.kernel(name_ + "_columns", items, filled("columns", ""), shape(items, 4));
     }
   }
 
@@ -35,7 +35,7 @@ class MomentsText : WholeImageText<Moments> {
   int taps() const { return what_.mask.width; }
   // Those that local memory holds beside what is read around them, by fours.
   std::int64_t tile_rows() const {
-    const std::int64_t held = to_.tuning().local_bytes / row_in_tile - (taps() - 1);
+    const std::int64_t held = builder_.tuning().local_bytes / row_in_tile - (taps() - 1);
     return std::clamp<std::int64_t>(held / 4 * 4, 0, max_tile_rows);
   }
   std::string body() const { return name_ + "_" + what_.body->name; }
@@ -46,24 +46,25 @@ class MomentsText : WholeImageText<Moments> {
     int index = taps();
     for (const std::string& label : names_in(what_.body->parameter_names)) {
       parameters.push_back(label);
-      made_ += ", " + to_.argument(n_, index++, label, "float");
+      made_ += ", " + builder_.argument(n_, index++, label, "float");
     }
     made_ += ")";
-    to_.body_once(body(), body_function(body(), "float", "", parameters, what_.body->text));
+    builder_.body_once(body(), body_function(body(), "float", "", parameters, what_.body->text));
   }
 
   // The text of an image's number at `column` and `row`: codes are the last bits of larger numbers,
   // whose differences are those of the codes.
   std::string number_of(std::size_t image) const {
-    const Operand& operand = to_.node(n_).images.at(image);
-    const std::string value = to_.value(operand, "column", "row");
+    const Operand& operand = builder_.node(n_).images.at(image);
+    const std::string value = builder_.value(operand, "column", "row");
     return has_codes() ? "BITS_FLOAT(0x4b000000u | (uint)" + value + ")" : value;
   }
-  bool has_codes() const { return is_integer(to_.cls(to_.node(n_).images.front())); }
+  bool has_codes() const { return is_integer(builder_.cls(builder_.node(n_).images.front())); }
 
   PlaneText plane(const std::string& label) const {
-    return to_.scratch_plane(name_ + "_" + label, PixelClass::single,
-                             [self = self_](const LaunchContext& at) { return at.size_of(self); });
+    return builder_.scratch_plane(
+        name_ + "_" + label, PixelClass::single,
+        [self = self_](const LaunchContext& at) { return at.size_of(self); });
   }
 
   std::string filled(std::string_view which, const std::string& unroll) const {
@@ -79,8 +80,8 @@ class MomentsText : WholeImageText<Moments> {
         {"run", [this] { return number(what_.run()); }},
         {"across", [this] { return number(taps() + 3); }},
         {"unroll", [&] { return unroll; }},
-        {"width", [this] { return to_.width(self_); }},
-        {"height", [this] { return to_.height(self_); }},
+        {"width", [this] { return builder_.width(self_); }},
+        {"height", [this] { return builder_.height(self_); }},
         {"pitch", [this] { return plane("sums").stride; }},
         {"offset", [this] { return std::string(has_codes() ? "8388608.0f" : "0.0f"); }},
         {"x_number", [this] { return number_of(0); }},
@@ -89,7 +90,7 @@ class MomentsText : WholeImageText<Moments> {
         {"made", [this] { return made_; }},
         {"out",
          [this] {
-           return to_.plane(self_).pointer + "[(long)row * " + to_.plane(self_).stride +
+           return builder_.plane(self_).pointer + "[(long)row * " + builder_.plane(self_).stride +
                   " + column]";
          }},
         {"sums", pointer("sums")},
@@ -113,6 +114,6 @@ class MomentsText : WholeImageText<Moments> {
 
 }  // namespace
 
-void write_moments(Builder& to, int n) { MomentsText(to, n).write(); }
+void write_moments(Builder& builder, int n) { MomentsText(builder, n).write(); }
 
 }  // namespace impipe::jit

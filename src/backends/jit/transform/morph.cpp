@@ -74,9 +74,9 @@ class MorphText : WholeImageText<Morph> {
   using WholeImageText::WholeImageText;
 
   void write() {
-    to_.body_once("morph_functions", filled(part(kernels::morph, "functions")));
+    builder_.body_once("morph_functions", filled(part(kernels::morph, "functions")));
     for (int table = 0; table < tables(); ++table) {
-      to_.body(
+      builder_.body(
           DecisionDiagram(what_.tables[static_cast<std::size_t>(table)]).text(function(table)));
     }
     add("begin", [image = image_](const LaunchContext& at) {
@@ -90,7 +90,7 @@ class MorphText : WholeImageText<Morph> {
     };
     add("iterate", each_tile);
     add("advance", each_tile);
-    to_.repeat(
+    builder_.repeat(
         2, max_launches - 1,
         [n = n_, image = image_, each = at_once(), each_tile](const LaunchContext& at, int time) {
           const bool wanted = (time + 1.0) * each < at.argument(n, 0) &&
@@ -123,8 +123,8 @@ class MorphText : WholeImageText<Morph> {
   std::string function(int table) const { return name_ + "_table_" + std::to_string(table); }
 
   void add(const char* kernel, ShapeFunction shape) {
-    to_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::morph, kernel)),
-               std::move(shape));
+    builder_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::morph, kernel)),
+                    std::move(shape));
   }
 
   // A pass over a tile's words.
@@ -155,52 +155,55 @@ class MorphText : WholeImageText<Morph> {
   }
 
   std::string tiles_number(const char* which, std::int64_t (*of)(Size)) {
-    return to_.parameter(ParameterType::int32, name_ + which,
-                         [image = image_, of](const LaunchContext& at, int) {
-                           return static_cast<double>(of(at.size_of(image)));
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + which,
+                              [image = image_, of](const LaunchContext& at, int) {
+                                return static_cast<double>(of(at.size_of(image)));
+                              });
   }
 
   const Substitutions words_{{
       {"items", [] { return std::to_string(items); }},
-      {"width", [this] { return to_.width(image_); }},
-      {"height", [this] { return to_.height(image_); }},
+      {"width", [this] { return builder_.width(image_); }},
+      {"height", [this] { return builder_.height(image_); }},
       {"tiles_across", [this] { return tiles_number("_tiles_across", tiles_across); }},
       {"tiles_down", [this] { return tiles_number("_tiles_down", tiles_down); }},
       {"outside", [this] { return std::string(what_.outside ? "1u" : "0u"); }},
-      {"pixel", [this] { return "(uint)" + to_.value(image_, "x", "y"); }},
-      {"most", [this] { return to_.argument(n_, 0, "most", "double"); }},
+      {"pixel", [this] { return "(uint)" + builder_.value(image_, "x", "y"); }},
+      {"most", [this] { return builder_.argument(n_, 0, "most", "double"); }},
       {"at_once", [this] { return std::to_string(at_once()); }},
       {"alternates", [this] { return std::string(!what_.in_fields && tables() == 1 ? "1" : "0"); }},
       {"in_fields", [this] { return std::string(what_.in_fields ? "1" : "0"); }},
       {"iteration", [this] { return iteration(); }},
       {"out",
        [this] {
-         return to_.plane({false, n_}).pixel();
+         return builder_.plane({false, n_}).pixel();
        }},
       {"images",
        [this] {
-         return to_.scratch(name_ + "_images", "uint", [image = image_](const LaunchContext& at) {
-           const Size size = at.size_of(image);
-           return 3 * 4 * ((size.width + 31) / 32) * size.height;
-         });
+         return builder_.scratch(name_ + "_images", "uint",
+                                 [image = image_](const LaunchContext& at) {
+                                   const Size size = at.size_of(image);
+                                   return 3 * 4 * ((size.width + 31) / 32) * size.height;
+                                 });
        }},
       {"tiles",
        [this] {
-         return to_.scratch(name_ + "_tiles", "uint", [image = image_](const LaunchContext& at) {
-           const Size size = at.size_of(image);
-           return 2 * 4 * tiles_across(size) * tiles_down(size);
-         });
+         return builder_.scratch(name_ + "_tiles", "uint",
+                                 [image = image_](const LaunchContext& at) {
+                                   const Size size = at.size_of(image);
+                                   return 2 * 4 * tiles_across(size) * tiles_down(size);
+                                 });
        }},
       {"state",
        [this] {
-         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 4 * 6; });
+         return builder_.scratch(name_ + "_state", "uint",
+                                 [](const LaunchContext&) { return 4 * 6; });
        }},
   }};
 };
 
 }  // namespace
 
-void write_morph(Builder& to, int n) { MorphText(to, n).write(); }
+void write_morph(Builder& builder, int n) { MorphText(builder, n).write(); }
 
 }  // namespace impipe::jit

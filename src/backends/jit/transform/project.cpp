@@ -77,13 +77,14 @@ class RayPlans {
 
 class ProjectText : WholeImageText<Project> {
  public:
-  ProjectText(Builder& to, int n) : WholeImageText(to, n), plans_(std::make_shared<RayPlans>()) {}
+  ProjectText(Builder& builder, int n)
+      : WholeImageText(builder, n), plans_(std::make_shared<RayPlans>()) {}
 
   void write() {
-    to_.body_once("rays", filled(part(kernels::project, "words")));
-    const PlaneText in = to_.plane(image_);
-    to_.function(name_ + "_pixel",
-                 words_of(false).filled(part(kernels::project, "pixel"), {{"pixel", in.pixel()}}));
+    builder_.body_once("rays", filled(part(kernels::project, "words")));
+    const PlaneText in = builder_.plane(image_);
+    builder_.function(name_ + "_pixel", words_of(false).filled(part(kernels::project, "pixel"),
+                                                               {{"pixel", in.pixel()}}));
     for (const bool four : {false, true}) {
       write_frames(four);
       write_strips(four);
@@ -110,10 +111,11 @@ class ProjectText : WholeImageText<Project> {
   }
 
   std::string number(const std::string& label, std::function<std::int64_t(Size)> value) {
-    return to_.parameter(ParameterType::int32, name_ + "_" + label,
-                         [image = image_, value = std::move(value)](const LaunchContext& at, int) {
-                           return static_cast<double>(value(at.size_of(image)));
-                         });
+    return builder_.parameter(
+        ParameterType::int32, name_ + "_" + label,
+        [image = image_, value = std::move(value)](const LaunchContext& at, int) {
+          return static_cast<double>(value(at.size_of(image)));
+        });
   }
   std::function<std::shared_ptr<const RayPlan>(const LaunchContext&)> plan() const {
     return [plans = plans_, n = n_, count = what_.angles](const LaunchContext& at) {
@@ -124,7 +126,7 @@ class ProjectText : WholeImageText<Project> {
   // One copy to the device: along, across and frame of each way, then of each column its sum and
   // whether it is reversed.
   std::string table() {
-    return to_.table(
+    return builder_.table(
         ParameterType::float64, name_ + "_plan",
         [image = image_, plan = plan()](const LaunchContext& at) {
           const auto made = plan(at);
@@ -140,22 +142,23 @@ class ProjectText : WholeImageText<Project> {
         });
   }
   std::string count(bool four) {
-    return to_.parameter(ParameterType::int32, name_ + "_ways_count" + suffix(four),
-                         [plan = plan(), four](const LaunchContext& at, int) {
-                           return static_cast<double>(plan(at)->ways[four].size());
-                         });
+    return builder_.parameter(ParameterType::int32, name_ + "_ways_count" + suffix(four),
+                              [plan = plan(), four](const LaunchContext& at, int) {
+                                return static_cast<double>(plan(at)->ways[four].size());
+                              });
   }
 
   // Memory that a launch needs when it takes the four frames together (or not).
   std::string memory(const std::string& label, const std::string& type, bool four,
                      std::function<std::int64_t(Size, std::int64_t ways)> bytes) {
-    return to_.scratch(name_ + "_" + label + suffix(four), type,
-                       [image = image_, plan = plan(), four, bytes](const LaunchContext& at) {
-                         const Size size = at.size_of(image);
-                         const auto made = plan(at);
-                         if (takes_four(*made, size) != four) return std::int64_t{16};
-                         return bytes(size, static_cast<std::int64_t>(made->ways[four].size()));
-                       });
+    return builder_.scratch(name_ + "_" + label + suffix(four), type,
+                            [image = image_, plan = plan(), four, bytes](const LaunchContext& at) {
+                              const Size size = at.size_of(image);
+                              const auto made = plan(at);
+                              if (takes_four(*made, size) != four) return std::int64_t{16};
+                              return bytes(size,
+                                           static_cast<std::int64_t>(made->ways[four].size()));
+                            });
   }
   std::string frames(bool four) {
     return memory("frames", four ? "float4" : "float", four, [four](Size size, std::int64_t) {
@@ -192,11 +195,11 @@ class ProjectText : WholeImageText<Project> {
         {"band", text(std::to_string(ray_band))},
         {"max_of_band", text(std::to_string(2 * ray_band))},
         {"near", text(std::to_string(near_strips))},
-        {"unroll", text(to_.unroll())},
+        {"unroll", text(builder_.unroll())},
         {"slots", text(four ? "4" : "1")},
         {"pixels", text(four ? "float4" : "float")},
-        {"width", [this] { return to_.width(image_); }},
-        {"height", [this] { return to_.height(image_); }},
+        {"width", [this] { return builder_.width(image_); }},
+        {"height", [this] { return builder_.height(image_); }},
         {"pitch_0", size("pitch_0", [](Size s) { return pitch(s, false); })},
         {"pitch_1", size("pitch_1", [](Size s) { return pitch(s, true); })},
         {"rows_0", size("rows_0", [](Size s) { return rows(s, false); })},
@@ -246,7 +249,7 @@ class ProjectText : WholeImageText<Project> {
         shared.filled(part(kernels::project, four ? "four_frames" : "frame"));
     const std::string rows_text =
         shared.filled(part(kernels::project, "rows"), {{"frame_groups", groups}});
-    to_.kernel(
+    builder_.kernel(
         name_ + suffix(four) + "_frames", items,
         when("GROUP_X < " + groups, frames_text + statement("return")) + rows_text,
         shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
@@ -293,14 +296,15 @@ class ProjectText : WholeImageText<Project> {
       const std::size_t slot = k.empty() ? 0 : std::string("xyzw").find(k[1]);
       ends += shared.filled(end, {{"k", k}, {"slot", std::to_string(slot)}});
     }
-    to_.kernel(
+    builder_.kernel(
         name_ + suffix(four) + "_strips", sub_group_items * sub_groups,
-        shared.filled(part(kernels::project, "strips"), {{"totals", totals},
-                                                         {"sums", zeros},
-                                                         {"row", row},
-                                                         {"ahead", to_.tuning().unroll ? "8" : "1"},
-                                                         {"carries", carries},
-                                                         {"end", ends}}),
+        shared.filled(part(kernels::project, "strips"),
+                      {{"totals", totals},
+                       {"sums", zeros},
+                       {"row", row},
+                       {"ahead", builder_.tuning().unroll ? "8" : "1"},
+                       {"carries", carries},
+                       {"end", ends}}),
         shape(four, sub_group_items * sub_groups,
               [four](Size size, const RayPlan& plan) {
                 const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
@@ -311,15 +315,16 @@ class ProjectText : WholeImageText<Project> {
 
   void write_bins(bool four) {
     const Operand self{false, n_};
-    to_.kernel(
-        name_ + suffix(four) + "_bins", items,
-        words_of(four).filled(part(kernels::project, "bins"),
-                              {{"bins", to_.height(self)}, {"out", to_.plane(self).row("y")}}),
-        shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
-          const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;
-          return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),
-                            std::int64_t{1}};
-        }));
+    builder_.kernel(name_ + suffix(four) + "_bins", items,
+                    words_of(four).filled(
+                        part(kernels::project, "bins"),
+                        {{"bins", builder_.height(self)}, {"out", builder_.plane(self).row("y")}}),
+                    shape(four, items, [node = builder_.node(n_)](Size size, const RayPlan& plan) {
+                      const std::int64_t chunks =
+                          (result_size(node, size).height + items - 1) / items;
+                      return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),
+                                        std::int64_t{1}};
+                    }));
   }
 
   std::shared_ptr<RayPlans> plans_;
@@ -327,6 +332,6 @@ class ProjectText : WholeImageText<Project> {
 
 }  // namespace
 
-void write_project(Builder& to, int n) { ProjectText(to, n).write(); }
+void write_project(Builder& builder, int n) { ProjectText(builder, n).write(); }
 
 }  // namespace impipe::jit

@@ -12,15 +12,15 @@ namespace impipe::jit {
 // What the writers of such a node have in common.
 template <class Primitive>
 struct WholeImageText {
-  WholeImageText(Builder& to, int n)
-      : to_(to),
+  WholeImageText(Builder& builder, int n)
+      : builder_(builder),
         n_(n),
-        what_(std::get<Primitive>(to.node(n).primitive)),
+        what_(std::get<Primitive>(builder.node(n).primitive)),
         self_{false, n},
-        image_(to.node(n).images[0]),
+        image_(builder.node(n).images[0]),
         name_(Builder::name(self_)) {}
 
-  Builder& to_;
+  Builder& builder_;
   int n_;
   const Primitive& what_;
   Operand self_, image_;
@@ -28,13 +28,13 @@ struct WholeImageText {
 };
 
 // The kernels that make node n's image of an input, which they read as a whole.
-void write_distance(Builder& to, int n);
-void write_diffuse(Builder& to, int n);
-void write_project(Builder& to, int n);
-void write_backproject(Builder& to, int n);
-void write_morph(Builder& to, int n);
-void write_deviation(Builder& to, int n);
-void write_fourier(Builder& to, int n);
-void write_moments(Builder& to, int n);
+void write_distance(Builder& builder, int n);
+void write_diffuse(Builder& builder, int n);
+void write_project(Builder& builder, int n);
+void write_backproject(Builder& builder, int n);
+void write_morph(Builder& builder, int n);
+void write_deviation(Builder& builder, int n);
+void write_fourier(Builder& builder, int n);
+void write_moments(Builder& builder, int n);
 
 }  // namespace impipe::jit
