@@ -287,6 +287,8 @@ class Textures(Pages):
     def test_equal_limits_are_one_level(self):
         got = self.through("graycomatrix 3 limits=7,7", noise((6, 5)))
         self.assertEqual(got.tolist(), [[24, 0, 0], [0, 0, 0], [0, 0, 0]])
+        image = np.array([[np.inf, 1, np.nan, -np.inf, np.inf]], np.float32)
+        self.assertEqual(self.through("graycomatrix 2 limits=7,7", image).tolist(), [[2, 0], [0, 0]])
 
     def test_properties_by_name(self):
         image = noise((20, 20))

@@ -25,7 +25,7 @@ IMPIPE_SCALAR_BODY(entropy_of_counts, {
 })
 // The level of a value; NaN stays NaN.
 IMPIPE_POINT_BODY(gray_level, (x), (levels, low, range), {
-  const real level = range > real(0) ? floor(levels * (x - low) / range) : x - x;
+  const real level = range > real(0) ? floor(levels * (x - low) / range) : (x == x ? real(0) : x);
   const real above = level < real(0) ? real(0) : level;
   return above > levels - real(1) ? levels - real(1) : above;
 })
