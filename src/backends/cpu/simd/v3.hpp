@@ -19,7 +19,15 @@ using Ints = __m256i;
 using Doubles = __m256d;
 inline constexpr int lanes = 8, row_vectors = 2;
 
-IMPIPE_SIMD Floats load(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
+IMPIPE_SIMD Ints bits_of(Floats v) { return _mm256_castps_si256(v); }
+
+#define IMPIPE_OP(name) _mm256_##name
+#define IMPIPE_WHOLE(name) _mm256_##name##_si256
+#include "backends/cpu/simd/both_levels.inc"
+#undef IMPIPE_OP
+#undef IMPIPE_WHOLE
+
 IMPIPE_SIMD Floats load(const std::uint8_t* p) {
   const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
@@ -28,28 +36,9 @@ IMPIPE_SIMD Floats load(const std::uint16_t* p) {
   const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(codes));
 }
-IMPIPE_SIMD void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
-IMPIPE_SIMD Floats set(float x) { return _mm256_set1_ps(x); }
-IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
-IMPIPE_SIMD Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
-// c - a b, rounded once.
-IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
-  return _mm256_fnmadd_ps(a, b, c);
-}
-IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
-IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-IMPIPE_SIMD Floats square_root(Floats v) { return _mm256_sqrt_ps(v); }
 IMPIPE_SIMD Floats magnitude(Floats v) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v); }
-IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
-IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+x"(v)); }
 
-IMPIPE_SIMD Ints load(const std::int32_t* p) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-}
-IMPIPE_SIMD void store(std::byte* p, Ints v) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-}
 IMPIPE_SIMD Ints load_whole(const std::uint16_t* p) {
   return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
@@ -64,9 +53,6 @@ IMPIPE_SIMD void store_codes(std::uint16_t* p, const Ints (&v)[2]) {
   const __m256i codes = _mm256_packus_epi32(v[0], v[1]);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(codes, 0xd8));
 }
-IMPIPE_SIMD Ints set(std::int32_t x) { return _mm256_set1_epi32(x); }
-IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
-IMPIPE_SIMD Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
 // Each element with all before it; the last one everywhere.
 IMPIPE_SIMD Ints running_sums(Ints v) {
   v = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
@@ -77,13 +63,7 @@ IMPIPE_SIMD Ints running_sums(Ints v) {
 IMPIPE_SIMD Ints last_everywhere(Ints v) {
   return _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(7));
 }
-IMPIPE_SIMD Ints multiply(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
-IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm256_and_si256(a, b); }
-IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
-IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm256_slli_epi32(v, bits); }
-IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm256_srli_epi32(v, bits); }
 IMPIPE_SIMD Ints shifted_right_signed(Ints v, int bits) { return _mm256_srai_epi32(v, bits); }
-IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm256_min_epu32(a, b); }
 // Whether one of a's elements is smaller than b's.
 IMPIPE_SIMD bool any_smaller(Ints a, Ints b) {
   return _mm256_movemask_epi8(_mm256_cmpgt_epi32(b, a)) != 0;
@@ -96,11 +76,6 @@ IMPIPE_SIMD std::uint32_t sum_of(Ints v) {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(sum));
 }
 IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)); }
-// Towards 0; numbers beyond 2^31 become 0x80000000.
-IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
-IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
-IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
-IMPIPE_SIMD Ints bits_of(Floats v) { return _mm256_castps_si256(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm256_permutevar8x32_ps(v, load(places));
 }
@@ -150,20 +125,6 @@ IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
   a = _mm256_castpd_ps(_mm256_permute4x64_pd(first, 0xd8));
   b = _mm256_castpd_ps(_mm256_permute4x64_pd(second, 0xd8));
 }
-// Four vectors at p have fours of numbers, each in its half of a vector: the first numbers of all
-// of them, then the second ones and so on. Those of the first halves come first, vector by vector.
-IMPIPE_SIMD void turn_quads(const float* p, Floats (&v)[4]) {
-  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
-  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
-  const __m256d ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
-  const __m256d cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
-  const __m256d ab_behind = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
-  const __m256d cd_behind = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
-  v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
-  v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
-  v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab_behind, cd_behind));
-  v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab_behind, cd_behind));
-}
 // Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
 IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
@@ -172,7 +133,6 @@ IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
   return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
 }
 
-IMPIPE_SIMD Doubles load(const double* p) { return _mm256_loadu_pd(p); }
 IMPIPE_SIMD Doubles load_doubles(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 IMPIPE_SIMD Doubles load_doubles(const std::uint8_t* p) {
   std::int32_t four = 0;
@@ -183,16 +143,6 @@ IMPIPE_SIMD Doubles load_doubles(const std::uint16_t* p) {
   const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   return _mm256_cvtepi32_pd(_mm_cvtepu16_epi32(codes));
 }
-IMPIPE_SIMD void store(double* p, Doubles v) { _mm256_storeu_pd(p, v); }
-IMPIPE_SIMD Doubles set(double x) { return _mm256_set1_pd(x); }
-IMPIPE_SIMD Doubles larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
-IMPIPE_SIMD Doubles smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
-IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm256_add_pd(a, b); }
-IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm256_sub_pd(a, b); }
-IMPIPE_SIMD Doubles multiply(Doubles a, Doubles b) { return _mm256_mul_pd(a, b); }
-IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
 IMPIPE_SIMD Doubles rounded_down(Doubles v) { return _mm256_floor_pd(v); }
 // 0, 1, 2 and so on.
 IMPIPE_SIMD Doubles counted() { return _mm256_setr_pd(0, 1, 2, 3); }
@@ -202,27 +152,6 @@ IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
 }
 IMPIPE_SIMD Ints joined_whole(Doubles a, Doubles b) {
   return _mm256_set_m128i(_mm256_cvttpd_epi32(b), _mm256_cvttpd_epi32(a));
-}
-
-// Sixteen bytes, whatever the vectors hold. shuffled: byte places[i] for each byte i, 0 where that
-// is 128 or more.
-using Bytes = __m128i;
-IMPIPE_SIMD Bytes load_bytes(const void* p) {
-  return _mm_loadu_si128(static_cast<const __m128i*>(p));
-}
-IMPIPE_SIMD void store_bytes(void* p, Bytes v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
-IMPIPE_SIMD Bytes either(Bytes a, Bytes b) { return _mm_or_si128(a, b); }
-// Twice 16 bytes.
-using BytePair = __m256i;
-IMPIPE_SIMD BytePair twice(Bytes v) { return _mm256_broadcastsi128_si256(v); }
-// Stores the 32 bytes at `from`, the second 16 before the first, both in the order of `places`.
-IMPIPE_SIMD void store_turned(void* p, const void* from, BytePair places) {
-  const __m256i v =
-      _mm256_shuffle_epi8(_mm256_loadu_si256(static_cast<const __m256i*>(from)), places);
-  _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_permute4x64_epi64(v, 0x4e));
-}
-IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
-  return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
 // Of n bytes the sum.
@@ -237,60 +166,6 @@ IMPIPE_SIMD std::int32_t sum_of_bytes(const std::uint8_t* p, int n) {
   return sum;
 }
 
-// Vectors of pixels of class T.
-template <class T>
-struct Pixels {
-  static constexpr int count = sizeof(__m256i) / sizeof(T);
-  __m256i v;
-};
-template <class T>
-IMPIPE_SIMD Pixels<T> load_pixels(const T* p) {
-  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
-}
-template <class T>
-IMPIPE_SIMD void store_pixels(T* p, Pixels<T> a) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
-}
-// Past the caches; p: at whole vectors.
-template <class T>
-IMPIPE_SIMD void stream_pixels(T* p, Pixels<T> a) {
-  _mm256_stream_si256(reinterpret_cast<__m256i*>(p), a.v);
-}
-// Everywhere the same.
-template <class T>
-IMPIPE_SIMD Pixels<T> set_pixels(T value) {
-  if constexpr (std::is_same_v<T, float>) return {_mm256_castps_si256(_mm256_set1_ps(value))};
-  if constexpr (sizeof(T) == 4) return {_mm256_set1_epi32(static_cast<int>(value))};
-  return {sizeof(T) == 1 ? _mm256_set1_epi8(static_cast<char>(value))
-                         : _mm256_set1_epi16(static_cast<short>(value))};
-}
-// As of floats: the second where one of them is NaN.
-template <class T>
-IMPIPE_SIMD Pixels<T> smaller(Pixels<T> a, Pixels<T> b) {
-  if constexpr (std::is_same_v<T, float>) {
-    return {_mm256_castps_si256(_mm256_min_ps(_mm256_castsi256_ps(a.v), _mm256_castsi256_ps(b.v)))};
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    return {_mm256_min_epi32(a.v, b.v)};
-  } else {
-    return {sizeof(T) == 1 ? _mm256_min_epu8(a.v, b.v) : _mm256_min_epu16(a.v, b.v)};
-  }
-}
-template <class T>
-IMPIPE_SIMD Pixels<T> larger(Pixels<T> a, Pixels<T> b) {
-  if constexpr (std::is_same_v<T, float>) {
-    return {_mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a.v), _mm256_castsi256_ps(b.v)))};
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    return {_mm256_max_epi32(a.v, b.v)};
-  } else {
-    return {sizeof(T) == 1 ? _mm256_max_epu8(a.v, b.v) : _mm256_max_epu16(a.v, b.v)};
-  }
-}
-// 0 instead of -0.
-template <class T>
-IMPIPE_SIMD Pixels<T> one_zero(Pixels<T> a) {
-  if constexpr (!std::is_same_v<T, float>) return a;
-  return {_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a.v), _mm256_setzero_ps()))};
-}
 // Of the pixels of a and then b as many from pixel `pixels` on, at most 16 bytes further.
 template <int pixels, class T>
 IMPIPE_SIMD Pixels<T> moved(Pixels<T> a, Pixels<T> b) {
@@ -307,58 +182,9 @@ IMPIPE_SIMD Pixels<T> before(Pixels<T> a, Pixels<T> b) {
   return {_mm256_alignr_epi8(b.v, _mm256_permute2x128_si256(a.v, b.v, 0x21), 16 - bytes)};
 }
 
-template <class T>
-IMPIPE_SIMD Pixels<T> add(Pixels<T> a, Pixels<T> b) {
-  if constexpr (sizeof(T) == 8) return {_mm256_add_epi64(a.v, b.v)};
-  return {sizeof(T) == 1 ? _mm256_add_epi8(a.v, b.v) : _mm256_add_epi16(a.v, b.v)};
-}
-IMPIPE_SIMD Pixels<std::uint8_t> subtract(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
-  return {_mm256_sub_epi8(a.v, b.v)};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> subtract(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
-  return {_mm256_sub_epi16(a.v, b.v)};
-}
-// The distance: one of two saturated differences is 0.
-IMPIPE_SIMD Pixels<std::uint8_t> apart(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
-  return {_mm256_or_si256(_mm256_subs_epu8(a.v, b.v), _mm256_subs_epu8(b.v, a.v))};
-}
-// The sum of each eight bytes; that of all of them.
-IMPIPE_SIMD Pixels<std::uint64_t> sums_of_eight(Pixels<std::uint8_t> a) {
-  return {_mm256_sad_epu8(a.v, _mm256_setzero_si256())};
-}
 IMPIPE_SIMD std::int64_t sum_of(Pixels<std::uint64_t> a) {
   const __m128i sum = _mm_add_epi64(_mm256_castsi256_si128(a.v), _mm256_extracti128_si256(a.v, 1));
   return _mm_cvtsi128_si64(sum) + _mm_extract_epi64(sum, 1);
-}
-// Of each 16 bytes the first eight, or the last eight: a's and b's by turns.
-IMPIPE_SIMD Pixels<std::uint8_t> by_turns(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
-  return {_mm256_unpacklo_epi8(a.v, b.v)};
-}
-IMPIPE_SIMD Pixels<std::uint8_t> by_turns_behind(Pixels<std::uint8_t> a, Pixels<std::uint8_t> b) {
-  return {_mm256_unpackhi_epi8(a.v, b.v)};
-}
-// The same of words, four of each eight; narrowed_to_codes puts together again what is made of
-// both, saturated.
-IMPIPE_SIMD Pixels<std::uint16_t> by_turns(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
-  return {_mm256_unpacklo_epi16(a.v, b.v)};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> by_turns_behind(Pixels<std::uint16_t> a,
-                                                  Pixels<std::uint16_t> b) {
-  return {_mm256_unpackhi_epi16(a.v, b.v)};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> narrowed_to_codes(Ints a, Ints b) {
-  return {_mm256_packus_epi32(a, b)};
-}
-// The same of a's with 0: as 16 bits. narrowed puts them together again, saturated.
-IMPIPE_SIMD Pixels<std::uint16_t> widened(Pixels<std::uint8_t> a) {
-  return {_mm256_unpacklo_epi8(a.v, _mm256_setzero_si256())};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> widened_behind(Pixels<std::uint8_t> a) {
-  return {_mm256_unpackhi_epi8(a.v, _mm256_setzero_si256())};
-}
-IMPIPE_SIMD Pixels<std::int16_t> narrowed(Ints a, Ints b) { return {_mm256_packs_epi32(a, b)}; }
-IMPIPE_SIMD Pixels<std::uint8_t> narrowed(Pixels<std::int16_t> a, Pixels<std::int16_t> b) {
-  return {_mm256_packus_epi16(a.v, b.v)};
 }
 // Bytes as 16 bits: those of the first half, and those of the second.
 IMPIPE_SIMD Pixels<std::uint16_t> first_half(Pixels<std::uint8_t> a) {
@@ -373,26 +199,6 @@ IMPIPE_SIMD Pixels<std::uint16_t> first_half_signed(Pixels<std::uint8_t> a) {
 }
 IMPIPE_SIMD Pixels<std::uint16_t> second_half_signed(Pixels<std::uint8_t> a) {
   return {_mm256_cvtepi8_epi16(_mm256_extracti128_si256(a.v, 1))};
-}
-// Everywhere the same two numbers. pair_products: those of a pair, signed, added up.
-IMPIPE_SIMD Pixels<std::uint16_t> set_pairs(std::int16_t a, std::int16_t b) {
-  return {_mm256_set1_epi32(static_cast<std::uint16_t>(a) | b * 65536)};
-}
-IMPIPE_SIMD Ints pair_products(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
-  return _mm256_madd_epi16(a.v, b.v);
-}
-// The sums of two neighbours each.
-IMPIPE_SIMD Pixels<std::uint16_t> sums_of_two(Pixels<std::uint8_t> a) {
-  return {_mm256_maddubs_epi16(a.v, _mm256_set1_epi8(1))};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> shifted_right(Pixels<std::uint16_t> a, int bits) {
-  return {_mm256_srli_epi16(a.v, bits)};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> shifted_left(Pixels<std::uint16_t> a, int bits) {
-  return {_mm256_slli_epi16(a.v, bits)};
-}
-IMPIPE_SIMD Pixels<std::uint16_t> either(Pixels<std::uint16_t> a, Pixels<std::uint16_t> b) {
-  return {_mm256_or_si256(a.v, b.v)};
 }
 // Bytes as numbers of 16 bits, in order.
 IMPIPE_SIMD Pixels<std::uint16_t> load_whole(const std::uint8_t* p) {
@@ -447,10 +253,6 @@ IMPIPE_SIMD int count_at_most(const Pixels<std::uint16_t> (&a)[vectors],
   const __m256i pairs = _mm256_madd_epi16(above, _mm256_set1_epi16(1));
   return 16 * vectors + static_cast<std::int32_t>(sum_of(pairs));
 }
-// The place of the set bit that `rank` others lie before.
-IMPIPE_SIMD int place_of_bit(std::uint64_t bits, int rank) {
-  return static_cast<int>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << rank, bits)));
-}
 // The first or the last pixel everywhere.
 template <class T>
 IMPIPE_SIMD Pixels<T> first_everywhere(Pixels<T> a) {
@@ -465,10 +267,6 @@ IMPIPE_SIMD Pixels<T> last_everywhere(Pixels<T> a) {
   return {
       _mm256_shuffle_epi8(last, sizeof(T) == 1 ? _mm256_set1_epi8(7) : _mm256_set1_epi16(0x0706))};
 }
-
-using EightFloats = __m256;
-IMPIPE_SIMD EightFloats load_eight(const float* p) { return _mm256_loadu_ps(p); }
-IMPIPE_SIMD void store_eight(float* p, EightFloats v) { _mm256_storeu_ps(p, v); }
 
 #undef IMPIPE_SIMD
 

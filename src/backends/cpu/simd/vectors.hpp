@@ -4,3 +4,9 @@
 #include "backends/cpu/simd/baseline.hpp"
 #include "backends/cpu/simd/v3.hpp"
 #include "backends/cpu/simd/v4.hpp"
+
+// What each_level.inc compiled for a level.
+#define IMPIPE_AT_LEVEL(level, ...)            \
+  ((level) == CpuLevel::v4   ? v4::__VA_ARGS__ \
+   : (level) == CpuLevel::v3 ? v3::__VA_ARGS__ \
+                             : baseline::__VA_ARGS__)
