@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 
@@ -192,22 +193,17 @@ void mark_lost_peaks_of(const PeakKind& kind, const PeakRows& rows, CpuLevel lev
 
 void find_set(PixelClass cls, const std::byte* pixels, std::int64_t count, std::uint8_t* bytes,
               CpuLevel level) {
-  const int at = static_cast<int>(level);
-  if (cls == PixelClass::single) return set<float>[at](pixels, count, bytes);
-  if (cls == PixelClass::uint16) return set<std::uint16_t>[at](pixels, count, bytes);
-  return set<std::uint8_t>[at](pixels, count, bytes);
+  with_pixel(cls, [&](auto pixel) {
+    set<decltype(pixel)>[static_cast<int>(level)](pixels, count, bytes);
+  });
 }
 
 void mark_peaks(const PeakKind& kind, const PeakRows& rows, CpuLevel level) {
-  if (kind.cls == PixelClass::single) return mark_peaks_of<float>(kind, rows, level);
-  if (kind.cls == PixelClass::uint16) return mark_peaks_of<std::uint16_t>(kind, rows, level);
-  return mark_peaks_of<std::uint8_t>(kind, rows, level);
+  with_pixel(kind.cls, [&](auto pixel) { mark_peaks_of<decltype(pixel)>(kind, rows, level); });
 }
 
 void mark_lost_peaks(const PeakKind& kind, const PeakRows& rows, CpuLevel level) {
-  if (kind.cls == PixelClass::single) return mark_lost_peaks_of<float>(kind, rows, level);
-  if (kind.cls == PixelClass::uint16) return mark_lost_peaks_of<std::uint16_t>(kind, rows, level);
-  return mark_lost_peaks_of<std::uint8_t>(kind, rows, level);
+  with_pixel(kind.cls, [&](auto pixel) { mark_lost_peaks_of<decltype(pixel)>(kind, rows, level); });
 }
 
 }  // namespace impipe::cpu

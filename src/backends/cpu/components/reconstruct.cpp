@@ -11,6 +11,7 @@
 
 #include "backends/cpu/components/label.hpp"
 #include "backends/cpu/components/sweep_rows.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -379,24 +380,16 @@ void gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& po
 
 void run_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
                      ThreadPool& pool, CpuLevel level) {
-  if (mask.cls() == PixelClass::single) {
-    reconstruct<float>(connectivity, marker, mask, out, pool, level);
-  } else if (mask.cls() == PixelClass::uint16) {
-    reconstruct<std::uint16_t>(connectivity, marker, mask, out, pool, level);
-  } else {
-    reconstruct<std::uint8_t>(connectivity, marker, mask, out, pool, level);
-  }
+  with_pixel(mask.cls(), [&](auto pixel) {
+    reconstruct<decltype(pixel)>(connectivity, marker, mask, out, pool, level);
+  });
 }
 
 void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool& pool,
                     CpuLevel level) {
-  if (image.cls() == PixelClass::single) {
-    gray_holes<float>(connectivity, image, out, pool, level);
-  } else if (image.cls() == PixelClass::uint16) {
-    gray_holes<std::uint16_t>(connectivity, image, out, pool, level);
-  } else {
-    gray_holes<std::uint8_t>(connectivity, image, out, pool, level);
-  }
+  with_pixel(image.cls(), [&](auto pixel) {
+    gray_holes<decltype(pixel)>(connectivity, image, out, pool, level);
+  });
 }
 
 }  // namespace impipe::cpu

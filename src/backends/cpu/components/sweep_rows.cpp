@@ -63,16 +63,12 @@ SweepRow<T> sweep_row(bool forward, CpuLevel level) {
 
 template <class T>
 OpenRow<T> open_row(CpuLevel level) {
-  return level == CpuLevel::v4   ? v4::open<T>
-         : level == CpuLevel::v3 ? v3::open<T>
-                                 : baseline::open<T>;
+  return IMPIPE_AT_LEVEL(level, open<T>);
 }
 
 template <class T>
 LeadRow<T> lead_row(CpuLevel level) {
-  return level == CpuLevel::v4   ? v4::lead<T>
-         : level == CpuLevel::v3 ? v3::lead<T>
-                                 : baseline::lead<T>;
+  return IMPIPE_AT_LEVEL(level, lead<T>);
 }
 
 #define IMPIPE_SWEEP_CLASS(T)                                      \

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -82,20 +83,11 @@ DoubleRow double_row(PixelClass cls, CpuLevel level) {
                                                                : nullptr;
 }
 
-TurnRows rows_to_lanes(CpuLevel level) {
-  constexpr TurnRows functions[cpu_levels] = {baseline::to_lanes, v3::to_lanes, v4::to_lanes};
-  return functions[static_cast<int>(level)];
-}
+TurnRows rows_to_lanes(CpuLevel level) { return IMPIPE_AT_LEVEL(level, to_lanes); }
 
-TurnRows lanes_to_rows(CpuLevel level) {
-  constexpr TurnRows functions[cpu_levels] = {baseline::to_rows, v3::to_rows, v4::to_rows};
-  return functions[static_cast<int>(level)];
-}
+TurnRows lanes_to_rows(CpuLevel level) { return IMPIPE_AT_LEVEL(level, to_rows); }
 
-SumLanes sum_lanes(CpuLevel level) {
-  constexpr SumLanes functions[cpu_levels] = {baseline::sum, v3::sum, v4::sum};
-  return functions[static_cast<int>(level)];
-}
+SumLanes sum_lanes(CpuLevel level) { return IMPIPE_AT_LEVEL(level, sum); }
 
 int spread_lanes(CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
@@ -108,19 +100,12 @@ int spread_lanes(CpuLevel level) {
 }
 
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level) {
-  constexpr decltype(&baseline::spread_of) choices[cpu_levels] = {baseline::spread_of,
-                                                                  v3::spread_of, v4::spread_of};
-  return choices[static_cast<int>(level)](table);
+  return IMPIPE_AT_LEVEL(level, spread_of)(table);
 }
 
 SumRows sum_rows(PixelClass cls, int taps, CpuLevel level) {
-  using Choose = SumRows (*)(int);
-  static constexpr Choose functions[cpu_levels][3] = {
-      {baseline::sum_of<std::uint8_t>, baseline::sum_of<std::uint16_t>, baseline::sum_of<float>},
-      {v3::sum_of<std::uint8_t>, v3::sum_of<std::uint16_t>, v3::sum_of<float>},
-      {v4::sum_of<std::uint8_t>, v4::sum_of<std::uint16_t>, v4::sum_of<float>}};
-  const int bytes = bytes_of(cls);
-  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1](taps);
+  return with_pixel(
+      cls, [&](auto pixel) { return IMPIPE_AT_LEVEL(level, sum_of<decltype(pixel)>)(taps); });
 }
 
 }  // namespace impipe::cpu

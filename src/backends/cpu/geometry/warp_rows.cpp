@@ -2,6 +2,7 @@
 #include "backends/cpu/geometry/warp_rows.hpp"
 
 #include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -21,18 +22,6 @@ FindWords find_of(bool nearest, CpuLevel level) {
   return nearest ? v4::find_words<true, fused> : v4::find_words<false, fused>;
 }
 
-using BlendWords = void (*)(const std::byte* data, const WordPlaces& at, int n, float* out);
-template <class T>
-BlendWords blend_of(CpuLevel level) {
-  return level == CpuLevel::v3 ? v3::blend_words<T> : v4::blend_words<T>;
-}
-
-using BlendCubic = void (*)(const std::byte* data, std::int64_t stride, const WordPlaces& at, int n,
-                            float* out);
-template <class T>
-BlendCubic cubic_of(CpuLevel level) {
-  return level == CpuLevel::v3 ? v3::blend_cubic<T> : v4::blend_cubic<T>;
-}
 #endif
 
 }  // namespace
@@ -51,11 +40,10 @@ void blend_words([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel leve
                  [[maybe_unused]] const std::byte* data, [[maybe_unused]] const WordPlaces& at,
                  [[maybe_unused]] int n, [[maybe_unused]] float* out) {
 #if IMPIPE_HAS_INTRINSICS
-  switch (bytes_of(cls)) {
-    case 1: return blend_of<std::uint8_t>(level)(data, at, n, out);
-    case 2: return blend_of<std::uint16_t>(level)(data, at, n, out);
-    default: return blend_of<float>(level)(data, at, n, out);
-  }
+  with_pixel(cls, [&](auto pixel) {
+    using T = decltype(pixel);
+    (level == CpuLevel::v3 ? v3::blend_words<T> : v4::blend_words<T>)(data, at, n, out);
+  });
 #endif
 }
 
@@ -64,11 +52,10 @@ void blend_cubic([[maybe_unused]] PixelClass cls, [[maybe_unused]] CpuLevel leve
                  [[maybe_unused]] const WordPlaces& at, [[maybe_unused]] int n,
                  [[maybe_unused]] float* out) {
 #if IMPIPE_HAS_INTRINSICS
-  switch (bytes_of(cls)) {
-    case 1: return cubic_of<std::uint8_t>(level)(data, stride, at, n, out);
-    case 2: return cubic_of<std::uint16_t>(level)(data, stride, at, n, out);
-    default: return cubic_of<float>(level)(data, stride, at, n, out);
-  }
+  with_pixel(cls, [&](auto pixel) {
+    using T = decltype(pixel);
+    (level == CpuLevel::v3 ? v3::blend_cubic<T> : v4::blend_cubic<T>)(data, stride, at, n, out);
+  });
 #endif
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "core/placement.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -211,15 +212,9 @@ class Between {
 
 void run_between_tables(const BetweenTables& between, std::span<const double> tables, double white,
                         const Plane& in, Plane& out, ThreadPool& pool, CpuLevel level) {
-  switch (in.cls()) {
-    case PixelClass::logical:
-    case PixelClass::uint8:
-      return Between<std::uint8_t>(between, tables, white, in, out, level).run(pool);
-    case PixelClass::uint16:
-      return Between<std::uint16_t>(between, tables, white, in, out, level).run(pool);
-    case PixelClass::single:
-      return Between<float>(between, tables, white, in, out, level).run(pool);
-  }
+  with_pixel(in.cls(), [&](auto pixel) {
+    Between<decltype(pixel)>(between, tables, white, in, out, level).run(pool);
+  });
 }
 
 }  // namespace impipe::cpu

@@ -6,6 +6,7 @@
 #include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/sink.hpp"
+#include "core/plane_rows.hpp"
 #include "core/row_evaluator.hpp"
 
 namespace impipe::cpu {
@@ -105,9 +106,7 @@ using AddColumns = void (*)(double*, const std::byte*, std::int64_t, std::int64_
 
 template <class Map>
 AddColumns add_columns_for(PixelClass cls, int level) {
-  if (cls == PixelClass::single) return add_columns<float, Map>[level];
-  if (cls == PixelClass::uint16) return add_columns<std::uint16_t, Map>[level];
-  return add_columns<std::uint8_t, Map>[level];
+  return with_pixel(cls, [&](auto pixel) { return add_columns<decltype(pixel), Map>[level]; });
 }
 
 #if IMPIPE_HAS_INTRINSICS
@@ -149,14 +148,10 @@ class Extreme final : public Sink {
             Scratch& scratch) override {
     const TileImage& image = *images;
     if (image_.cls == PixelClass::single && finite_) {
-      take_as<Finite>(image, region, tile, scratch);
-    } else if (image_.cls == PixelClass::single) {
-      take_as<All<float>>(image, region, tile, scratch);
-    } else if (image_.cls == PixelClass::uint16) {
-      take_as<All<std::uint16_t>>(image, region, tile, scratch);
-    } else {
-      take_as<All<std::uint8_t>>(image, region, tile, scratch);
+      return take_as<Finite>(image, region, tile, scratch);
     }
+    with_pixel(image_.cls,
+               [&](auto pixel) { take_as<All<decltype(pixel)>>(image, region, tile, scratch); });
   }
 
   std::vector<double> finish() override {

@@ -7,6 +7,7 @@
 #include "backends/cpu/measure/tile_bins.hpp"
 #include "core/image.hpp"
 #include "core/placement.hpp"
+#include "core/plane_rows.hpp"
 #include "core/region.hpp"
 
 namespace impipe::cpu {
@@ -88,17 +89,6 @@ void count_tiles(const Histogram& histogram, const TileBins& bins, const Plane& 
   });
 }
 
-// Calls `run` with a pixel of the class.
-template <class Run>
-void for_class(PixelClass cls, const Run& run) {
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return run(std::uint8_t{});
-    case PixelClass::uint16: return run(std::uint16_t{});
-    case PixelClass::single: return run(float{});
-  }
-}
-
 }  // namespace
 
 std::vector<double> tile_counts(const Histogram& histogram, double white, const Plane& in,
@@ -107,8 +97,8 @@ std::vector<double> tile_counts(const Histogram& histogram, double white, const 
   std::vector<double> out(static_cast<std::size_t>(histogram.across) *
                           static_cast<std::size_t>(histogram.down) *
                           static_cast<std::size_t>(histogram.bins));
-  for_class(in.cls(),
-            [&](auto pixel) { count_tiles<decltype(pixel)>(histogram, bins, in, pool, out); });
+  with_pixel(in.cls(),
+             [&](auto pixel) { count_tiles<decltype(pixel)>(histogram, bins, in, pool, out); });
   return out;
 }
 

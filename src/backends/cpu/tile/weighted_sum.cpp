@@ -14,26 +14,19 @@ namespace {
 
 void sparse_sum(float* out, const float* const* taps, const float* weights, int count,
                 std::int64_t n, CpuLevel level) {
-  constexpr decltype(&baseline::sparse_row) rows[] = {baseline::sparse_row, v3::sparse_row,
-                                                      v4::sparse_row};
-  rows[static_cast<int>(level)](out, taps, weights, count, n);
+  IMPIPE_AT_LEVEL(level, sparse_row)(out, taps, weights, count, n);
 }
 
 void sparse_extremum(float* out, const float* const* taps, const float* heights, int count,
                      bool largest, std::int64_t n, CpuLevel level) {
-  using Row = decltype(&baseline::extreme_row<true>);
-  constexpr Row rows[][cpu_levels] = {
-      {baseline::extreme_row<false>, v3::extreme_row<false>, v4::extreme_row<false>},
-      {baseline::extreme_row<true>, v3::extreme_row<true>, v4::extreme_row<true>}};
-  rows[largest][static_cast<int>(level)](out, taps, heights, count, n);
+  (largest ? IMPIPE_AT_LEVEL(level, extreme_row<true>)
+           : IMPIPE_AT_LEVEL(level, extreme_row<false>))(out, taps, heights, count, n);
 }
 
 void dense_sum(float* const* out, int rows, const float* const* in, const float* weights, int width,
                int height, std::int64_t n, CpuLevel level) {
-  using Dense = decltype(&baseline::dense_one);
-  constexpr Dense one[] = {baseline::dense_one, v3::dense_one, v4::dense_one};
-  constexpr Dense four[] = {baseline::dense_four, v3::dense_four, v4::dense_four};
-  (rows == dense_rows ? four : one)[static_cast<int>(level)](out, in, weights, width, height, n);
+  (rows == dense_rows ? IMPIPE_AT_LEVEL(level, dense_four) : IMPIPE_AT_LEVEL(level, dense_one))(
+      out, in, weights, width, height, n);
 }
 
 }  // namespace impipe::cpu

@@ -10,6 +10,7 @@
 
 #include "backends/cpu/transform/fft.hpp"
 #include "core/backprojection.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -25,11 +26,7 @@ struct Projections {
 };
 
 double pixel(const Plane& in, std::int64_t x, std::int64_t y) {
-  switch (in.cls()) {
-    case PixelClass::single: return in.row_as<float>(y)[x];
-    case PixelClass::uint16: return in.row_as<std::uint16_t>(y)[x];
-    default: return in.row_as<std::uint8_t>(y)[x];
-  }
+  return with_pixel(in.cls(), [&](auto of) -> double { return in.row_as<decltype(of)>(y)[x]; });
 }
 
 // length: at least the input's height; the samples stand in the middle.

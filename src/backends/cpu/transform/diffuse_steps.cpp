@@ -2,6 +2,7 @@
 #include "backends/cpu/transform/diffuse_steps.hpp"
 
 #include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -11,20 +12,12 @@ namespace {
 
 }  // namespace
 
-RunDiffuseSteps run_diffuse_steps(CpuLevel level) {
-  return level == CpuLevel::v4   ? v4::run_steps
-         : level == CpuLevel::v3 ? v3::run_steps
-                                 : baseline::run_steps;
-}
+RunDiffuseSteps run_diffuse_steps(CpuLevel level) { return IMPIPE_AT_LEVEL(level, run_steps); }
 
 // logical and uint8 are read alike.
 ScalePixels scale_pixels(PixelClass cls, CpuLevel level) {
-#define IMPIPE_SCALE(T) \
-  level == CpuLevel::v4 ? v4::scale<T> : level == CpuLevel::v3 ? v3::scale<T> : baseline::scale<T>
-  if (cls == PixelClass::single) return IMPIPE_SCALE(float);
-  if (cls == PixelClass::uint16) return IMPIPE_SCALE(std::uint16_t);
-  return IMPIPE_SCALE(std::uint8_t);
-#undef IMPIPE_SCALE
+  return with_pixel(cls,
+                    [&](auto pixel) { return IMPIPE_AT_LEVEL(level, scale<decltype(pixel)>); });
 }
 
 }  // namespace impipe::cpu

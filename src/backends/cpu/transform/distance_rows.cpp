@@ -2,6 +2,7 @@
 #include "backends/cpu/transform/distance_rows.hpp"
 
 #include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -18,10 +19,7 @@ constexpr std::int64_t padded_width(std::int64_t width) { return (width + 15) / 
 
 template <bool index>
 FinishRow finish_for(Metric metric, bool wide, CpuLevel level) {
-#define IMPIPE_FINISH(name, T, I)                                 \
-  level == CpuLevel::v4   ? v4::finish<Metric::name, index, T, I> \
-  : level == CpuLevel::v3 ? v3::finish<Metric::name, index, T, I> \
-                          : baseline::finish<Metric::name, index, T, I>
+#define IMPIPE_FINISH(name, T, I) IMPIPE_AT_LEVEL(level, finish<Metric::name, index, T, I>)
   switch (metric) {
     case Metric::euclidean:
       if (wide) return IMPIPE_FINISH(euclidean, double, std::int64_t);
@@ -37,21 +35,11 @@ FinishRow finish_for(Metric metric, bool wide, CpuLevel level) {
 
 // logical and uint8 are read alike.
 MarkBand mark_band(PixelClass cls, CpuLevel level) {
-#define IMPIPE_MARK(T) \
-  level == CpuLevel::v4 ? v4::mark<T> : level == CpuLevel::v3 ? v3::mark<T> : baseline::mark<T>
-  if (cls == PixelClass::single) return IMPIPE_MARK(float);
-  if (cls == PixelClass::uint16) return IMPIPE_MARK(std::uint16_t);
-  return IMPIPE_MARK(std::uint8_t);
-#undef IMPIPE_MARK
+  return with_pixel(cls, [&](auto pixel) { return IMPIPE_AT_LEVEL(level, mark<decltype(pixel)>); });
 }
 
 FillBand fill_band(PixelClass cls, CpuLevel level) {
-#define IMPIPE_FILL(T) \
-  level == CpuLevel::v4 ? v4::fill<T> : level == CpuLevel::v3 ? v3::fill<T> : baseline::fill<T>
-  if (cls == PixelClass::single) return IMPIPE_FILL(float);
-  if (cls == PixelClass::uint16) return IMPIPE_FILL(std::uint16_t);
-  return IMPIPE_FILL(std::uint8_t);
-#undef IMPIPE_FILL
+  return with_pixel(cls, [&](auto pixel) { return IMPIPE_AT_LEVEL(level, fill<decltype(pixel)>); });
 }
 
 std::int64_t distance_scratch_bytes(std::int64_t width) {

@@ -13,18 +13,12 @@ namespace {
 
 bool fourier_transform(int side, const float* factors, float* re, float* im, float* other_re,
                        float* other_im, CpuLevel level) {
-  const auto transform = level == CpuLevel::v4   ? v4::transform
-                         : level == CpuLevel::v3 ? v3::transform
-                                                 : baseline::transform;
-  return transform(side, factors, re, im, other_re, other_im);
+  return IMPIPE_AT_LEVEL(level, transform)(side, factors, re, im, other_re, other_im);
 }
 
 void fourier_product(float* re, float* im, const float* spectrum_re, const float* spectrum_im,
                      int n, CpuLevel level) {
-  const auto product = level == CpuLevel::v4   ? v4::product
-                       : level == CpuLevel::v3 ? v3::product
-                                               : baseline::product;
-  product(re, im, spectrum_re, spectrum_im, n);
+  IMPIPE_AT_LEVEL(level, product)(re, im, spectrum_re, spectrum_im, n);
 }
 
 }  // namespace impipe::cpu

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/transform/project_rows.hpp"
+#include "core/plane_rows.hpp"
 #include "core/rays.hpp"
 
 namespace impipe::cpu {
@@ -46,11 +47,7 @@ FloatFrame float_frame(const Plane& in, const RayFrame& frame, ThreadPool& pool)
   pool.for_each((in.size().height + rows - 1) / rows, [&](std::int64_t task) {
     const std::int64_t end = std::min((task + 1) * rows, in.size().height);
     for (std::int64_t y = task * rows; y < end; ++y) {
-      switch (in.cls()) {
-        case PixelClass::single: copy_row<float>(in, y, frame, out); break;
-        case PixelClass::uint16: copy_row<std::uint16_t>(in, y, frame, out); break;
-        default: copy_row<std::uint8_t>(in, y, frame, out); break;
-      }
+      with_pixel(in.cls(), [&](auto pixel) { copy_row<decltype(pixel)>(in, y, frame, out); });
     }
   });
   return out;

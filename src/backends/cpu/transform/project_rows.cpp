@@ -11,8 +11,6 @@ namespace {
 
 }  // namespace
 
-SumRows sum_rows(CpuLevel level) {
-  return level == CpuLevel::v4 ? v4::sum : level == CpuLevel::v3 ? v3::sum : baseline::sum;
-}
+SumRows sum_rows(CpuLevel level) { return IMPIPE_AT_LEVEL(level, sum); }
 
 }  // namespace impipe::cpu
