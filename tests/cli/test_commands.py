@@ -129,6 +129,9 @@ class Commands(ProgramTest):
         self.assertIn("both passes of n0 in tiles of ", cuda)
         self.assertIn("stored because it leaves the kernel; local memory holds the row pass", cuda)
         # As runs take it: the first of several, from the variable too.
+        ranked = self.impipe("plan", "medfilt2 7 | imboxfilt 31", "--device", "cpu").out
+        self.assertRegex(ranked, r"; \w[\w ]+, [\d.]+ ns a pixel; next \w[\w ]+, [\d.]+ ns a pixel\n")
+        self.assertRegex(ranked, r"; (running box|rows of float32), [\d.]+ ns a pixel")
         several = self.impipe("plan", pipeline, "--device", "cuda,cpu").out
         self.assertEqual(several, cuda)
         self.assertEqual(self.impipe("plan", pipeline, env={"IMPIPE_DEVICE": "cuda"}).out, cuda)

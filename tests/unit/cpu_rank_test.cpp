@@ -317,38 +317,46 @@ TEST(CpuRank, DisksDiamondsAndRandomMasks) {
   }
 }
 
-TEST(RankMethod, FollowsTheMaskTheClassAndTheLevel) {
-  const auto method = [](const Rank& rank, PixelClass cls = PixelClass::uint8,
-                         CpuLevel level = CpuLevel::baseline) {
-    return cpu::rank_method(rank, cls, level);
+// What a large image's tile is made by, and that no size of a window costs far more than a
+// slightly smaller one.
+TEST(RankMethod, IsTheCheapestOfTheMaskTheClassAndTheLevel) {
+  const auto offers = [](const Mask& mask, PixelClass cls, CpuLevel level) {
+    const Rank rank = median(mask);
+    return cpu::rank_offers(
+        {rank, cls, {2048, std::max<std::int64_t>(64, 8 * (mask.height - 1))}, level});
   };
-  EXPECT_EQ(method(median(rectangle(3, 3))), RankMethod::median_3x3);
-  EXPECT_EQ(method(median(rectangle(5, 5))), RankMethod::median_5x5);
-  EXPECT_EQ(method({.mask = rectangle(3, 3), .rank = 3}), RankMethod::columns);
-  EXPECT_EQ(method(median(rectangle(7, 7))), RankMethod::columns);
-  EXPECT_EQ(method(median(rectangle(9, 1))), RankMethod::network);
-  EXPECT_EQ(method(median(disk(3))), RankMethod::network);
-  EXPECT_EQ(method(median(rectangle(11, 11))), RankMethod::columns);
-  EXPECT_EQ(method(median(rectangle(11, 11)), PixelClass::uint16), RankMethod::histogram);
-  EXPECT_EQ(method(median(rectangle(7, 7)), PixelClass::single), RankMethod::columns);
-  EXPECT_EQ(method(median(rectangle(9, 9)), PixelClass::single), RankMethod::histogram);
-  EXPECT_EQ(method(median(rectangle(13, 13))), RankMethod::histogram);
-  EXPECT_EQ(method(median(disk(7))), RankMethod::histogram);
+  const auto method = [&](const Mask& mask, PixelClass cls = PixelClass::uint8,
+                          CpuLevel level = CpuLevel::baseline) {
+    return offers(mask, cls, level).front().method;
+  };
+  EXPECT_EQ(method(rectangle(3, 3)), RankMethod::median_3x3);
+  EXPECT_EQ(method(rectangle(5, 5)), RankMethod::median_5x5);
+  EXPECT_EQ(method(rectangle(7, 7)), RankMethod::columns);
+  EXPECT_EQ(method(rectangle(9, 1)), RankMethod::network);
+  EXPECT_EQ(method(disk(3)), RankMethod::network);
+  EXPECT_EQ(method(rectangle(31, 31)), RankMethod::sliding);
+  EXPECT_EQ(method(rectangle(7, 7), PixelClass::single), RankMethod::columns);
+  EXPECT_EQ(method(rectangle(256, 256), PixelClass::single), RankMethod::sliding);
   for (const CpuLevel level : levels_here()) {
-    if (!cpu::has_rank_bytes(median(rectangle(11, 11)), level)) continue;
-    const auto of_bytes = [&](const Mask& mask) {
-      return method(median(mask), PixelClass::uint8, level);
-    };
-    EXPECT_EQ(of_bytes(rectangle(10, 10)), RankMethod::columns);
-    EXPECT_EQ(of_bytes(rectangle(49, 1)), RankMethod::network);
-    EXPECT_EQ(of_bytes(rectangle(50, 1)), RankMethod::byte_counts);
-    EXPECT_EQ(of_bytes(rectangle(11, 11)), RankMethod::byte_counts);
-    EXPECT_EQ(of_bytes(rectangle(255, 255)), RankMethod::byte_counts);
-    EXPECT_EQ(of_bytes(rectangle(255, 256)), RankMethod::histogram);
-    EXPECT_EQ(of_bytes(disk(7)), RankMethod::histogram);
-    EXPECT_EQ(method(median(rectangle(13, 13)), PixelClass::logical, level),
-              RankMethod::byte_counts);
-    EXPECT_EQ(method(median(rectangle(13, 13)), PixelClass::uint16, level), RankMethod::histogram);
+    if (level == CpuLevel::baseline) continue;
+    EXPECT_EQ(method(rectangle(7, 7), PixelClass::uint8, level), RankMethod::columns);
+    EXPECT_EQ(method(rectangle(15, 15), PixelClass::uint8, level), RankMethod::byte_counts);
+    EXPECT_EQ(method(rectangle(15, 15), PixelClass::logical, level), RankMethod::byte_counts);
+    EXPECT_EQ(method(rectangle(255, 255), PixelClass::uint8, level), RankMethod::byte_counts);
+    EXPECT_EQ(method(rectangle(255, 256), PixelClass::uint8, level), RankMethod::sliding);
+    EXPECT_EQ(method(disk(15), PixelClass::uint8, level), RankMethod::sliding);
+    EXPECT_EQ(method(disk(15), PixelClass::uint16, level), RankMethod::tiles);
+    EXPECT_EQ(method(rectangle(15, 15), PixelClass::uint16, level), RankMethod::tiles);
+    EXPECT_EQ(method(rectangle(151, 151), PixelClass::single, level), RankMethod::tiles);
+    EXPECT_EQ(method(rectangle(255, 255), PixelClass::single, level), RankMethod::sliding);
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+      double before = offers(rectangle(7, 7), cls, level).front().cost;
+      for (int side = 8; side < 200; ++side) {
+        const double cost = offers(rectangle(side, side), cls, level).front().cost;
+        EXPECT_LT(cost, 1.6 * before) << name_of(cls) << " of " << side << "x" << side;
+        before = cost;
+      }
+    }
   }
 }
 

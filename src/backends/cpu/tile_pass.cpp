@@ -234,7 +234,7 @@ class TilePass {
   bool streams_later(const PlaneRun& run) const {
     if (!spills_ || bytes_of(run.node->cls) == 1) return false;
     const auto* rank = std::get_if<Rank>(&run.node->primitive);
-    return rank != nullptr && (rank->offsets || !streams_rows(*rank, run.node->cls, runs_.level));
+    return rank != nullptr && (rank->offsets || !streams_rows(*rank));
   }
   bool is_made_in_place(std::size_t n, const Region& tile, const Worker& worker) const {
     return leaves_in(n) != nullptr && worker.needed[n] == tile && !streams_later(runs_.nodes[n]);

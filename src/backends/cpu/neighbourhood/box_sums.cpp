@@ -177,7 +177,7 @@ void run_box(const BoxRun& run) {
   }
 }
 
-void run_small_box(const BoxRun& run) {
+void run_small(const BoxRun& run) {
   const bool v4 = run.level == CpuLevel::v4;
   const ScratchScope scope(run.scratch);
   const std::int64_t n = run.region.width();
@@ -193,41 +193,60 @@ void run_small_box(const BoxRun& run) {
   }
 }
 
-// False: there is no way for these classes.
+// The result's class is float32 or the input's.
 template <class Pixel, class Sum>
-bool run_box_to(const BoxRun& run) {
-  if (run.node.cls == PixelClass::single) return run_box<Pixel, Sum, float>(run), true;
-  if (run.node.cls != run.in.cls) return false;
-  return run_box<Pixel, Sum, Pixel>(run), true;
+void run_box_to(const BoxRun& run) {
+  if (run.node.cls == PixelClass::single) return run_box<Pixel, Sum, float>(run);
+  run_box<Pixel, Sum, Pixel>(run);
+}
+
+// The box of a node of integers, or one without width.
+Box box_of(const SeparableQuestion& q) {
+  const Separable& separable = std::get<Separable>(q.node.primitive);
+  if (q.level == CpuLevel::baseline || !is_integer(q.in) || q.node.cls == PixelClass::logical ||
+      (separable.border == Border::constant && q.arguments.last() != 0)) {
+    return {};
+  }
+  return box_of(separable, q.arguments.in_float);
 }
 
 }  // namespace
 
-bool run_box_sums(const Node& node, const Arguments& arguments, const TileImage& in,
-                  const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
-  const Separable& separable = std::get<Separable>(node.primitive);
-  if (level == CpuLevel::baseline || !is_integer(in.cls) || node.cls == PixelClass::logical ||
-      (separable.border == Border::constant && arguments.last() != 0)) {
-    return false;
-  }
-  Box box = box_of(separable, arguments.in_float);
-  if (box.width == 0) return false;
+bool has_small_box(const SeparableQuestion& q) {
+  if (q.in != PixelClass::uint8 || q.node.cls != PixelClass::uint8) return false;
+  Box box = box_of(q);
+  if (box.width > 0) find_factor(box);
+  return box.factor != 0;
+}
+
+bool has_running_box(const SeparableQuestion& q) {
+  return std::get<Separable>(q.node.primitive).any_order && box_of(q).width > 0 &&
+         (q.node.cls == PixelClass::single || q.node.cls == q.in);
+}
+
+void run_small_box(const Node& node, const Arguments& arguments, const TileImage& in,
+                   const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
+  Box box = box_of(std::get<Separable>(node.primitive), arguments.in_float);
+  find_factor(box);
+  run_small({box, node, in, region, out, scratch, level});
+}
+
+void run_running_box(const Node& node, const Arguments& arguments, const TileImage& in,
+                     const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
+  const Box box = box_of(std::get<Separable>(node.primitive), arguments.in_float);
   const BoxRun run{box, node, in, region, out, scratch, level};
-  if (in.cls == PixelClass::uint8 && node.cls == PixelClass::uint8) {
-    find_factor(box);
-    if (box.factor != 0) return run_small_box(run), true;
-  }
-  if (!separable.any_order) return false;
   constexpr int most_rows = 257;  // of bytes, whose sums fit 16 bits
   if (in.cls == PixelClass::uint16) return run_box_to<std::uint16_t, std::uint32_t>(run);
-  return box.height <= most_rows ? run_box_to<std::uint8_t, std::uint16_t>(run)
-                                 : run_box_to<std::uint8_t, std::uint32_t>(run);
+  box.height <= most_rows ? run_box_to<std::uint8_t, std::uint16_t>(run)
+                          : run_box_to<std::uint8_t, std::uint32_t>(run);
 }
 #else
-bool run_box_sums(const Node&, const Arguments&, const TileImage&, const Region&, TileOut, Scratch&,
-                  CpuLevel) {
-  return false;
-}
+bool has_small_box(const SeparableQuestion&) { return false; }
+bool has_running_box(const SeparableQuestion&) { return false; }
+void run_small_box(const Node&, const Arguments&, const TileImage&, const Region&, TileOut,
+                   Scratch&, CpuLevel) {}
+void run_running_box(const Node&, const Arguments&, const TileImage&, const Region&, TileOut,
+                     Scratch&, CpuLevel) {}
 #endif
 
 }  // namespace impipe::cpu

@@ -1,14 +1,17 @@
 // Sums of codes over rectangles, at a cost that does not grow with the rectangle.
 #pragma once
 
-#include "backends/cpu/tile/arguments.hpp"
-#include "backends/cpu/tile/border_view.hpp"
-#include "core/body.hpp"
+#include "backends/cpu/neighbourhood/separable.hpp"
 
 namespace impipe::cpu {
 
-// Runs a separable node if this way can; the same bits as any other way.
-bool run_box_sums(const Node& node, const Arguments& arguments, const TileImage& in,
-                  const Region& region, TileOut out, Scratch& scratch, CpuLevel level);
+// Whether a separable node is a box for which these have the bits of any other method.
+bool has_small_box(const SeparableQuestion& question);
+bool has_running_box(const SeparableQuestion& question);
+
+void run_small_box(const Node& node, const Arguments& arguments, const TileImage& in,
+                   const Region& region, TileOut out, Scratch& scratch, CpuLevel level);
+void run_running_box(const Node& node, const Arguments& arguments, const TileImage& in,
+                     const Region& region, TileOut out, Scratch& scratch, CpuLevel level);
 
 }  // namespace impipe::cpu

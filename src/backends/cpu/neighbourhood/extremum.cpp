@@ -8,6 +8,7 @@
 #include "backends/cpu/tile/neighbourhood.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -440,13 +441,8 @@ std::vector<WindowPass> window_passes(int length) {
 
 void run_extremum(const Extremum& extremum, PixelClass cls, const RowsView& in, TileOut out,
                   Scratch& scratch, CpuLevel level) {
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return run_class<std::uint8_t>(extremum, cls, in, out, scratch, level);
-    case PixelClass::uint16:
-      return run_class<std::uint16_t>(extremum, cls, in, out, scratch, level);
-    case PixelClass::single: return run_class<float>(extremum, cls, in, out, scratch, level);
-  }
+  with_pixel(
+      cls, [&](auto pixel) { run_class<decltype(pixel)>(extremum, cls, in, out, scratch, level); });
 }
 
 }  // namespace impipe::cpu

@@ -131,11 +131,7 @@ IMPIPE_INLINE void fold_row(T* __restrict out, T* __restrict so_far, const T* __
 
 template <class T, bool largest>
 const ExtremumRows<T>& rows_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::v4: return v4::Rows<T, largest>::table;
-    case CpuLevel::v3: return v3::Rows<T, largest>::table;
-    default: return baseline::Rows<T, largest>::table;
-  }
+  return IMPIPE_AT_LEVEL(level, Rows<T, largest>::table);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "backends/cpu/neighbourhood/rank_median.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -274,15 +275,8 @@ template void run_median_5x5<float>(const RowsView&, TileOut, Scratch&, CpuLevel
 template void run_median_5x5<std::int32_t>(const RowsView&, TileOut, Scratch&, CpuLevel);
 
 bool median_knows_ends(PixelClass cls, std::int64_t width, CpuLevel level) {
-  const auto pixels = [&] {
-    switch (cls) {
-      case PixelClass::logical:
-      case PixelClass::uint8: return median_rows<std::uint8_t>(level).pixels;
-      case PixelClass::uint16: return median_rows<std::uint16_t>(level).pixels;
-      case PixelClass::single: break;
-    }
-    return median_rows<float>(level).pixels;
-  }();
+  const auto pixels =
+      with_pixel(cls, [&](auto pixel) { return median_rows<decltype(pixel)>(level).pixels; });
   return pixels > 0 && width >= 3 * pixels;
 }
 

@@ -39,12 +39,7 @@ struct MomentKernels {
   decltype(&baseline::moments_of_columns) columns;
 };
 MomentKernels kernels_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::baseline: break;
-    case CpuLevel::v3: return {v3::moments_of_rows, v3::moments_of_columns};
-    case CpuLevel::v4: return {v4::moments_of_rows, v4::moments_of_columns};
-  }
-  return {baseline::moments_of_rows, baseline::moments_of_columns};
+  return {IMPIPE_AT_LEVEL(level, moments_of_rows), IMPIPE_AT_LEVEL(level, moments_of_columns)};
 }
 
 // Columns and rows of a part; multiples of 4, which pixels count from others in.

@@ -15,4 +15,14 @@ IMPIPE_INLINE T one_zero(T value) {
   return value;
 }
 
+// The mean of two values; of integers a half is rounded up.
+template <class T>
+IMPIPE_INLINE T mean_of_two(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return one_zero((a + b) / 2);
+  } else {
+    return static_cast<T>((a + b + 1) >> 1);
+  }
+}
+
 }  // namespace impipe::cpu

@@ -14,20 +14,14 @@
 #include "backends/cpu/neighbourhood/rank_keys.hpp"
 #include "backends/cpu/neighbourhood/rank_network.hpp"
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
+#include "backends/cpu/neighbourhood/rank_sliding.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
 #include "backends/cpu/tile/tile_image.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-// Beyond this many cells a histogram is cheaper than a network; for full rectangles, whose windows
-// share most of theirs, beyond so many, by the bytes of a value.
-constexpr int max_network_cells = 49;
-constexpr int max_columns_cells(PixelClass cls) {
-  return bytes_of(cls) == 1 ? 11 * 11 : bytes_of(cls) == 2 ? 9 * 9 : 7 * 7;
-}
-// The same where bytes are counted in columns, whatever the picture shows.
-constexpr int max_columns_cells_beside_counts = 10 * 10;
 // What an interpreted network works on at a time: longer rows leave L1, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
@@ -247,51 +241,35 @@ void run_by_keys(const Rank& rank, RankMethod method, const RowsView& in, TileOu
   }
 }
 
+// A compiled network is cheaper than any other method, and than asking for the others' costs.
+RankMethod method_of(const RankQuestion& question) {
+  if (const auto compiled = median_network(question.rank)) return *compiled;
+  return rank_offers(question).front().method;
+}
+
 template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
-  const RankMethod method = rank_method(rank, cls, level);
+  const RankMethod method = method_of({rank, cls, {in.width, in.height}, level});
   if (method == RankMethod::byte_counts) return run_rank_bytes(rank, in, out, scratch, level);
-  if (method == RankMethod::histogram) {
-    return run_rank_histogram(rank, cls, in, out, scratch, level);
-  }
+  if (method == RankMethod::tiles) return run_rank_tiles(rank, cls, in, out, scratch, level);
+  if (method == RankMethod::sliding) return run_rank_sliding(rank, cls, in, out, scratch);
   if (run_compared<T>(rank, method, in, out, scratch, level)) return;
   run_by_keys(rank, method, in, out, scratch, level);
 }
 
 }  // namespace
 
-RankMethod rank_method(const Rank& rank, PixelClass cls, CpuLevel level) {
-  const Mask& mask = rank.mask;
-  const int cells = mask.count();
-  if (mask.full() && mask.width == mask.height && !rank.average && rank.rank == cells / 2) {
-    if (mask.width == 3) return RankMethod::median_3x3;
-    if (mask.width == 5) return RankMethod::median_5x5;
-  }
-  const bool counted = bytes_of(cls) == 1 && has_rank_bytes(rank, level);
-  const int most = counted ? max_columns_cells_beside_counts : max_columns_cells(cls);
-  if (mask.full() && mask.height > 1 && cells <= most) return RankMethod::columns;
-  if (cells <= max_network_cells) return RankMethod::network;
-  return counted ? RankMethod::byte_counts : RankMethod::histogram;
-}
-
-bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level) {
-  const RankMethod method = rank_method(rank, cls, level);
-  return method == RankMethod::median_3x3 || method == RankMethod::median_5x5;
-}
+bool streams_rows(const Rank& rank) { return median_network(rank).has_value(); }
 
 bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level) {
-  return streams_rows(rank, cls, level) && median_knows_ends(cls, width, level);
+  return streams_rows(rank) && median_knows_ends(cls, width, level);
 }
 
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
               CpuLevel level) {
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return run_class<std::uint8_t>(rank, cls, in, out, scratch, level);
-    case PixelClass::uint16: return run_class<std::uint16_t>(rank, cls, in, out, scratch, level);
-    case PixelClass::single: return run_class<float>(rank, cls, in, out, scratch, level);
-  }
+  with_pixel(cls,
+             [&](auto pixel) { run_class<decltype(pixel)>(rank, cls, in, out, scratch, level); });
 }
 
 }  // namespace impipe::cpu

@@ -7,9 +7,9 @@
 
 #include "backends/cpu/neighbourhood/extremum.hpp"
 #include "backends/cpu/neighbourhood/one_zero.hpp"
-#include "backends/cpu/neighbourhood/rank_sliding.hpp"
 #include "backends/cpu/neighbourhood/rank_tile.hpp"
 #include "backends/cpu/neighbourhood/rank_window.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -18,53 +18,39 @@ namespace {
 struct Cut {
   std::int64_t width = 0, height = 0;
   int bucket_shift = min_bucket_shift;
-  std::int64_t cost = std::numeric_limits<std::int64_t>::max();  // of the whole region
+  double cost = std::numeric_limits<double>::infinity();  // nanoseconds a result
 };
 
-// What a value costs that is numbered, in terms of what the search through 128 values does.
-constexpr std::int64_t value_cost = 2;
-// The cheapest one; without a size where no tile holds a window.
-Cut best_cut(const RowsView& in, const Mask& mask) {
+// Nanoseconds for a value of one, two or four bytes that is numbered and enters the counts of a
+// column; for a search through a bucket of 128 values; for the rest of a window.
+constexpr double value_cost[] = {5.5, 7, 0, 9};  // [bytes - 1]
+constexpr double search_cost = 1, window_cost = 1;
+// For a run of the mask, of which a cell enters the counts and one leaves them.
+constexpr double run_cost = 3;
+
+// The cheapest one; of infinite cost where no tile holds a window.
+Cut best_cut(Size region, PixelClass cls, const Mask& mask) {
   Cut best;
+  const auto results = static_cast<double>(region.pixels());
   for (int shift = min_bucket_shift; shift <= max_bucket_shift; ++shift) {
     const std::int64_t values = std::int64_t{buckets} << shift;
-    for (std::int64_t parts = 1; parts <= in.height; ++parts) {
-      const std::int64_t height = (in.height + parts - 1) / parts;
+    for (std::int64_t parts = 1; parts <= region.height; ++parts) {
+      const std::int64_t height = (region.height + parts - 1) / parts;
       const std::int64_t reads = height + mask.height - 1;
       const std::int64_t columns = std::min<std::int64_t>(max_tile_side, values / reads);
       if (reads > max_tile_side || columns < mask.width) continue;
       const std::int64_t most = columns - mask.width + 1;
-      const std::int64_t across = (in.width + most - 1) / most;
-      const std::int64_t width = (in.width + across - 1) / across;
-      const std::int64_t cost = value_cost * parts * across * reads * (width + mask.width - 1) +
-                                (in.width * in.height << (shift - min_bucket_shift));
+      const std::int64_t across = (region.width + most - 1) / most;
+      const std::int64_t width = (region.width + across - 1) / across;
+      const auto read = static_cast<double>(parts * across * (width + mask.width - 1));
+      const double cost =
+          read * static_cast<double>(reads) * value_cost[bytes_of(cls) - 1] / results +
+          search_cost * (1 << (shift - min_bucket_shift));
       if (cost < best.cost) best = {width, height, shift, cost};
     }
   }
   return best;
 }
-
-// Whether windows go over tiles, which hold few results of large ones, or slide over a whole block.
-// Of rectangles the cheaper is known: in terms of value_cost, a cell that enters or leaves a
-// sliding window costs some 0.15 for each level of its counts. A median of 151x151 of singles takes
-// a tenth of the time in tiles, one of 255x255 a hundred times as long.
-bool fits_tiles(const Rank& rank, PixelClass cls, const RowsView& in) {
-  const Mask& mask = rank.mask;
-  // Of bytes, whose counts stay in L1, a window under a mask slides in half the time.
-  if (!mask.full()) {
-    return bytes_of(cls) > 1 && std::max(mask.width, mask.height) <= max_low_window;
-  }
-  if (mask.height > max_window_height) return false;
-  const int levels = cls == PixelClass::single ? 3 : 2;
-  const std::int64_t moved = 2 * std::int64_t{mask.height} * levels;
-  return best_cut(in, mask).cost < in.width * in.height * moved * 3 / 20;
-}
-
-template <class T>
-T mean(T a, T b) {
-  return static_cast<T>((a + b + 1) >> 1);
-}
-float mean(float a, float b) { return one_zero((a + b) / 2); }
 
 // Windows of a tile: `numbers` of one row at a time.
 class TileWindows {
@@ -152,10 +138,10 @@ class MaskWindows final : public TileWindows {
 };
 
 template <class T>
-void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                TileWindows& windows) {
   const Mask& mask = rank.mask;
-  const Cut cut = best_cut(in, mask);
+  const Cut cut = best_cut({in.width, in.height}, cls, mask);
   TileSorter<T> sorter(cut.bucket_shift, scratch);
   std::uint16_t numbers[max_tile_side], after[max_tile_side];
   std::uint16_t* next = rank.average ? after : nullptr;
@@ -176,7 +162,7 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
         T* to = reinterpret_cast<T*>(out.data + (y + j) * out.stride) + x;
         for (int i = 0; i < count; ++i) {
           const T value = tile.values[numbers[i]];
-          to[i] = next == nullptr ? value : mean(value, tile.values[next[i]]);
+          to[i] = next == nullptr ? value : mean_of_two(value, tile.values[next[i]]);
         }
       }
     }
@@ -185,17 +171,25 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
 
 }  // namespace
 
-void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
-                        Scratch& scratch, CpuLevel level) {
-  if (!fits_tiles(rank, cls, in)) return run_rank_sliding(rank, cls, in, out, scratch);
+Cost rank_tiles_cost(const RankQuestion& q) {
+  const Mask& mask = q.rank.mask;
+  const bool fits = mask.full() ? mask.height <= max_window_height
+                                : std::max(mask.width, mask.height) <= max_low_window;
+  if (q.level == CpuLevel::baseline || !fits) return std::nullopt;
+  const Cut cut = best_cut(q.tile, q.cls, mask);
+  if (cut.width == 0) return std::nullopt;
+  const auto runs = static_cast<double>(plan_extremum(mask).runs.size());
+  const double moved = mask.full() ? 0 : run_cost * runs;
+  return (cut.cost + moved + window_cost) * (q.rank.average ? 1.3 : 1) *
+         (q.level == CpuLevel::v4 ? 1 : 1.4);
+}
+
+void run_rank_tiles(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
+                    Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   const auto run = [&](TileWindows& windows) {
-    switch (cls) {
-      case PixelClass::logical:
-      case PixelClass::uint8: return run_class<std::uint8_t>(rank, in, out, scratch, windows);
-      case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch, windows);
-      case PixelClass::single: return run_class<float>(rank, in, out, scratch, windows);
-    }
+    with_pixel(
+        cls, [&](auto pixel) { run_class<decltype(pixel)>(rank, cls, in, out, scratch, windows); });
   };
   if (rank.mask.full()) {
     RectangleWindows windows(rank, scratch, level);

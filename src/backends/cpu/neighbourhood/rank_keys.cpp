@@ -36,12 +36,6 @@ IMPIPE_INLINE void values_of_keys(std::byte* row, std::int64_t n) {
 
 }  // namespace
 
-const RankKeys& rank_keys(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::v4: return v4::Keys::table;
-    case CpuLevel::v3: return v3::Keys::table;
-    default: return baseline::Keys::table;
-  }
-}
+const RankKeys& rank_keys(CpuLevel level) { return IMPIPE_AT_LEVEL(level, Keys::table); }
 
 }  // namespace impipe::cpu

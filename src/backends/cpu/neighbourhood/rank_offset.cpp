@@ -5,6 +5,7 @@
 
 #include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -61,12 +62,7 @@ void run_class(const Rank& rank, const float* offsets, PixelClass cls, const Row
 
 void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
                      TileOut out) {
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return run_class<std::uint8_t>(rank, offsets, cls, in, out);
-    case PixelClass::uint16: return run_class<std::uint16_t>(rank, offsets, cls, in, out);
-    case PixelClass::single: return run_class<float>(rank, offsets, cls, in, out);
-  }
+  with_pixel(cls, [&](auto pixel) { run_class<decltype(pixel)>(rank, offsets, cls, in, out); });
 }
 
 }  // namespace impipe::cpu

@@ -43,21 +43,14 @@ IMPIPE_INLINE void run_steps(const ChunkStep* steps, int count) {
   }
 }
 
-IMPIPE_INLINE std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
-  return static_cast<std::uint8_t>((a + b + 1) >> 1);
-}
-IMPIPE_INLINE std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
-  return static_cast<std::uint16_t>((a + b + 1) >> 1);
-}
-IMPIPE_INLINE float mean(float a, float b) { return one_zero((a + b) / 2); }
-// Of keys that of their floats' mean.
-IMPIPE_INLINE std::int32_t mean(std::int32_t a, std::int32_t b) {
-  return rank_key(mean(value_of_rank_key(a), value_of_rank_key(b)));
+// The key of the mean of two keys' floats.
+IMPIPE_INLINE std::int32_t mean_of_two(std::int32_t a, std::int32_t b) {
+  return rank_key(mean_of_two(value_of_rank_key(a), value_of_rank_key(b)));
 }
 
 template <class T>
 IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = mean(a[i], b[i]);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = mean_of_two(a[i], b[i]);
 }
 
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/rank_rows.inc"
@@ -67,11 +60,7 @@ IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::
 
 template <class T>
 const RankRows<T>& rank_rows(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::v4: return v4::Rows<T>::table;
-    case CpuLevel::v3: return v3::Rows<T>::table;
-    default: return baseline::Rows<T>::table;
-  }
+  return IMPIPE_AT_LEVEL(level, Rows<T>::table);
 }
 template const RankRows<std::uint8_t>& rank_rows(CpuLevel);
 template const RankRows<std::uint16_t>& rank_rows(CpuLevel);

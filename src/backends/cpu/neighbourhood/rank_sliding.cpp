@@ -7,8 +7,10 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/extremum.hpp"
 #include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/neighbourhood/rank_keys.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -60,36 +62,15 @@ class Counts {
 
 // The codes of a block, in the order of its values, and the value of each.
 template <class T>
-struct Coding;
-template <>
-struct Coding<std::uint8_t> {
-  using BlockCounts = Counts<2, 4>;
+struct Coding {
+  using BlockCounts = Counts<2, 4 * sizeof(T)>;
   explicit Coding(std::int64_t, Scratch&) {}
-  static std::int64_t max_codes(std::int64_t) { return 256; }
-  static std::uint8_t value(Code code) { return static_cast<std::uint8_t>(code); }
-  static std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
-    return static_cast<std::uint8_t>((a + b + 1) >> 1);
-  }
-  static void encode(const std::uint8_t* const* rows, std::int64_t width, std::int64_t height,
-                     Code* codes, std::int64_t stride) {
+  static std::int64_t max_codes(std::int64_t) { return std::int64_t{1} << 8 * sizeof(T); }
+  static T value(Code code) { return static_cast<T>(code); }
+  static void encode(const T* const* rows, std::int64_t width, std::int64_t height, Code* codes,
+                     std::int64_t stride) {
     for (std::int64_t y = 0; y < height; ++y) {
-      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
-    }
-  }
-};
-template <>
-struct Coding<std::uint16_t> {
-  using BlockCounts = Counts<2, 8>;
-  explicit Coding(std::int64_t, Scratch&) {}
-  static std::int64_t max_codes(std::int64_t) { return 65536; }
-  static std::uint16_t value(Code code) { return static_cast<std::uint16_t>(code); }
-  static std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
-    return static_cast<std::uint16_t>((a + b + 1) >> 1);
-  }
-  static void encode(const std::uint16_t* const* rows, std::int64_t width, std::int64_t height,
-                     Code* codes, std::int64_t stride) {
-    for (std::int64_t y = 0; y < height; ++y) {
-      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
+      std::copy_n(rows[y], width, codes + y * stride);
     }
   }
 };
@@ -100,7 +81,6 @@ struct Coding<float> {
       : items_(scratch.take<std::int64_t>(most)), values_(scratch.take<float>(most)) {}
   static std::int64_t max_codes(std::int64_t most) { return most; }
   float value(Code code) const { return values_[code]; }
-  static float mean(float a, float b) { return one_zero((a + b) / 2); }
 
   // Codes are the places of the block's different keys in their order.
   void encode(const float* const* rows, std::int64_t width, std::int64_t height, Code* codes,
@@ -171,7 +151,7 @@ class RankOfWindow {
   T result() const {
     const auto rank = static_cast<std::uint32_t>(rank_.rank);
     const T value = coding_.value(counts_.find(rank));
-    return rank_.average ? coding_.mean(value, coding_.value(counts_.find(rank + 1))) : value;
+    return rank_.average ? mean_of_two(value, coding_.value(counts_.find(rank + 1))) : value;
   }
 
  private:
@@ -303,23 +283,36 @@ void slide_over(const Rank& rank, const RowsView& in, TileOut out, Scratch& scra
   }
 }
 
-template <class T>
-void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch) {
-  slide_over<RankOfWindow<T>>(rank, in, out, scratch, [&](std::int64_t most) {
-    return RankOfWindow<T>(rank, most, scratch);
-  });
-}
-
 }  // namespace
 
 void run_rank_sliding(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
                       Scratch& scratch) {
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return run_class<std::uint8_t>(rank, in, out, scratch);
-    case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch);
-    case PixelClass::single: return run_class<float>(rank, in, out, scratch);
-  }
+  with_pixel(cls, [&](auto pixel) {
+    using Statistic = RankOfWindow<decltype(pixel)>;
+    slide_over<Statistic>(rank, in, out, scratch,
+                          [&](std::int64_t most) { return Statistic(rank, most, scratch); });
+  });
+}
+
+// Nanoseconds for a cell that enters or leaves one level of the counts, for the search, and for a
+// value that gets its code.
+Cost rank_sliding_cost(const RankQuestion& q) {
+  const Mask& mask = q.rank.mask;
+  const bool floats = q.cls == PixelClass::single;
+  const int levels = floats ? 3 : 2;
+  const double search = bytes_of(q.cls) == 1 ? 10 : floats ? 400 : 280;
+  const double moved = bytes_of(q.cls) == 1 ? 0.25 : 2.2;  // those of bytes stay in L1
+  const double coded = floats ? 60 : 1;
+  const auto side = [](std::int64_t length, int window) {
+    return std::min(length, std::max<std::int64_t>(min_block, window));
+  };
+  const std::int64_t width = side(q.tile.width, mask.width);
+  const std::int64_t height = side(q.tile.height, mask.height);
+  const auto values = static_cast<double>((width + mask.width - 1) * (height + mask.height - 1));
+  const double start = values * coded + moved * levels * mask.count();
+  const auto runs = static_cast<double>(plan_extremum(mask).runs.size());
+  return search * (q.rank.average ? 2 : 1) + 2 * moved * levels * runs +
+         start / static_cast<double>(width * height);
 }
 
 void run_entropy(const Rank& rank, std::span<const double> table, const RowsView& in, TileOut out,

@@ -12,20 +12,11 @@ namespace {
 
 // A key and, in the low 16 bits, the place it was at: y * 256 + x.
 template <class T>
-struct Keys;
-template <>
-struct Keys<std::uint8_t> {
+struct Keys {
   using Item = std::uint32_t;
-  static constexpr int bits = 8, digit = 8;
-  static Item key(std::uint8_t value) { return value; }
-  static std::uint8_t value(Item key) { return static_cast<std::uint8_t>(key); }
-};
-template <>
-struct Keys<std::uint16_t> {
-  using Item = std::uint32_t;
-  static constexpr int bits = 16, digit = 8;
-  static Item key(std::uint16_t value) { return value; }
-  static std::uint16_t value(Item key) { return static_cast<std::uint16_t>(key); }
+  static constexpr int bits = 8 * sizeof(T), digit = 8;
+  static Item key(T value) { return value; }
+  static T value(Item key) { return static_cast<T>(key); }
 };
 template <>
 struct Keys<float> {

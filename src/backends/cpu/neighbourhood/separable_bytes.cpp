@@ -5,6 +5,7 @@
 
 #include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
+#include "backends/cpu/tile/rows.hpp"
 
 namespace impipe::cpu {
 
@@ -29,6 +30,8 @@ constexpr int max_rows = 4;
 #define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/separable_bytes.inc"
 #include "backends/cpu/simd/each_level.inc"
+
+const Passes& passes_of(CpuLevel level) { return level == CpuLevel::v4 ? v4::passes : v3::passes; }
 
 void run_strip(const Separable& separable, const Arguments& arguments, const TileImage& in,
                const PrimitiveFacts& facts, const Region& region, TileOut out, Scratch& scratch,
@@ -74,17 +77,17 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
 
 }  // namespace
 
-bool run_separable_bytes(const Node& node, const Arguments& arguments, const TileImage& in,
+bool has_separable_bytes(const SeparableQuestion& q) {
+  const Separable& separable = std::get<Separable>(q.node.primitive);
+  return q.level != CpuLevel::baseline && bytes_of(q.in) == 1 && q.node.cls == PixelClass::uint8 &&
+         separable.row.full() && separable.column.full() && separable.row.width <= max_taps &&
+         q.width >= passes_of(q.level).block &&
+         (separable.border != Border::constant || is_code(q.arguments.last(), PixelClass::uint8));
+}
+
+void run_separable_bytes(const Node& node, const Arguments& arguments, const TileImage& in,
                          const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const Separable& separable = std::get<Separable>(node.primitive);
-  const double border = arguments.last();
-  const bool is_code = border >= 0 && border <= 255 && border == static_cast<int>(border);
-  const Passes& passes = level == CpuLevel::v4 ? v4::passes : v3::passes;
-  if (level == CpuLevel::baseline || bytes_of(in.cls) != 1 || node.cls != PixelClass::uint8 ||
-      !separable.row.full() || !separable.column.full() || separable.row.width > max_taps ||
-      region.width() < passes.block || (separable.border == Border::constant && !is_code)) {
-    return false;
-  }
   const PrimitiveFacts facts = facts_of(node);
   // Rows at the image's sides are copied to have their neighbours; the others are read in place.
   constexpr std::int64_t side = 64;
@@ -94,15 +97,13 @@ bool run_separable_bytes(const Node& node, const Arguments& arguments, const Til
   for (const auto& [x0, x1] : {std::pair{region.x0, middle}, {middle, last}, {last, region.x1}}) {
     if (x0 == x1) continue;
     run_strip(separable, arguments, in, facts, {x0, region.y0, x1, region.y1},
-              {out.data + (x0 - region.x0), out.stride}, scratch, passes, level);
+              {out.data + (x0 - region.x0), out.stride}, scratch, passes_of(level), level);
   }
-  return true;
 }
 #else
-bool run_separable_bytes(const Node&, const Arguments&, const TileImage&, const Region&, TileOut,
-                         Scratch&, CpuLevel) {
-  return false;
-}
+bool has_separable_bytes(const SeparableQuestion&) { return false; }
+void run_separable_bytes(const Node&, const Arguments&, const TileImage&, const Region&, TileOut,
+                         Scratch&, CpuLevel) {}
 #endif
 
 }  // namespace impipe::cpu

@@ -8,7 +8,6 @@
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
 #include "backends/cpu/neighbourhood/weighted_mean.hpp"
-#include "backends/cpu/neighbourhood/whole_row.hpp"
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
@@ -344,20 +343,12 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
 
 namespace {
 
-// How the row pass of a separable node makes its rows.
-enum class RowSums : std::uint8_t { weighted, few, whole };
-
-RowSums row_sums(const Separable& separable, std::span<const float> weights, PixelClass cls,
-                 double outside, std::int64_t n, CpuLevel level) {
+// Whether the row pass reads rows of the image's own class, of few taps.
+bool has_short_rows(const Separable& separable, PixelClass cls, double outside, std::int64_t n,
+                    CpuLevel level) {
   // A border value that is no code needs rows of floats.
-  if (!separable.row.full() || (separable.border == Border::constant && !is_code(outside, cls))) {
-    return RowSums::weighted;
-  }
-  const int taps = separable.row.width;
-  if (has_whole_row_sum(cls, weights.first(static_cast<std::size_t>(taps)), level)) {
-    return RowSums::whole;
-  }
-  return has_short_row_sum(cls, taps, n, level) ? RowSums::few : RowSums::weighted;
+  return separable.row.full() && (separable.border != Border::constant || is_code(outside, cls)) &&
+         has_short_row_sum(cls, separable.row.width, n, level);
 }
 
 // The rows of an image that its rows y0 to y1 - 1 are read from.
@@ -384,8 +375,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{
       data, stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single};
-  const RowSums how = row_sums(separable, weights, in.cls, outside.value, n, level);
-  const bool one_by_one = how != RowSums::weighted;
+  const bool one_by_one = has_short_rows(separable, in.cls, outside.value, n, level);
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside,
                 one_by_one ? in.cls : PixelClass::single, scratch, level);
   WeightedRows row_pass(separable.row, weights.data(), input, n, scratch, level);
@@ -397,12 +387,12 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
       for (int k = 0; k < count; ++k) {
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
-      const std::byte* row = one_by_one ? input.row(done) : nullptr;
-      if (one_by_one) row -= facts.footprint.left * bytes_of(in.cls);
-      const int taps = separable.row.width;
-      if (how == RowSums::weighted) row_pass.make(done, count, to);
-      if (how == RowSums::whole) whole_row_sum(to[0], row, taps, n, level);
-      if (how == RowSums::few) short_row_sum(to[0], row, in.cls, weights.data(), taps, n, level);
+      if (one_by_one) {
+        const std::byte* row = input.row(done) - facts.footprint.left * bytes_of(in.cls);
+        short_row_sum(to[0], row, in.cls, weights.data(), separable.row.width, n, level);
+      } else {
+        row_pass.make(done, count, to);
+      }
       done += count;
     }
   };
@@ -430,8 +420,16 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
 void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
                    const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
-  if (run_box_sums(node, arguments, in, region, out, scratch, level)) return;
-  if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
+  const SeparableQuestion question{node, arguments, in.cls, region.width(), level};
+  switch (separable_offers(question).front().method) {
+    case SeparableMethod::small_box:
+      return run_small_box(node, arguments, in, region, out, scratch, level);
+    case SeparableMethod::running_box:
+      return run_running_box(node, arguments, in, region, out, scratch, level);
+    case SeparableMethod::bytes:
+      return run_separable_bytes(node, arguments, in, region, out, scratch, level);
+    case SeparableMethod::floats: break;
+  }
   // As far to the right as the few rows that the column pass reads stay close.
   constexpr std::int64_t widest = 512;
   const Strips strips(node, in, region, widest);

@@ -48,7 +48,7 @@ void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
 // Whether run_rank takes rows of this width whose first and last pixels are not there.
 bool knows_ends(const Rank& rank, PixelClass cls, std::int64_t width, CpuLevel level);
 // Whether run_rank streams its results where they spill.
-bool streams_rows(const Rank& rank, PixelClass cls, CpuLevel level);
+bool streams_rows(const Rank& rank);
 // With offsets, one a set cell of the mask.
 void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
                      TileOut out);
