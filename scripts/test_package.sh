@@ -173,7 +173,9 @@ echo "upgraded from 0.0.9-1 to $version"
 
 # Nothing stays.
 apt purge "${packages[@]}"
-apt autoremove --purge
+# Also what packages of the bare system recommend, such as apt ca-certificates.
+apt autoremove --purge -o APT::AutoRemove::RecommendsImportant=false \
+  -o APT::AutoRemove::SuggestsImportant=false
 files_there >"$work/after"
 diff "$work/before" "$work/after" || fail "these files came and stayed"
 echo "purged: the same $(wc -l <"$work/after") files as before"
