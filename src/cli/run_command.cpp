@@ -367,7 +367,7 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
   const std::string done = fmt::format(
       "{} {}", grouped(number),
       end.frames > 0 ? (number == 1 ? "frame" : "frames") : (number == 1 ? "file" : "files"));
-  if (end.stopped || options.dry_run) {
+  if (end.stopped || options.dry_run || end.joined_unwritten) {
     // Other words tell that.
   } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
     reporter.note(fmt::format("{} in {:.1f} s -> {}", done, seconds, options.output));

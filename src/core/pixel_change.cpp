@@ -8,6 +8,17 @@ namespace impipe {
 double PixelChange::scale_x() const { return 1 / std::abs(is_straight() ? place->a : place->d); }
 double PixelChange::scale_y() const { return 1 / std::abs(is_straight() ? place->e : place->b); }
 
+std::optional<PixelChange::Lengths> PixelChange::pixel_lengths(Lengths in_file) const {
+  if (!place) return {};
+  // The two sides of a pixel, as vectors in the scene.
+  const double ax = place->a * in_file.x, ay = place->d * in_file.y;
+  const double bx = place->b * in_file.x, by = place->e * in_file.y;
+  const Lengths out{std::hypot(ax, ay), std::hypot(bx, by)};
+  constexpr double little = 1e-9;
+  if (!(out.x > 0 && out.y > 0) || std::abs(ax * bx + ay * by) > little * out.x * out.y) return {};
+  return out;
+}
+
 bool PixelChange::scaled() const {
   if (!is_straight() && !is_transposed()) return true;
   constexpr double little = 1e-9;

@@ -26,6 +26,12 @@ struct PixelChange {
   // Pixels of the result for one of the file, along the result's rows and columns: of those two.
   double scale_x() const;
   double scale_y() const;
+  // The sides of the result's pixels in the scene, where those of the file's have these lengths;
+  // none where the result's pixels are no rectangles in it.
+  struct Lengths {
+    double x = 1, y = 1;
+  };
+  std::optional<Lengths> pixel_lengths(Lengths in_file) const;
 
   bool resized() const { return !(before == after); }
   // Some pixel lies elsewhere than in the file.

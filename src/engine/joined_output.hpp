@@ -24,15 +24,21 @@ class JoinedOutput {
   std::string take_note() { return std::exchange(note_, {}); }
   // Something is missing: a later run with -u makes it again.
   void miss() { is_whole_ = false; }
-  // The file is whole and gets its name; others may follow. Throws Error.
-  void end(const PictureSettings& settings);
+  // The file is whole and gets its name; others may follow. False where it is not written, since
+  // pages are missing. Throws Error.
+  bool end(const PictureSettings& settings);
 
  private:
+  void add_axes(const io::FileAxes& of);
+  void write_pages(const PictureSettings& settings);
+
   std::optional<std::string> output_;  // that is being written, "-": stdout
   std::string common_;                 // of its results
   std::unique_ptr<io::GrowingFile> file_;
   std::vector<io::Bytes> pages_;  // results that become one file when all are there
   io::Format format_ = io::Format::tiff;
+  io::FileAxes axes_;         // of `pages_`, none of which has a name
+  bool has_one_size_ = true;  // pixels of all inputs are of one size in the scene
   bool is_whole_ = true;
   std::string note_;
 };

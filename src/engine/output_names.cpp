@@ -95,7 +95,8 @@ io::NameFields fields_of_page(const io::Input& input, const std::string& extensi
 
 // Whether a file of the format holds pages that are none of an input's.
 bool holds_any_pages(io::Format format) {
-  return format == io::Format::tiff || format == io::Format::npy || format == io::Format::zarr;
+  return format == io::Format::tiff || format == io::Format::npy || format == io::Format::zarr ||
+         format == io::Format::fits;
 }
 
 // What a `save` writes of an input, and whether it can hold what there is. A stream of frames gets
@@ -251,10 +252,11 @@ std::string why_not_resized(const Picture& picture, const NamingTask& task) {
   const bool on_stdout = picture.joined && task.target->kind == Kind::standard_output;
   if (names_pages ? picture.pages != nullptr : holds && !in_place && !on_stdout) return "";
   return "its " + std::to_string(pages) + " pages become " + std::to_string(made) +
-         (in_place    ? ", which --in-place does not replace; give -o"
-          : on_stdout ? ", and stdout takes one of each of several inputs"
-                      : ", which one " + std::string(name_of(picture.output_format)) +
-                            " does not hold; TIFF, NPY and Zarr do, and so do names with {page}");
+         (in_place ? ", which --in-place does not replace; give -o"
+          : on_stdout
+              ? ", and stdout takes one of each of several inputs"
+              : ", which one " + std::string(name_of(picture.output_format)) +
+                    " does not hold; TIFF, NPY, FITS and Zarr do, and so do names with {page}");
 }
 
 // Where each page goes: into a file of its own where the template names pages, else into one file.

@@ -141,6 +141,7 @@ class FilesRun {
 
   // Every name a result will have, and the folders they go to.
   void settle_outputs() {
+    order_slices(work_, target(), progress_);
     if (const Picture* planned = first_planned(work_.pictures)) {
       check_target(target(), last_plan(*planned->program), state_.pipeline, options_);
     }

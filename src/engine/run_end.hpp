@@ -14,9 +14,10 @@ namespace impipe::engine {
 struct RunEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
   bool stopped = false;
-  std::int64_t retries = 0;    // tries of files beside the first ones
-  std::int64_t frames = 0;     // of streams, that were done
-  bool nothing_found = false;  // arguments that matched nothing, and no other input
+  std::int64_t retries = 0;       // tries of files after the first ones
+  std::int64_t frames = 0;        // of streams, that were done
+  bool joined_unwritten = false;  // the one file of all results, since inputs failed
+  bool nothing_found = false;     // arguments that matched nothing, and no other input
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed
   std::optional<Profile> profile;

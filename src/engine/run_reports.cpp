@@ -180,7 +180,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
   end.failed += batch.failed + untold;
   end.stopped = batch.stopped;
   end.frames += std::exchange(frames_, 0);
-  if (!batch.stopped) joined_.end(settings_);
+  if (!batch.stopped && !joined_.end(settings_)) end.joined_unwritten = true;
   if (const std::string note = joined_.take_note(); !note.empty()) progress_.note(note);
   end.retries += work_.retries + std::exchange(retries_, 0);
   end.clipped_values += std::exchange(clipped_values_, 0);

@@ -79,23 +79,45 @@ std::vector<int> parts_named(const io::ImageInfo& info, const std::vector<std::s
   return out;
 }
 
+// Of so many pages those of the ranges, from 0, in the order in which they are named, each once;
+// all of them without ranges.
+std::vector<int> pages_in(const std::vector<PageRange>& ranges, int count) {
+  std::vector<int> out;
+  std::vector<bool> is_there(static_cast<std::size_t>(count));
+  const std::vector<PageRange> all{{1, count}};
+  for (const PageRange& range : ranges.empty() ? all : ranges) {
+    for (int page = range.first; page <= std::min(range.last, count); ++page) {
+      const auto at = static_cast<std::size_t>(page - 1);
+      if (!is_there[at]) out.push_back(page - 1);
+      is_there[at] = true;
+    }
+  }
+  return out;
+}
+
 // Which pages of a file are asked for, and what the first of them is.
 void choose_pages(Picture& picture, const RunOptions& options, const io::Reading& reading,
                   ImageInfos& infos) {
-  if (picture.stream) return;  // frames are looked at as they come
+  if (picture.stream) {  // whose frames are looked at as they come
+    const auto is_before = [](const PageRange& a, const PageRange& b) { return b.first < a.first; };
+    if (std::ranges::adjacent_find(options.pages, is_before) != options.pages.end()) {
+      io::fail("--pages: frames of a stream come in their order, and are asked for in another");
+    }
+    return;
+  }
   const int count = picture.info->pages;
   const std::vector<PageRange>& wanted = options.pages;
   const std::vector<int> chosen =
       options.parts.empty() ? picture.info->pictures : parts_named(*picture.info, options.parts);
   const bool keeps_others = wanted.empty() && !chosen.empty();
-  const auto is_wanted = [&](int page) {
-    if (keeps_others) return std::ranges::find(chosen, page) != chosen.end();
-    return wanted.empty() || std::ranges::any_of(wanted, [&](const PageRange& range) {
-             return page + 1 >= range.first && page + 1 <= range.last;
-           });
-  };
   std::vector<int> pages, others;
-  for (int page = 0; page < count; ++page) (is_wanted(page) ? pages : others).push_back(page);
+  if (keeps_others) {
+    for (int page = 0; page < count; ++page) {
+      (std::ranges::find(chosen, page) != chosen.end() ? pages : others).push_back(page);
+    }
+  } else {
+    pages = pages_in(wanted, count);
+  }
   if (pages.empty()) {
     if (count == 1) io::fail("it has one page, which --pages does not ask for");
     io::fail("it has ", count, " pages, none of which --pages asks for");
@@ -105,7 +127,6 @@ void choose_pages(Picture& picture, const RunOptions& options, const io::Reading
     picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front(), reading)
                                               : io::probe(picture.path, pages.front(), reading));
   }
-  if (!keeps_others) others.clear();
   picture.pages = std::make_unique<Picture::Pages>(Picture::Pages{.numbers = std::move(pages),
                                                                   .others = std::move(others),
                                                                   .outputs = {},
@@ -420,6 +441,28 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   return cost;
 }
 
+void order_slices(WorkList& work, const io::OutputTarget* target, Progress& progress) {
+  const bool is_one_file = target != nullptr &&
+                           target->kind == io::OutputTarget::Kind::name_template &&
+                           !target->name->has_fields() && !target->name->has_page();
+  const auto has_slice = [](const Picture& picture) {
+    return !picture.failure && picture.info != nullptr && picture.info->slice.has_value();
+  };
+  if (!is_one_file || !std::ranges::all_of(work.pictures, has_slice)) return;
+  std::vector<std::size_t> order(work.pictures.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *work.pictures[i].info->slice; });
+  if (std::ranges::is_sorted(order)) return;
+  WorkList sorted;
+  for (const std::size_t i : order) {
+    sorted.pictures.push_back(std::move(work.pictures[i]));
+    sorted.inputs.push_back(std::move(work.inputs[i]));
+  }
+  work.pictures = std::move(sorted.pictures);
+  work.inputs = std::move(sorted.inputs);
+  progress.note("the DICOMs follow each other as their slices lie, not by their names");
+}
+
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {
   struct Kind {
     std::int64_t files = 0;
@@ -428,7 +471,8 @@ void note_axes(const WorkList& work, const RunOptions& options, Progress& progre
   std::map<std::string, Kind> guesses;
   Kind others;
   const auto look = [&](const fs::path& path, const io::ImageInfo& info) {
-    const bool is_array = info.format == io::Format::npy || info.format == io::Format::zarr;
+    const bool is_array = info.format == io::Format::npy || info.format == io::Format::zarr ||
+                          info.format == io::Format::fits;
     if (!options.axes.empty() && !is_array && others.files++ == 0) {
       others.first = printable(path.string());
     }

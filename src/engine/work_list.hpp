@@ -42,6 +42,10 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 // about.
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress);
 
+// Puts DICOMs that become the pages of one file in the order of their slices, and says so where
+// their names have another.
+void order_slices(WorkList& work, const io::OutputTarget* target, Progress& progress);
+
 // What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
 // reason is told when they are planned.
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/formats/camera/camera_raw.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/module/module_call.hpp"
 #include "io/picture/convert.hpp"
 #include "io/picture/numbers.hpp"
@@ -211,7 +212,6 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     MetadataRead read = from_module(
         [&] { return read_metadata(bytes, out.info, options.pages_together, options.axes); });
     out.metadata = std::move(read.metadata);
-    out.metadata.measured = out.info.measured;
     out.lost = std::move(read.lost);
   }
   out.metadata.samples = out.info.samples;
@@ -225,6 +225,12 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& inf
   MetadataRead out = format.read_metadata({file, info, pages_together, axes});
   if (info.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
+  }
+  out.metadata.measured = info.measured;
+  if (const auto scene = resolution_of(info.measured)) {
+    const bool turned = info.orientation >= 5;
+    out.metadata.resolution =
+        turned ? Resolution{.x = scene->y, .y = scene->x, .unit = scene->unit} : *scene;
   }
   if (format.has_frames() && info.pages > 1) out.lost.emplace_back("the times of its frames");
   return out;
@@ -282,12 +288,10 @@ void name_lost_storage(Format format, const Metadata& metadata, std::vector<std:
       other.name_storage(metadata, lost);
     }
   }
-  const bool is_own = format == Format::fits && !metadata.fits_cards.empty();
-  if (format != Format::zarr && format != Format::tiff && !is_own) {
+  if (format != Format::zarr && format != Format::tiff && format != Format::fits) {
     // Arrays with one axis of pages are read as planes along z; an NPY of an NPY is as that was.
     const bool is_plain = metadata.pages.size() == 1 && metadata.pages.front().letter == 'z';
-    const bool is_array = format == Format::npy || format == Format::fits;
-    const bool is_known = (is_array && is_plain) || (format == Format::npy && metadata.npy);
+    const bool is_known = format == Format::npy && (is_plain || metadata.npy);
     name_axes(is_known ? std::vector<PageAxis>() : metadata.pages, metadata.measured, lost);
   }
 }
@@ -300,8 +304,8 @@ void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
                     const PictureOfFile& picture, std::vector<std::string>& lost) {
-  const bool has_axes =
-      format == Format::tiff && !(metadata.pages.empty() && metadata.measured.empty());
+  const bool has_axes = format == Format::tiff && (metadata.wants_ome || !metadata.pages.empty() ||
+                                                   !metadata.measured.empty());
   if (metadata.empty() && metadata.pieces.empty() && !has_axes) return file;
   return from_module(
       [&] { return traits(format).with_metadata(std::move(file), metadata, picture, lost); });

@@ -69,6 +69,30 @@ class Dicom(ProgramTest):
             data.save_as(self.path("a.dcm"), write_like_original=True)
             self.equal(self.read(), values)
 
+    def test_big_endian_without_a_preamble(self):
+        values = np.random.default_rng(3).integers(-100, 100, (5, 7)).astype(np.int16)
+        self.made(values, syntax=ExplicitVRBigEndian)
+        data = pydicom.dcmread(self.path("a.dcm"))
+        data.is_little_endian, data.is_implicit_VR = False, False
+        del data.file_meta, data.preamble
+        data.save_as(self.path("a.dcm"), write_like_original=True)
+        self.equal(self.read(), values)
+
+    def test_slices_are_in_the_order_of_their_positions(self):
+        slices = np.stack([ramp(5, 7, seed) for seed in range(4)])
+        for number, place in enumerate((2, 0, 3, 1)):  # by the normal of an oblique plane
+            dicom(self.path(f"s{number}.dcm"), slices[place], ImageOrientationPatient=[0, 1, 0, 0, 0, 1],
+                  ImagePositionPatient=[2.5 * place, 7, 9 - place], InstanceNumber=number + 1)
+        names = [f"s{number}.dcm" for number in range(4)]
+        run = self.impipe("rot90 0", *names, "-o", "out.tif")
+        self.assertIn("the DICOMs follow each other as their slices lie, not by their names", run.err)
+        np.testing.assert_array_equal(tifffile.imread(self.path("out.tif")), slices)
+        self.assertNotIn("as their slices lie", self.impipe("rot90 0", *names, "-o", "out/").err)
+        for number, place in enumerate((1, 0)):
+            dicom(self.path(f"i{number}.dcm"), slices[place], InstanceNumber=place + 1)
+        self.impipe("rot90 0", "i0.dcm", "i1.dcm", "-o", "out.npy")
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), slices[:2])
+
     def test_packed_frames(self):
         frames = np.stack([ramp(40, 60, seed) for seed in range(3)])
         for form, syntax in (("JPEG2000", JPEG2000Lossless), ("JPEG", JPEGBaseline8Bit)):

@@ -188,6 +188,24 @@ class Fits(ProgramTest):
         self.impipe("rot90 0", "c.png", "-o", "c.fits")
         np.testing.assert_array_equal(self.image("c.fits"), np.moveaxis(colours, 2, 0))
 
+    def test_arrays_of_four_and_five_axes_keep_them(self):
+        values = np.arange(2 * 3 * 4 * 5 * 6).astype(np.int16).reshape(2, 3, 4, 5, 6)
+        for text, said in (([card("CTYPE3", "FREQ"), card("CTYPE4", "STOKES"), card("CTYPE5", "TIME")],
+                            "(t 2, c 3, z 4)"), ([], "(q 2, p 3, z 4)")):
+            self.write("a.fits", hdu(values, extra=text))
+            self.assertIn(said, self.impipe("info", "a.fits").out)
+            self.impipe("rot90 0", "a.fits", "-o", "out.npy")
+            np.testing.assert_array_equal(np.load(self.path("out.npy")), values)
+            self.impipe("rot90 0", "a.fits", "-o", "out.fits")
+            self.assertIn(said, self.impipe("info", "out.fits").out)
+            self.impipe("rot90 0", "out.fits", "-o", "again.npy")
+            np.testing.assert_array_equal(np.load(self.path("again.npy")), values)
+        self.assertIn("(t 2, c 3, z 4)", self.impipe("info", "a.fits", "--axes", "TCZYX").out)
+        self.impipe("project max axis=z", "a.fits", "--axes", "TCZYX", "-o", "out.npy")
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), values.max(axis=2))
+        run = self.impipe("info", "a.fits", "--axes", "TCYX", code=1)
+        self.assertIn("FITS of 5 axes, the last of which are YX, and --axes TCYX names other ones", run.err)
+
     def test_pages_become_a_cube(self):
         for pages in (2, 3, 5):
             with self.subTest(pages):

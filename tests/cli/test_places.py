@@ -2,6 +2,9 @@
 adapted, or left out and named. What each operator changes is its definition.
 """
 import io
+import itertools
+import json
+import shutil
 import struct
 import unittest
 
@@ -11,6 +14,10 @@ from PIL import Image, TiffImagePlugin
 
 from program import ProgramTest, colour, png_chunk, ramp
 from test_metadata import segment, with_segments
+
+from dicom_writer import dicom
+from fits_writer import card, hdu
+from nifti_writer import nifti
 
 H, W = 40, 60
 GRID = {"places", "size"}
@@ -136,6 +143,9 @@ def lost_of(run, name):
     return run.err[len(start):-1].split(", ")
 
 
+OME_ANEW = "OME-XML but for axes and sizes"
+
+
 class Fields(ProgramTest):
     def tags(self, name):
         with Image.open(self.path(name)) as image:
@@ -222,7 +232,8 @@ class Fields(ProgramTest):
                 ("imgaussfilt 2", [], []), ("fliplr", [origin], ["xorigin=5"]),
                 ("imresize 2", [origin], ["xorigin=5"]),
                 ("rot90 | imresize 0.25", [origin], ["xorigin=5"]),
-                ("imrotate 20", [origin, scale], ["xorigin=5", "unit=micron"]),
+                ("imrotate 20", [origin], ["xorigin=5"]),
+                ("imwarp [1 0.1 0; 0 1 3]", [origin, scale], ["xorigin=5", "unit=micron"]),
                 ("im2uint16", [of_range], ["min=0.0", "max=250.0"]),
                 ("gray2rgb", ["ImageJ's description"], text.split("\n"))):
             with self.subTest(options):
@@ -274,7 +285,7 @@ class Fields(ProgramTest):
                 self.assertEqual([channel["Name"] for channel in image["Channel"]], ["a", "b", "c"])
         for pipeline in ("imrotate 20", "circshift 2,3", "im2uint16", "imwarp [1 0.1 0; 0 1 3]"):
             run = self.impipe(pipeline, "a.ome.tif", "-o", "out.tif")
-            self.assertIn("OME-XML", lost_of(run, "a.ome.tif"))
+            self.assertIn(OME_ANEW, ", ".join(lost_of(run, "a.ome.tif")))
 
     def test_pages(self):
         first = Image.fromarray(ramp(H, W))
@@ -285,8 +296,8 @@ class Fields(ProgramTest):
         self.assertEqual(lost_of(run, "a.tif"), [])
         self.assertEqual(self.tags("both.tif")[270], text)
         run = self.impipe("imadd 1", "a.tif", "--pages", "1", "-o", "one.tif")
-        self.assertEqual(lost_of(run, "a.tif"), ["OME-XML"])
-        self.assertNotIn(270, self.tags("one.tif"))
+        self.assertEqual(lost_of(run, "a.tif"), [OME_ANEW])
+        self.assertNotIn("SizeZ=\"2\"", self.tags("one.tif")[270])
 
     def test_statistics_of_values(self):
         self.picture("a.tif", ramp(H, W), tiffinfo=tiffinfo({42112: (ASCII, GDAL)}))
@@ -334,6 +345,188 @@ class Fields(ProgramTest):
                     else:
                         np.testing.assert_allclose([float(d) for d in dpi], expected, atol=0.6)
 
+
+MICRO, MILLI = 1e-6, 1e-3
+METRES = {"µm": MICRO, "um": MICRO, "micrometer": MICRO, "mm": MILLI, "millimeter": MILLI, "s": 1, "second": 1}
+T, Z = 2, 4  # pages of the stacks along their axes
+# How many pages lie along each axis of a stack that is made here, and the metres, or seconds, of a step.
+OME = {"t": (T, 3), "z": (Z, 2 * MICRO), "x": (1, MICRO / 2), "y": (1, MICRO / 4)}
+STACKS = {
+    "a.ome.tif": OME, "i.tif": OME, "f.fits": OME, "d.dcm": {a: (n, s * 1000) for a, (n, s) in OME.items() if a != "t"},
+    "n.nii": {a: (n, s if a == "t" else s * 1000) for a, (n, s) in OME.items()},
+    "j.zarr": OME, "p.ome.tif": {"z": (Z, None)},
+}
+# What becomes of the axes: factors of steps, None for an axis that is no more.
+CHANGES = {
+    "rot90 0": {}, "im2uint16 | fliplr": {}, "imresize 2": {"x": 0.5, "y": 0.5}, "imcrop 1,1,4,3": {},
+    "im2bw 0.5": {}, "gray2rgb": {}, "rot90": {"x": 0.5, "y": 2}, "imresize3 1,1,0.5": {"z": 2},
+    "imrotate 30": {"x": None, "y": None}, "project max axis=z": {"z": None}, "project max": {"z": None, "t": None},
+    "project max axis=z | imresize 0.5": {"z": None, "x": 2, "y": 2},
+}
+
+
+class Axes(ProgramTest):
+    """Axes of pages and sizes of pixels through operators into files, as other programs' readers see them: right, or
+    named in the warning."""
+
+    def make_stacks(self):
+        values = np.arange(T * Z * 6 * 8).astype(np.uint8).reshape(T, Z, 6, 8)
+        sizes = {f"PhysicalSize{a.upper()}{of}": value for a in "xyz"
+                 for of, value in (("", OME[a][1] / MICRO), ("Unit", "µm"))}
+        tifffile.imwrite(self.path("a.ome.tif"), values, photometric="minisblack", metadata={
+            "axes": "TZYX", **sizes, "TimeIncrement": 3, "TimeIncrementUnit": "s"})
+        tifffile.imwrite(self.path("p.ome.tif"), values[0], photometric="minisblack", metadata={"axes": "ZYX"})
+        tifffile.imwrite(self.path("i.tif"), values, imagej=True, resolution=(2, 4), resolutionunit=None, metadata={
+            "axes": "TZYX", "spacing": 2.0, "unit": "um", "finterval": 3.0})
+        dicom(self.path("d.dcm"), values[0], PixelSpacing=[0.25, 0.5], SpacingBetweenSlices=2)
+        self.write("n.nii", nifti(values, pixdim=(0.5, 0.25, 2, 3), units=2 + 8))
+        cards = [card(f"{key}{i}", value) for i, (kind, unit, step) in enumerate(
+            (("X", "um", 0.5), ("Y", "um", 0.25), ("Z", "um", 2.0), ("TIME", "s", 3.0)), 1)
+            for key, value in (("CTYPE", kind), ("CUNIT", unit), ("CDELT", step), ("CRPIX", 1.0), ("CRVAL", 0.0))]
+        self.write("f.fits", hdu(values, extra=cards))
+        self.impipe("rot90 0", "a.ome.tif", "-o", "j.zarr")
+        return values
+
+    def of_tiff(self, name):
+        with tifffile.TiffFile(self.path(name)) as file:
+            self.assertEqual(len(file.series), 1)
+            series, page = file.series[0], file.pages[0]
+            found = {a: [n, None] for a, n in zip(series.axes.lower(), series.shape)}
+            self.assertEqual(series.asarray().shape, series.shape)
+            # Resolution is a fraction of pixels in centimetres, or in ImageJ's unit.
+            unit = MILLI * 10 if page.tags.get(296) and page.tags[296].value == 3 else None
+            if file.is_imagej:
+                unit = METRES.get(file.imagej_metadata.get("unit"))
+            for a, tag in (("x", 282), ("y", 283)):
+                if unit and tag in page.tags:
+                    found[a][1] = unit * page.tags[tag].value[1] / page.tags[tag].value[0]
+            if file.is_imagej and unit:
+                for a, key in (("z", "spacing"), ("t", "finterval")):
+                    if a in found and key in file.imagej_metadata:
+                        found[a][1] = file.imagej_metadata[key] * (unit if a == "z" else 1)
+            if file.is_ome:
+                said = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
+                self.assertEqual((said["SizeX"], said["SizeY"]), (page.imagewidth, page.imagelength))
+                self.assertEqual(said["Type"].replace("bit", "bool"), str(page.dtype))
+                for a, key in (*((a, f"PhysicalSize{a.upper()}") for a in "xyz"), ("t", "TimeIncrement")):
+                    if key in said:
+                        found.setdefault(a, [1, None])[1] = said[key] * METRES[said.get(key + "Unit", "µm")]
+            return found, file.is_ome
+
+    def of_zarr(self, name):
+        with open(self.path(name, ".zattrs"), encoding="utf-8") as file:
+            pyramid = json.load(file)["multiscales"][0]
+        with open(self.path(name, "0", ".zarray"), encoding="utf-8") as file:
+            shape = json.load(file)["shape"]
+        scale = pyramid["datasets"][0]["coordinateTransformations"][0]["scale"]
+        return {axis["name"]: [n, step * METRES[axis["unit"]] if "unit" in axis else None]
+                for axis, n, step in zip(pyramid["axes"], shape, scale)}
+
+    def of_fits(self, name):
+        with open(self.path(name), "rb") as file:
+            text = file.read(2880 * 4).decode("latin-1")
+        cards = [text[i:i + 80] for i in range(0, text.index("END" + " " * 77), 80)]
+        said = {c[:8].strip(): c[10:].split("/")[0].strip().strip("'").strip() for c in cards}
+        found = {}
+        for i in range(1, int(said["NAXIS"]) + 1):
+            letter = {"TIME": "t"}.get(said.get(f"CTYPE{i}"), said.get(f"CTYPE{i}", "xyz"[i - 1]).lower())
+            unit = said.get(f"CUNIT{i}")
+            found[letter] = [int(said[f"NAXIS{i}"]), abs(float(said[f"CDELT{i}"])) * METRES[unit] if unit else None]
+        return found
+
+    def of_png(self, name):
+        with Image.open(self.path(name)) as image:
+            dpi = image.info.get("dpi")
+        return {a: [1, 0.0254 / d] for a, d in zip("xy", dpi)} if dpi else {}
+
+    def judge(self, wanted, found, err, tolerance):
+        """Each axis of pages, and each size, is in the file or in the warning."""
+        for axis, (count, step) in wanted.items():
+            has = found.get(axis, [1, None])
+            if axis not in "xy" and count > 1 and has[0] != count:
+                self.assertRegex(err, f"the axes of its pages .*{axis} {count}")
+            if step is not None and (has[1] is None or abs(has[1] / step - 1) > tolerance):
+                self.assertRegex(err, "resolution" if axis in "xy" else f"where pixels lie along {axis}")
+            if step is None and axis in "xy":
+                self.assertIsNone(has[1], "a size of pixels that nobody knows")
+
+    def test_into_every_format(self):
+        self.make_stacks()
+        formats = {"o.tif": lambda name: self.of_tiff(name)[0], "o.ome.tif": lambda name: self.of_tiff(name)[0],
+                   "o.zarr": self.of_zarr, "o.fits": self.of_fits, "o_1.png": self.of_png}
+        for (stack, axes), pipeline, output in itertools.product(STACKS.items(), CHANGES, formats):
+            if pipeline == "gray2rgb" and output in ("o.zarr", "o.fits") or \
+                    ("axis=z" in pipeline or "project" in pipeline) and "z" not in axes:
+                continue
+            with self.subTest(stack=stack, pipeline=pipeline, output=output):
+                change = CHANGES[pipeline]
+                wanted = {a: (n, None if s is None or change.get(a, 1) is None else s * change.get(a, 1))
+                          for a, (n, s) in axes.items() if a in "xy" or change.get(a, 1) is not None}
+                if "imresize3" in pipeline:
+                    wanted["z"] = (Z // 2, wanted["z"][1])
+                shutil.rmtree(self.path("o.zarr"), ignore_errors=True)
+                is_one = all(n == 1 for n, _ in wanted.values())
+                name = output.replace("_1", "_{page}") if not is_one else output
+                run = self.impipe(pipeline, stack, "-o", name)
+                self.judge(wanted, formats[output](output), run.err, 1e-8 if output != "o_1.png" else 0.01)
+                if output == "o.ome.tif":
+                    self.assertTrue(self.of_tiff(output)[1])
+
+    def test_some_pages(self):
+        values = self.make_stacks()
+        for stack in ("a.ome.tif", "i.tif", "f.fits", "n.nii", "j.zarr"):
+            by = 1000 if stack == "n.nii" else 1
+            for pages, counts in (("2-3", {"z": 2}), ("2,6", {"t": 2}), ("1-4", {"z": 4}), ("4-1", None), ("3", {})):
+                with self.subTest(stack=stack, pages=pages):
+                    if counts is None:
+                        counts, pages = {"z": 4}, "4,3,2,1"
+                    run = self.impipe("rot90 0", stack, "--pages", pages, "-o", "o.tif")
+                    wanted = {"x": (1, MICRO / 2 * by), "y": (1, MICRO / 4 * by)}
+                    for a, n in counts.items():
+                        wanted[a] = (n, STACKS[stack][a][1])
+                    self.judge(wanted, self.of_tiff("o.tif")[0], run.err, 1e-8)
+                    numbers = [int(p) - 1 for part in pages.split(",") for p in
+                               (range(int(part[0]), int(part[-1]) + 1))]
+                    np.testing.assert_array_equal(tifffile.imread(self.path("o.tif")).reshape(-1, 6, 8),
+                                                  values.reshape(-1, 6, 8)[numbers])
+
+    def test_names_of_channels_and_other_text(self):
+        values = np.stack([ramp(6, 8, i) for i in range(3)])
+        names = ["DAPI & more", "GFP", "RFP"]
+        tifffile.imwrite(self.path("a.ome.tif"), values, photometric="minisblack",
+                         metadata={"axes": "CYX", "Channel": {"Name": names}})
+        for options, kept in ((("im2uint16",), names), (("rot90 0", "--pages", "1,3"), names[::2]),
+                              (("project max",), [])):
+            self.impipe(*options, "a.ome.tif", "-o", "b.ome.tif")
+            with tifffile.TiffFile(self.path("b.ome.tif")) as file:
+                said = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]["Channel"]
+            said = said if isinstance(said, list) else [said]
+            self.assertEqual([c["Name"] for c in said if "Name" in c], kept)
+        self.picture("a.tif", ramp(6, 8), tiffinfo=tiffinfo({270: (ASCII, "a < b & c")}))
+        self.assertEqual(self.impipe("rot90 0", "a.tif", "-o", "c.OME.TIFF").err, "")
+        with tifffile.TiffFile(self.path("c.OME.TIFF")) as file:
+            self.assertEqual(tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Description"], "a < b & c")
+
+    def test_joined_files(self):
+        values = self.make_stacks()
+        for i in range(3):
+            tifffile.imwrite(self.path(f"s{i}.tif"), values[0, i])  # each with tifffile's shape
+            tifffile.imwrite(self.path(f"m{i}.ome.tif"), values[0, i], metadata={
+                "axes": "YX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.25 + (i == 2)})
+        self.impipe("rot90 0", "s0.tif", "s1.tif", "s2.tif", "-o", "o.tif")
+        np.testing.assert_array_equal(tifffile.imread(self.path("o.tif")), values[0, :3])
+        self.impipe("rot90 0", "m0.ome.tif", "m1.ome.tif", "-o", "o.zarr")
+        self.judge({"x": (1, MICRO / 2), "y": (1, MICRO / 4), "z": (2, None)}, self.of_zarr("o.zarr"), "", 1e-9)
+        run = self.impipe("rot90 0", "m0.ome.tif", "m1.ome.tif", "m2.ome.tif", "-o", "n.zarr", code=1)
+        self.assertIn("its pixels have another size in the scene than those of the inputs before it", run.err)
+        self.assertIn("'n.zarr' is not written", run.err)
+        self.assertEqual(run.end, "")
+        self.impipe("imcrop 1,1,3,3", "s0.tif", "-o", "small.tif")
+        tifffile.imwrite(self.path("i1.tif"), values[0, :2], imagej=True)
+        run = self.impipe("rot90 0", "i1.tif", "small.tif", "-o", "o.tif")
+        self.assertIn("without ImageJ's description", run.err)
+        run = self.impipe("rot90 0", "i1.tif", "small.tif", "-o", "o.ome.tif", code=None)
+        self.assertIn("an OME-TIFF holds pages of one size and type", run.err)
 
 def rational(number):
     return struct.pack("<II", int(number * 100), 100)

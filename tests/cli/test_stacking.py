@@ -247,6 +247,9 @@ class Pipelines(Stacking):
                 self.impipe(f"temporal max n=3 axis={axis}", name, "-o", "out.tif")
                 np.testing.assert_array_equal(self.pages("out.tif").reshape(volume.shape),
                                               np.moveaxis(wanted, 0, at))
+                if axis == "t":  # without axis= along t
+                    self.impipe("temporal max n=3", name, "-o", "out.tif")
+                    np.testing.assert_array_equal(self.pages("out.tif").reshape(volume.shape), wanted)
             # One after the other, and their names.
             self.impipe("project max z | save s/{t}_{c}.png | project min t", name, "-o", "o/{c}.png")
             for c in range(4):
@@ -285,9 +288,8 @@ class Pipelines(Stacking):
             self.assertIn("is written without", said)
             self.assertEqual(tifffile.imread(self.path("j.tif")).shape, (16, 5, 6))
         said = self.impipe("imresize3 1,1,2 nearest", "i.tif", "-o", "n.tif").err
-        self.assertIn("ImageJ's description, which is of other pages", said)
-        self.assertTrue(np.array_equal(tifffile.imread(self.path("n.tif")),
-                                       np.repeat(volume, 2, axis=1).reshape(16, 5, 6)))
+        self.assertIn("without ImageJ's description", said)
+        self.assertTrue(np.array_equal(tifffile.imread(self.path("n.tif")), np.repeat(volume, 2, axis=1)))
 
     def test_frames_are_pages(self):
         frames = np.random.default_rng(5).integers(16, 236, (9, 20, 30), np.uint8)
@@ -354,6 +356,14 @@ class Pipelines(Stacking):
         tifffile.imwrite(self.path("a.tif"), volume, imagej=True, metadata={"axes": "TZYX"})
         run = self.impipe("project max axis=c", "a.tif", "-o", "out.tif", code=1)
         self.assertIn("axis=c: its 6 pages lie along t 2, z 3", run.err)
+        tifffile.imwrite(self.path("z.tif"), volume[0], imagej=True, metadata={"axes": "ZYX"})
+        self.impipe("temporal max n=3", "z.tif", "-o", "out.tif")  # the only axis
+        padded = np.concatenate([volume[0, :1], volume[0], volume[0, -1:]])
+        np.testing.assert_array_equal(self.pages("out.tif"), [padded[i:i + 3].max(axis=0) for i in range(3)])
+        tifffile.imwrite(self.path("cz.ome.tif"), volume, metadata={"axes": "CZYX"}, photometric="minisblack")
+        run = self.impipe("temporal max n=3", "cz.ome.tif", "-o", "out.tif", code=1)
+        self.assertIn("its 6 pages lie along c 2, z 3, and a window goes along t; axis=c makes it go along "
+                      "that", run.err)
         self.picture("c.png", colour())
         run = self.impipe("project max axis=c", "c.png", "-o", "out.png", code=1)
         self.assertIn("axis=c: its 3 channels lie in each pixel, and not in pages; `map 'max(r,g)'` and "
@@ -364,7 +374,7 @@ class Pipelines(Stacking):
         np.testing.assert_array_equal(self.pages("out.tif"),
                                       np.concatenate([volume.max(axis=1), (volume + 1).max(axis=1)]))
         run = self.impipe("project max axis=z", "a.tif", "-o", "out.png", code=1)
-        self.assertIn("its 6 pages become 2, which one PNG does not hold; TIFF, NPY and Zarr do, and so "
+        self.assertIn("its 6 pages become 2, which one PNG does not hold; TIFF, NPY, FITS and Zarr do, and so "
                       "do names with {page}", run.err)
 
     def test_axes_of_ome(self):

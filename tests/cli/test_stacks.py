@@ -239,7 +239,8 @@ class Stacks(ProgramTest):
             with tifffile.TiffWriter(self.path("a.tif"), imagej=True) as file:
                 file.write(pixels, metadata={"axes": "TZYX", "unit": "um"}, truncate=truncate)
             run = self.impipe("imcomplement", "a.tif", "--pages", "1-4", "-o", "b.tif")
-            self.assertEqual(run.err, said.format("ImageJ's slices=3 frames=2"))
+            self.assertEqual(run.err, said.format("ImageJ's slices=3 frames=2, the axes of its "
+                                                   "pages (t 2, z 3)"))
             with tifffile.TiffFile(self.path("b.tif")) as file:
                 self.assertEqual(file.imagej_metadata["images"], 4)
                 self.assertEqual(file.imagej_metadata["unit"], "um")
@@ -292,7 +293,10 @@ class Stacks(ProgramTest):
         self.assertEqual(self.impipe("imcomplement", "a.ome.tif", "-o", "b.tif", "--strict").err, "")
         np.testing.assert_array_equal(tifffile.imread(self.path("b.tif")), 255 - pixels)
         run = self.impipe("imcomplement", "a.ome.tif", "--pages", "1-3", "-o", "b.tif")
-        self.assertEqual(run.err, "impipe: a.ome.tif: the result is without OME-XML\n")
+        self.assertEqual(run.err, "impipe: a.ome.tif: the result is without OME-XML but for axes "
+                                  "and sizes\n")
+        with tifffile.TiffFile(self.path("b.tif")) as file:
+            self.assertEqual((file.is_ome, file.series[0].axes), (True, "ZYX"))
         np.testing.assert_array_equal(tifffile.imread(self.path("b.tif")), 255 - pixels[:3])
 
 

@@ -362,8 +362,8 @@ class Resized(Volumes):
         self.impipe("imresize3 size=8,9,1", "out.tif", "-o", "back.tif")
         np.testing.assert_array_equal(self.pages("back.tif"), page)
         run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "out.png", code=1)
-        self.assertIn("one.tif: plan: its 1 pages become 3, which one PNG does not hold; TIFF, NPY and "
-                      "Zarr do, and so do names with {page}", run.err)
+        self.assertIn("one.tif: plan: its 1 pages become 3, which one PNG does not hold; TIFF, NPY, FITS "
+                      "and Zarr do, and so do names with {page}", run.err)
         run = self.impipe("imresize3 size=8,9,3", "one.tif", "-o", "{stem}_{page}.tif", code=1)
         self.assertIn("its 1 pages become 3", run.err)
 

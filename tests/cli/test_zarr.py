@@ -12,6 +12,7 @@ import tifffile
 import zarr
 from program import ROOT, ProgramTest, colour, ramp
 
+from fits_writer import card, hdu
 from make_zarr_samples import SAMPLES, values
 
 STORED = os.path.join(ROOT, "tests", "data", "zarr")
@@ -284,6 +285,43 @@ class Written(Zarrs):
         self.impipe("project max", "a.zarr", "-o", "a.png", "--strip")
         self.impipe("project max", "a.zarr", "-o", "b.png")
         self.assertNotEqual(content(self.path("a.png")), content(self.path("b.png")))  # pHYs
+
+    def test_axes_in_another_order_and_of_other_names(self):
+        array = values((4, 5, 6), "uint8")
+        self.document("a.zarr/.zgroup", {"zarr_format": 2})
+        def said(*names, **more):
+            axes = [{"name": n, **more} for n in names]
+            scales = [{"type": "scale", "scale": [0.5, 0.25, 2.0]}]
+            self.document("a.zarr/.zattrs", {"multiscales": [{"version": "0.4", "axes": axes, "datasets": [
+                {"path": "0", "coordinateTransformations": scales}]}]})
+        self.save("a.zarr/0", array, (4, 5, 6), dimension_separator="/")
+        said("x", "y", "z", type="space", unit="micrometer")
+        self.impipe("rot90 0", "a.zarr", "-o", "b.zarr")
+        group = zarr.open_group(self.path("b.zarr"), mode="r")
+        self.same(group["0"][...], array.transpose(2, 1, 0))
+        pyramid = group.attrs["multiscales"][0]
+        self.assertEqual([axis["name"] for axis in pyramid["axes"]], ["z", "y", "x"])
+        self.assertEqual(pyramid["datasets"][0]["coordinateTransformations"][0]["scale"], [2, 0.25, 0.5])
+        said("angle", "y", "x", unit="degree")
+        self.same(self.read("a.zarr", err=None), array)
+        run = self.impipe("rot90 0", "a.zarr", "-o", "c.zarr", code=1)
+        self.assertIn("a Zarr has pages along t, c and z, and its lie along p", run.err)
+        said("y", "x", "x")
+        self.assertIn("two of its axes are named", self.impipe("info", "a.zarr", code=1).err)
+        self.save("a.zarr/0", values((2, 3, 5, 6), "uint8"), (1, 1, 5, 6), dimension_separator="/")
+        said("angle", "phase", "y", "x")
+        self.document("a.zarr/.zattrs", {"multiscales": [{"version": "0.4", "axes": [
+            {"name": n} for n in ("angle", "phase", "y", "x")], "datasets": [{"path": "0"}]}]})
+        self.assertIn("Zarr whose axes (angle, phase, y, x) are not told apart; give --axes",
+                      self.impipe("info", "a.zarr", code=1).err)
+        self.assertIn("6 pages (t 2, z 3)", self.impipe("info", "a.zarr", "--axes", "TZYX").out)
+
+    def test_units_that_ome_zarr_does_not_have(self):
+        cards = [card("CUNIT1", "deg"), card("CDELT1", 0.5), card("CUNIT2", "deg"), card("CDELT2", 0.25)]
+        self.write("a.fits", hdu(ramp(), extra=cards))
+        run = self.impipe("rot90 0", "a.fits", "-o", "b.zarr")
+        self.assertIn("the unit of x (deg), the unit of y (deg)", run.err)
+        self.assertNotIn(b"deg", content(self.path("b.zarr", ".zattrs")))
 
     def test_names_of_folders_and_zips(self):
         array = ramp()

@@ -16,6 +16,7 @@ const io::ImageInfo* ImageInfos::keep(io::ImageInfo info) {
   for (const io::MeasuredAxis& axis : info.measured) {
     names += fmt::format(" {} {} {} {}", axis.name, axis.unit, axis.scale, axis.translation);
   }
+  if (info.slice) names += fmt::format(" {}", *info.slice);
   if (info.display) names += ' ' + to_string(*info.display);
   const std::string name =
       to_string(info.type) + ' ' + to_string(info.stored) + ' ' +

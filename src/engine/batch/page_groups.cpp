@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "core/volume.hpp"
@@ -46,6 +44,28 @@ std::string text_of(const std::vector<io::PageAxis>& axes) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+// The indices of pages along an axis, in the order in which they come; neighbours along it are
+// `below` pages apart.
+struct Along {
+  std::vector<std::int64_t> indices;
+  std::int64_t below = 1;
+};
+std::vector<Along> indices_along(const std::vector<int>& pages,
+                                 const std::vector<io::PageAxis>& axes) {
+  std::vector<Along> out(axes.size());
+  std::int64_t below = 1;
+  for (std::size_t k = axes.size(); k-- > 0; below *= axes[k].count) {
+    out[k].below = below;
+    std::vector<bool> is_there(static_cast<std::size_t>(axes[k].count));
+    for (const int page : pages) {
+      const std::int64_t index = page / below % axes[k].count;
+      if (!is_there[static_cast<std::size_t>(index)]) out[k].indices.push_back(index);
+      is_there[static_cast<std::size_t>(index)] = true;
+    }
+  }
+  return out;
+}
+
 // So many pages, numbered from 0.
 PageList counted(std::int64_t count, std::vector<io::PageAxis> axes) {
   PageList out{std::vector<int>(static_cast<std::size_t>(count)), std::move(axes)};
@@ -57,31 +77,38 @@ PageList counted(std::int64_t count, std::vector<io::PageAxis> axes) {
 
 std::vector<io::PageAxis> PageList::own_axes() const {
   std::vector<io::PageAxis> out = axes;
-  if (std::ranges::adjacent_find(numbers, std::greater_equal()) != numbers.end()) return {};
+  const std::vector<Along> all = indices_along(numbers, out);
+  // Pages that are each combination of these indices, the last axis the fastest.
   std::size_t product = 1;
-  std::int64_t below = 1;
-  for (auto axis = out.rbegin(); axis != out.rend(); ++axis) {
-    std::set<std::int64_t> seen;
-    for (const int number : numbers) seen.insert(number / below % axis->count);
-    below *= axis->count;
-    product *= seen.size();
-    const std::vector<std::int64_t> at(seen.begin(), seen.end());
-    const std::int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
-    axis->first += axis->step * static_cast<double>(at.empty() ? 0 : at[0]);
-    axis->step *= static_cast<double>(step);
-    for (std::size_t i = 1; i < at.size(); ++i) {
-      if (at[i] - at[i - 1] != step) axis->step = 0;
+  for (const Along& along : all) product *= along.indices.size();
+  if (product != numbers.size()) return {};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::int64_t number = 0;
+    std::size_t rest = i;
+    for (std::size_t k = all.size(); k-- > 0; rest /= all[k].indices.size()) {
+      number += all[k].below * all[k].indices[rest % all[k].indices.size()];
     }
-    axis->count = static_cast<int>(at.size());
+    if (number != numbers[i]) return {};
   }
-  return product == numbers.size() ? out : std::vector<io::PageAxis>();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::vector<std::int64_t>& at = all[k].indices;
+    const std::int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
+    out[k].first += out[k].step * static_cast<double>(at.empty() ? 0 : at[0]);
+    out[k].step *= static_cast<double>(step);
+    for (std::size_t i = 1; i < at.size(); ++i) {
+      if (at[i] - at[i - 1] != step || step < 0) out[k].step = 0;
+    }
+    out[k].count = static_cast<int>(at.size());
+  }
+  return out;
 }
 
 char axis_of(const ImageReduction& reduction, const PageList& pages) {
   if (!reduction.or_all_pages) return reduction.axis;
-  const bool is_other =
-      pages.axes.size() == 1 && pages.axes[0].letter != 't' && pages.axes[0].letter != 'c';
-  return pages.axes.empty() ? '\0' : is_other ? pages.axes[0].letter : reduction.axis;
+  if (pages.axes.empty()) return 0;
+  const char first = pages.axes[0].letter;
+  const bool may_be_volume = !reduction.volume || (first != 't' && first != 'c');
+  return pages.axes.size() == 1 && may_be_volume ? first : reduction.axis;
 }
 
 std::string why_not_along(const ImageReduction& reduction, const PageList& pages, int channels) {
@@ -105,6 +132,10 @@ std::string why_not_along(const ImageReduction& reduction, const PageList& pages
   }
   const std::string lie = fmt::format("its {} pages lie along {}", count, text_of(pages.axes));
   if (!reduction.or_all_pages) return fmt::format("axis={}: {}", axis, lie);
+  if (!reduction.volume) {
+    return fmt::format("{}, and a window goes along {}; axis={} makes it go along that", lie, axis,
+                       pages.axes[0].letter);
+  }
   return fmt::format("{}, and planes of a volume along z; axis={} makes volumes along that", lie,
                      pages.axes[0].letter);
 }

@@ -157,6 +157,7 @@ struct PictureResult {
   std::vector<FileReport::Row> rows;
   io::Bytes bytes;               // the encoded result that goes to stdout, or behind others
   std::vector<io::Bytes> pages;  // instead of `bytes`, of several that go behind others' pages
+  io::FileAxes axes;             // of these
   // Of those that follow each other, see io::Encoded.
   std::string common;
   std::size_t head = 0;

@@ -224,6 +224,7 @@ std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
     target->jpeg.emplace(rows.type, info.size(), metadata_, settings_.encode);
     return target;
   }
+  tell_file(picture_.output, false);
   tell_losses(io::RowsFile::losses(rows, metadata_, settings_.encode));
   if (!settings_.dry_run) {
     target->file.emplace(picture_.output, rows, metadata_, settings_.encode);

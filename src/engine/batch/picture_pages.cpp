@@ -10,6 +10,8 @@
 #include "core/error.hpp"
 #include "core/interruption.hpp"
 #include "core/volume.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/stale_fields.hpp"
 
 namespace impipe::engine {
 
@@ -151,8 +153,16 @@ bool PagedPicture::pass_on(size_t index, Page page) {
   part_ = picture_.first_part + static_cast<int>(index);
   metadata_ = page.source->metadata;
   if (as_floats_) metadata_.samples = io::SampleType::of_class;
+  for (const io::PageAxis& axis : axes_[index]) {
+    const std::string name(1, axis.letter), lost = "where pixels lie along " + name;
+    const bool has_step = io::axis_named(metadata_.measured, name) != nullptr;
+    if (axis.step == 0 && has_step && std::ranges::find(lost_, lost) == lost_.end()) {
+      lost_.push_back(lost);
+    }
+  }
   // Pages without axes are not evenly spaced along those of the file.
   metadata_.measured = io::measured_along(std::move(metadata_.measured), axes_[index]);
+  metadata_.channel_names = io::names_along(metadata_.channel_names, axes_[index]);
   material_.image = std::exchange(page.image, {});
   if (page.table) {
     const auto numbers = std::ssize(*page.table);
@@ -204,16 +214,25 @@ void PagedPicture::append_page(io::Encoded encoded, EncodedPages& pages) {
 
 bool PagedPicture::encode_page_of(HostImage image, const PlanImage& of, EncodedPages& pages,
                                   const std::filesystem::path& path) {
-  const bool is_together = !of.apart && job_.has_pages() && !picture_.joined;
-  if (is_together && pages.files.empty()) {
-    const auto index = static_cast<size_t>(part_ - picture_.first_part);
-    pages.axes = {axes_[index], metadata_.measured};
-    if (settings_.decode.metadata) metadata_.pages = axes_[index];
+  const auto index = static_cast<size_t>(part_ - picture_.first_part);
+  const bool is_joined = picture_.joined && path == picture_.output;
+  const bool is_first = pages.files.empty();
+  const bool is_together = !of.apart && job_.has_pages();
+  tell_file(path, is_joined || (is_together && !picture_.is_one_image(index)));
+  if (is_together && is_first && settings_.decode.metadata) {
+    metadata_.pages = axes_[index];
   } else if (is_together) {  // the first one says it of all
     metadata_.measured = io::measured_along(std::move(metadata_.measured), {});
   }
   io::Encoded encoded = encode_image(image, of);
   image = {};
+  if (is_together && is_first) {
+    pages.axes = io::axes_of_result(metadata_);
+    pages.axes.pages = axes_[index];
+    if (is_joined) io::name_axes(axes_[index], metadata_.measured, result_.lost);
+    // Some pages between them are missing.
+    if (axes_[index].empty()) io::name_axes(picture_.pages_before(index).axes, {}, result_.lost);
+  }
   if (of.apart) {
     write(path, std::move(encoded.bytes));
     return true;
@@ -283,6 +302,7 @@ void PagedPicture::write_pages(const std::filesystem::path& path, io::Format for
   result_.head = pages.head;
   if (picture_.joined && path != "-" && path == picture_.output && pages.files.size() > 1) {
     result_.pages = std::move(pages.files);
+    result_.axes = std::move(pages.axes);
     return;
   }
   const bool is_one = !is_of_pages && pages.files.size() == 1;

@@ -27,7 +27,7 @@ class PagedPicture : public PictureWorker {
     std::vector<io::Bytes> files;
     std::string common;  // see io::Encoded
     std::size_t head = 0;
-    FileAxes axes;
+    io::FileAxes axes;
   };
   // False where a page has values that the type of those before it in the file does not hold.
   bool pages_are_alike();

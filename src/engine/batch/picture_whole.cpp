@@ -10,6 +10,7 @@
 #include "core/unpacks.hpp"
 #include "io/formats/exr/exr_layout.hpp"
 #include "io/jpeg_encoding.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/packed_encoding.hpp"
 
 namespace impipe::engine {
@@ -229,6 +230,7 @@ void WholePicture::encode() {
     if (!job_.may_write(save.files.front())) continue;
     const io::OutputType type =
         io::output_type(picture_.info, image.type, save.format, settings_.cls);
+    tell_file(save.files.front(), false);
     io::Encoded encoded =
         encode_image(image, {plan.saves[i].value, *picture_.info, image.size(), type, save.apart});
     write(save.files.front(), with_parts(type.format, std::move(encoded.bytes), save.apart));
@@ -256,7 +258,9 @@ void WholePicture::encode_result() {
   const Size size = result_.encoded_on_device ? outcome_.coded_size : outcome_.image.size();
   tell_parts(job_.is_apart());
   tell_change(*picture_.info, plan.result, size, job_.is_apart());
+  tell_file(picture_.output, picture_.joined);
   io::Encoded encoded = noted(encoded_result());
+  if (picture_.joined) result_.axes = io::axes_of_result(metadata_);
   outcome_.image = {};
   outcome_.coded.clear();
   outcome_.coded_plane.reset();

@@ -342,6 +342,14 @@ void PictureWorker::tell_change(const io::ImageInfo& input, ValueId value, Size 
   metadata_.change = change_of(input, value, size, apart);
 }
 
+void PictureWorker::tell_file(const std::filesystem::path& path, bool is_page) {
+  std::string name = path.filename().string();
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  metadata_.wants_ome = name.ends_with(".ome.tif") || name.ends_with(".ome.tiff");
+  metadata_.is_page = is_page;
+}
+
 void PictureWorker::tell_parts(bool apart) {
   if (!metadata_.exr || !picture_.pages) return;
   std::vector<std::string> names;
@@ -367,21 +375,22 @@ io::Bytes PictureWorker::with_parts(io::Format format, io::Bytes bytes, bool apa
   return joined(format, std::vector<io::Bytes>{std::move(bytes)}, true, {});
 }
 
-io::Bytes PictureWorker::joined_zarr(std::span<const io::Bytes> pages, const FileAxes& file) {
-  if (!file.pages.empty()) return io::join_zarr_pages(pages, file.pages, file.measured);
+io::Bytes PictureWorker::joined_zarr(std::span<const io::Bytes> pages, const io::FileAxes& file) {
+  if (!file.pages.empty()) return io::join_zarr_pages(pages, file, result_.lost);
   // Pages between which some of the file are missing.
   std::vector<io::PageAxis> axes = picture_.all_pages().axes;
-  if (axes.empty()) return io::join_zarr_pages(pages, {}, {});
+  if (axes.empty()) return io::join_zarr_pages(pages, {}, result_.lost);
   axes.resize(axes.size() == 1 ? 1 : 0);
   for (io::PageAxis& axis : axes) axis.count = static_cast<int>(pages.size());
   result_.notes.push_back(
       fmt::format("its {} pages are not those of the file: they lie along {}, and the Zarr does "
                   "not say where (scale and translation of pages)",
                   pages.size(), axes.empty() ? 'z' : axes.front().letter));
-  return io::join_zarr_pages(pages, axes, {});
+  return io::join_zarr_pages(pages, {.pages = axes}, result_.lost);
 }
 
-io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages, const FileAxes& file) const {
+io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages,
+                                    const io::FileAxes& file) const {
   io::NpyAxes axes;
   if (metadata_.npy) axes = *metadata_.npy;
   for (const io::PageAxis& axis : metadata_.npy ? picture_.all_pages().axes : file.pages) {
@@ -407,21 +416,28 @@ io::Bytes PictureWorker::joined_npy(std::span<const io::Bytes> pages, const File
 }
 
 io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
-                                const FileAxes& file) {
+                                const io::FileAxes& file) {
   if (format == io::Format::tiff) {
     if (settings_.encode.tiff_storage >= io::TiffStorage::pyramid) {
       io::fail("--tiff pyramid and cog make a file of one picture, and this has ", pages.size(),
                " pages; -o '{stem}_{page}.tif' names each");
     }
-    std::string lost;
-    io::Bytes joined = io::join_tiff_pages(pages, false, &lost);
-    if (!lost.empty()) {
-      result_.notes.push_back("the result is without " + lost + ", which is of other pages");
-    }
+    io::FileAxes said = file;
+    if (!settings_.decode.metadata) said.pages.clear();
+    io::Bytes joined = io::join_tiff_pages(pages, said, result_.lost);
+    job_.check_losses(result_.lost, false);
     return joined;
   }
-  if (format == io::Format::fits) return io::join_fits_pages(pages);
-  if (format == io::Format::zarr) return joined_zarr(pages, file);
+  if (format == io::Format::fits) {
+    io::Bytes joined = io::join_fits_pages(pages, file, result_.lost);
+    job_.check_losses(result_.lost, false);
+    return joined;
+  }
+  if (format == io::Format::zarr) {
+    io::Bytes joined = joined_zarr(pages, file);
+    job_.check_losses(result_.lost, false);
+    return joined;
+  }
   if (format == io::Format::npy) {
     return is_image ? joined_npy(pages, file) : io::join_npy_pages(pages, nullptr);
   }
@@ -429,7 +445,7 @@ io::Bytes PictureWorker::joined(io::Format format, std::span<const io::Bytes> pa
   const Picture::Pages& of = *picture_.pages;
   std::vector<int> numbers = of.numbers;
   if (job_.has_other_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
-  std::ranges::sort(numbers);
+  if (job_.has_other_parts()) std::ranges::sort(numbers);
   std::vector<io::ExrPartSource> parts;
   for (const int number : numbers) {
     const auto page = std::ranges::find(of.numbers, number);

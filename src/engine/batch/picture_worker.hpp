@@ -68,21 +68,19 @@ class PictureWorker {
   PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size, bool apart) const;
   // What the metadata have to know of this run before an image is encoded.
   void tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart = false);
+  // Tells the metadata whether the file that the image goes into is an OME-TIFF, by its name, and
+  // whether the image is a page of several there.
+  void tell_file(const std::filesystem::path& path, bool is_page);
   // The parts of an EXR beside the picture: those that its result has, and those that are lost.
   void tell_parts(bool apart);
   io::Encoded encode_image(const HostImage& image, const PlanImage& of);
-  // The axes of the pages of one file, if they have any, and what these and the image's measure.
-  struct FileAxes {
-    std::vector<io::PageAxis> pages;
-    std::vector<io::MeasuredAxis> measured;
-  };
   // One file of pages, each a file, and of the input's other parts.
   io::Bytes with_parts(io::Format format, io::Bytes bytes, bool apart);
   io::Bytes joined(io::Format format, std::span<const io::Bytes> pages, bool is_image,
-                   const FileAxes& file);
+                   const io::FileAxes& file);
   // Reports pages whose coordinates along the axes are not known, as some between them are missing.
-  io::Bytes joined_zarr(std::span<const io::Bytes> pages, const FileAxes& file);
-  io::Bytes joined_npy(std::span<const io::Bytes> pages, const FileAxes& file) const;
+  io::Bytes joined_zarr(std::span<const io::Bytes> pages, const io::FileAxes& file);
+  io::Bytes joined_npy(std::span<const io::Bytes> pages, const io::FileAxes& file) const;
   // What a file of this name holds where the pipeline ends in a measurement.
   io::Bytes encode_measured(const std::filesystem::path& path) const;
   void write(const std::filesystem::path& path, io::Bytes bytes);

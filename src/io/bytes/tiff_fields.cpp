@@ -2,6 +2,7 @@
 #include "io/bytes/tiff_fields.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -154,6 +155,24 @@ TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
   const int bytes = rational ? 4 : tiff_type_bytes(type);
   for (const std::uint64_t number : numbers) field.value += number_text(number, bytes, big_endian);
   return field;
+}
+
+std::array<std::uint64_t, 2> fraction_of(double value) {
+  constexpr double most = 4294967295.0, little = 1e-10;
+  if (value * most <= 1) return {1, static_cast<std::uint64_t>(most)};
+  // Convergents of the continued fraction, each from the two before it.
+  double over = 1, under = 0, over_before = 0, under_before = 1, rest = value;
+  while (true) {
+    const double whole = std::floor(rest);
+    const double next_over = whole * over + over_before, next_under = whole * under + under_before;
+    if (next_over > most || next_under > most) break;
+    over_before = std::exchange(over, next_over);
+    under_before = std::exchange(under, next_under);
+    if (std::abs(over / under - value) <= little * value || rest == whole) break;
+    rest = 1 / (rest - whole);
+  }
+  if (under == 0) return {static_cast<std::uint64_t>(most), 1};
+  return {static_cast<std::uint64_t>(over), static_cast<std::uint64_t>(under)};
 }
 
 std::string tiff_head(bool big_endian) {

@@ -2,6 +2,7 @@
 // changed and written again.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -51,6 +52,9 @@ std::uint64_t append_directory(std::string& structure, const TiffOrder& order, T
 void put_number(std::string& structure, size_t at, std::uint64_t value, int bytes, bool big_endian);
 TiffField numbers_field(std::uint16_t tag, std::uint16_t type,
                         const std::vector<std::uint64_t>& numbers, bool big_endian);
+// The fraction of two numbers of 32 bits that is nearest to a positive number, or within 1e-10 of
+// it.
+std::array<std::uint64_t, 2> fraction_of(double value);
 // The header of a classic structure whose first directory is still to be set.
 std::string tiff_head(bool big_endian);
 // A classic structure of one directory, as EXIF blocks are.

@@ -14,10 +14,12 @@
 #include "io/files/zarr_folder.hpp"
 #include "io/formats/format_traits.hpp"
 #include "io/formats/npy/npy.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/formats/tiff/tiff_tiles.hpp"
 #include "io/formats/zarr/zarr_format.hpp"
 #include "io/metadata/file_metadata.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/metadata/thumbnail.hpp"
 #include "io/module/module.hpp"
 #include "io/module/module_call.hpp"
@@ -26,17 +28,31 @@
 namespace impipe::io {
 namespace {
 
+// How a TIFF stores the pixels of a result.
+TiffLayout layout_of(const RowsResult& result) {
+  const ImageType& type = result.stored;
+  const SampleType samples = result.options.samples;
+  const bool is_own = samples == SampleType::of_class;
+  const bool is_float = is_own ? type.cls == PixelClass::single : samples == SampleType::float64;
+  const int bytes = is_own ? bytes_of(type.cls) : bytes_of(samples);
+  return {.size = result.target.size,
+          .bits = type.cls == PixelClass::logical ? 1 : static_cast<std::uint64_t>(8 * bytes),
+          .samples = static_cast<std::uint64_t>(type.channels + (type.alpha ? 1 : 0)),
+          .numbers = is_float                                    ? tiff_float
+                     : is_own || name_of(samples).front() == 'u' ? tiff_unsigned
+                                                                 : tiff_signed};
+}
+
 // What goes into a TIFF of a picture, of which `shown` is what a thumbnail is made of.
 TiffAdditions additions(const RowsResult& result, const HostImage& shown, const TiffOrder& order,
                         std::vector<std::string>& lost) {
   const Metadata& metadata = result.metadata;
   const bool has_axes = !(metadata.pages.empty() && metadata.measured.empty());
-  if (metadata.empty() && metadata.pieces.empty() && !has_axes) return {};
+  if (metadata.empty() && metadata.pieces.empty() && !has_axes && !metadata.wants_ome) return {};
   const PictureOfFile picture{result.target.size, shown};
   const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
   TiffAdditions out = tiff_additions(ready, order, lost);
-  // A file of one picture needs no layout of pages.
-  describe_axes(out.fields, ready, ByteSource(std::span<const std::byte>()), lost);
+  describe_tiff(out.fields, layout_of(result), 1, axes_of_result(ready), lost);
   return out;
 }
 

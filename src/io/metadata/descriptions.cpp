@@ -85,17 +85,17 @@ std::optional<std::string> moved_pixels(std::string tag, const PixelChange& chan
     return of ? std::string_view(tag).substr(of->at, of->count) : std::string_view();
   };
   if (!x || !y || unit(unit_x) != unit(unit_y)) return {};
-  double along_rows = number_in(tag, *x), across = number_in(tag, *y);
-  if (change.is_transposed()) std::swap(along_rows, across);
-  set_number(tag, "PhysicalSizeX", along_rows / change.scale_x());
-  set_number(tag, "PhysicalSizeY", across / change.scale_y());
+  const auto lengths = change.pixel_lengths({number_in(tag, *x), number_in(tag, *y)});
+  if (!lengths) return {};
+  set_number(tag, "PhysicalSizeX", lengths->x);
+  set_number(tag, "PhysicalSizeY", lengths->y);
   return tag;
 }
 
-// OME-XML of one image after a map of its pixels whose rows are rows or columns of the file.
+// OME-XML of one image after an affine map of its pixels, which stay rectangles in the scene.
 // Nothing where it says where something lies: regions, and the stage's places of planes.
 std::optional<std::string> moved_ome(std::string_view text, const PixelChange& change) {
-  const bool is_known = (change.is_straight() || change.is_transposed()) && !change.read_turned;
+  const bool is_known = change.place && !change.read_turned;
   const size_t begin = text.find("<Pixels "), end = text.find('>', std::min(begin, text.size()));
   if (!is_known || end == text.npos || has(text.substr(end), "<Pixels ")) return {};
   if (has(text, "<ROI") || has(text, "Position")) return {};
@@ -157,7 +157,7 @@ std::string imagej_description(std::string text, const DescriptionChange& change
   }
   // The resolution in the file's own fields is in this unit, and follows the pixels.
   const bool follows =
-      change.pixels.is_straight() || (change.pixels.is_transposed() && !has(text, "\nyunit="));
+      change.keeps_scale && (change.pixels.is_straight() || !has(text, "\nyunit="));
   if (change.pixels.scaled() && !follows && erase_lines(text, {"unit=", "yunit="})) {
     lost.emplace_back("ImageJ's scale");
   }

@@ -14,6 +14,7 @@ namespace impipe::io {
 struct DescriptionChange {
   const PixelChange& pixels;
   bool samples = false, channels = false;
+  bool keeps_scale = false;  // the resolution in the file's own fields follows the pixels
 };
 // The description of the result, empty when nothing of it holds; the names of what is left out go
 // to `lost`. What no known program wrote is the text as it is.

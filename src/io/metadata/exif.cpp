@@ -139,13 +139,19 @@ bool follow_subject(Block& b, size_t directory, std::uint16_t tag, const PixelCh
   return true;
 }
 
-// The fields of a resolution in x and in y of a picture that is straight or transposed; the numbers
-// are of as many pixels more as there are, or stay. False when they cannot be read.
+void put_fraction(Block& b, size_t entry, double value) {
+  const size_t at = b.values_at(entry);
+  const auto [over, under] = fraction_of(value);
+  b.put(at, over, 4);
+  b.put(at + 4, under, 4);
+}
+
+// The fields of a resolution in x and in y of a picture whose pixels are rectangles of the file's;
+// the numbers are of as many pixels more as there are, or stay. False when they cannot be read.
 bool follow_resolution(Block& b, size_t directory, const std::array<std::uint16_t, 2>& tags,
                        const PixelChange& change, bool grows) {
   const size_t entries[] = {b.entry(directory, tags[0]), b.entry(directory, tags[1])};
   if (entries[0] == 0 && entries[1] == 0) return true;
-  if (!change.is_straight() && !change.is_transposed()) return false;
   double values[2] = {};
   for (int i = 0; i < 2; ++i) {
     const size_t at = entries[i] == 0 ? 0 : b.values_at(entries[i]);
@@ -153,19 +159,18 @@ bool follow_resolution(Block& b, size_t directory, const std::array<std::uint16_
     const auto under = static_cast<double>(b.number(at + 4, 4));
     values[i] = under == 0 ? 0 : static_cast<double>(b.number(at, 4)) / under;
   }
-  if (change.is_transposed()) std::swap(values[0], values[1]);
   if (grows) {
-    values[0] *= change.scale_x();
-    values[1] *= change.scale_y();
+    if (values[0] <= 0 || values[1] <= 0) return false;
+    const auto lengths = change.pixel_lengths({1 / values[0], 1 / values[1]});
+    if (!lengths) return false;
+    values[0] = 1 / lengths->x;
+    values[1] = 1 / lengths->y;
+  } else if (change.is_transposed()) {
+    std::swap(values[0], values[1]);
+  } else if (!change.is_straight()) {
+    return false;
   }
-  constexpr double most = 4e9;
-  for (int i = 0; i < 2; ++i) {
-    const size_t at = b.values_at(entries[i]);
-    const std::uint64_t under = values[i] * 10000 < most ? 10000 : 1;
-    if (values[i] > most) return false;
-    b.put(at, static_cast<std::uint64_t>(std::llround(values[i] * static_cast<double>(under))), 4);
-    b.put(at + 4, under, 4);
-  }
+  for (int i = 0; i < 2; ++i) put_fraction(b, entries[i], values[i]);
   return true;
 }
 
@@ -239,6 +244,23 @@ std::string exif_of_resolution_moved(std::string block, const PixelChange& chang
   b.remove_if(b.first(), [&](std::uint16_t tag) {
     return tag == x_resolution || tag == y_resolution || tag == resolution_unit;
   });
+  return block;
+}
+
+std::string exif_with_resolution(std::string block, const Resolution& resolution) {
+  Block b(block);
+  const size_t first = b.first();
+  const size_t x = b.entry(first, x_resolution), y = b.entry(first, y_resolution);
+  const auto is_fraction = [&](size_t entry) {
+    return entry != 0 && b.values_at(entry) != 0 && b.number(entry + 2, 2) == rational_type;
+  };
+  if (!is_fraction(x) || !is_fraction(y)) return block;
+  const bool has_unit = b.entry(first, resolution_unit) != 0;
+  constexpr std::uint64_t centimetres = 3;
+  const double scale = resolution.to_metre() * (has_unit ? 0.01 : 0.0254);  // inches by default
+  put_fraction(b, x, resolution.x * scale);
+  put_fraction(b, y, resolution.y * scale);
+  b.set(first, resolution_unit, centimetres);
   return block;
 }
 
@@ -318,12 +340,9 @@ std::string exif_without_thumbnail(std::string block) {
 
 std::string exif_of_resolution(const Resolution& resolution) {
   constexpr bool big_endian = false;
-  // Enough digits for any whole number of pixels a metre in pixels an inch, and the other way
-  // round.
-  constexpr std::uint64_t under = 10000;
   const double scale = resolution.unit == Resolution::Unit::metre ? 0.01 : 1;
   const auto rational = [&](std::uint16_t tag, double value) {
-    const auto over = static_cast<std::uint64_t>(std::llround(value * scale * under));
+    const auto [over, under] = fraction_of(value * scale);
     return numbers_field(tag, 5, {over, under}, big_endian);
   };
   const std::uint64_t unit = resolution.unit == Resolution::Unit::none   ? 1

@@ -48,6 +48,9 @@ std::string exif_of_moved(std::string block, const PixelChange& change,
 // are more pixels. Without it where neither tells of rows of the result.
 std::string exif_of_resolution_moved(std::string block, const PixelChange& change, bool grows);
 
+// With this resolution, which has a unit, in the place of the one that is there.
+std::string exif_with_resolution(std::string block, const Resolution& resolution);
+
 // Says nothing but a resolution.
 std::string exif_of_resolution(const Resolution& resolution);
 

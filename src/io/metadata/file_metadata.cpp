@@ -91,6 +91,10 @@ void name_pieces(const Metadata& metadata, Lost& lost) {
   }
 }
 
+void lose(Lost& lost, const std::string& name) {
+  if (std::ranges::find(lost, name) == lost.end()) lost.push_back(name);
+}
+
 void name_losses(const Metadata& m, bool resolution, Lost& lost) {
   if (!m.exif.empty()) lost.emplace_back("EXIF");
   if (!m.icc.empty()) lost.emplace_back("ICC profile");
@@ -112,12 +116,12 @@ void name_axes(std::span<const PageAxis> pages, std::span<const MeasuredAxis> me
     all +=
         (all.empty() ? "" : ", ") + std::string(1, axis.letter) + ' ' + std::to_string(axis.count);
   }
-  if (!all.empty()) lost.push_back("the axes of its pages (" + all + ")");
+  if (!all.empty()) lose(lost, "the axes of its pages (" + all + ")");
   for (const MeasuredAxis& axis : measured) {
     const bool is_in_plane = axis.name == "x" || axis.name == "y";
     const bool has_step = axis.scale != 1 || !axis.unit.empty();
     if ((has_step && !is_in_plane) || axis.translation != 0) {
-      lost.emplace_back("where pixels lie along " + axis.name);
+      lose(lost, "where pixels lie along " + axis.name);
     }
   }
 }

@@ -39,5 +39,7 @@ void name_losses(const Metadata& metadata, bool resolution, Lost& lost);
 // Names the axes of pages, and what axes measure but for the size of pixels.
 void name_axes(std::span<const PageAxis> pages, std::span<const MeasuredAxis> measured, Lost& lost);
 void name_pieces(const Metadata& metadata, Lost& lost);
+// Adds a name, once.
+void lose(Lost& lost, const std::string& name);
 
 }  // namespace impipe::io

@@ -176,7 +176,8 @@ class Dropper {
     const std::string now = description_of(description,
                                            {.pixels = m_.change,
                                             .samples = (changed_ & (samples | numbers)) != 0,
-                                            .channels = (changed_ & channels) != 0},
+                                            .channels = (changed_ & channels) != 0,
+                                            .keeps_scale = keeps_scale()},
                                            lost);
     // ImageJ's unit is one of the resolution, which tells nothing without it.
     const bool no_scale = (changed_ & scale) != 0 && is_of_imagej(description) &&
@@ -198,6 +199,14 @@ class Dropper {
       return is_lost(tiff_rows, tag);
     });
     m_.exif = bytes_of_text(block);
+  }
+
+  // Whether the fields of the resolution, if there are any, can follow the pixels.
+  bool keeps_scale() const {
+    if (!m_.resolution) return true;
+    PixelChange::Lengths in_file{1 / m_.resolution->x, 1 / m_.resolution->y};
+    if (m_.change.read_turned) std::swap(in_file.x, in_file.y);
+    return m_.change.pixel_lengths(in_file).has_value();
   }
 
   void drop_statistics(std::string& block) {
@@ -224,14 +233,17 @@ class Dropper {
 
 }  // namespace
 
-void follow_resolution(Metadata& m, Lost& lost) {
+namespace {
+
+// The resolution of a page, which stays where both directions have grown alike, or of ImageJ's
+// scene.
+void follow_page(Metadata& m, bool is_scale, Lost& lost) {
   const PixelChange& change = m.change;
-  // ImageJ's is one of the scene; any other with one number for both is of a page, and stays.
-  const bool is_scale = is_of_imagej(exif_text(text_of(m.exif), description_tag));
-  if (change.before.pixels() == 0 || !m.resolution) return;
   if (m.resolution->x == m.resolution->y && !is_scale) return;
   Resolution& r = *m.resolution;
-  const bool is_known = change.is_straight() || change.is_transposed();
+  if (change.read_turned) std::swap(r.x, r.y);  // as the file has them
+  const auto lengths = change.pixel_lengths({1 / r.x, 1 / r.y});
+  const bool is_known = lengths && (is_scale || change.is_straight() || change.is_transposed());
   // A ratio is one of pixels; lengths stay where both directions have grown alike.
   const bool grows = is_known && (is_scale || r.unit == Resolution::Unit::none ||
                                   std::abs(change.scale_x() / change.scale_y() - 1) > 0.01);
@@ -241,13 +253,51 @@ void follow_resolution(Metadata& m, Lost& lost) {
   if (!is_known) {
     m.resolution.reset();
     lost.emplace_back("resolution");
-    return;
+  } else if (grows) {
+    r.x = 1 / lengths->x;
+    r.y = 1 / lengths->y;
+  } else if (change.is_transposed()) {
+    std::swap(r.x, r.y);
   }
-  if (change.is_transposed() != change.read_turned) std::swap(r.x, r.y);
-  if (grows) {
-    r.x *= change.scale_x();
-    r.y *= change.scale_y();
-  }
+}
+
+}  // namespace
+
+std::vector<MeasuredAxis> of_pages(std::vector<MeasuredAxis> measured) {
+  std::erase_if(measured,
+                [](const MeasuredAxis& axis) { return axis.name == "x" || axis.name == "y"; });
+  return measured;
+}
+
+std::optional<Resolution> resolution_of(std::span<const MeasuredAxis> measured) {
+  const MeasuredAxis *x = axis_named(measured, "x"), *y = axis_named(measured, "y");
+  if (x == nullptr || y == nullptr) return {};
+  const double across = metres_of(x->unit) * x->scale, down = metres_of(y->unit) * y->scale;
+  if (!(across > 0 && down > 0)) return {};
+  constexpr double centimetre = 0.01;
+  return Resolution{
+      .x = centimetre / across, .y = centimetre / down, .unit = Resolution::Unit::centimetre};
+}
+
+void follow_resolution(Metadata& m, Lost& lost) {
+  const bool is_known = m.change.before.pixels() > 0;
+  const bool is_imagej = !m.wants_ome && is_of_imagej(exif_text(text_of(m.exif), description_tag));
+  const bool has_scene = resolution_of(m.measured).has_value();
+  if (is_known && m.resolution && (is_imagej || !has_scene)) follow_page(m, is_imagej, lost);
+  if (!has_scene) return;
+  const auto lose = [&](const char* name) {
+    if (std::ranges::find(lost, name) == lost.end()) lost.emplace_back(name);
+  };
+  // The sizes of pixels in the scene are the resolution of files that know no other.
+  m.resolution = resolution_of(measured_of_result(m));
+  if (!m.resolution) lose("resolution");
+  if (m.exif.empty() || is_imagej) return;
+  const std::string exif(text_of(m.exif));
+  m.exif = bytes_of_text(m.resolution ? exif_with_resolution(exif, *m.resolution)
+                                      : exif_without(exif, [](std::uint16_t tag) {
+                                          return std::ranges::find(resolution_tags, tag) !=
+                                                 std::end(resolution_tags);
+                                        }));
 }
 
 std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
@@ -257,12 +307,18 @@ std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
     return std::ranges::find(out, name, &MeasuredAxis::name);
   };
   const auto x = at("x"), y = at("y");
-  const bool has_place =
-      change.before.pixels() == 0 || change.is_straight() || change.is_transposed();
   if (x == out.end() || y == out.end() || change.before.pixels() == 0) return out;
-  if (!has_place) {
+  // Lengths of one kind alone are those of sides that are askew.
+  const bool is_along = change.is_straight() || change.is_transposed();
+  const auto lengths = change.pixel_lengths({x->scale, y->scale});
+  if (!lengths || (!is_along && x->unit != y->unit)) {
     std::erase_if(out,
                   [](const MeasuredAxis& axis) { return axis.name == "x" || axis.name == "y"; });
+    return out;
+  }
+  if (!is_along) {
+    *x = {.name = "x", .unit = x->unit, .scale = lengths->x};
+    *y = {.name = "y", .unit = y->unit, .scale = lengths->y};
     return out;
   }
   const AffinePlace& place = *change.place;
@@ -270,7 +326,6 @@ std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
   const double at_x = x->translation + x->scale * place.c,
                at_y = y->translation + y->scale * place.f;
   if (change.is_transposed()) {
-    std::swap(x->scale, y->scale);
     std::swap(x->unit, y->unit);
     x->translation = at_y;
     y->translation = at_x;
@@ -278,14 +333,20 @@ std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
     x->translation = at_x;
     y->translation = at_y;
   }
-  x->scale /= change.scale_x();
-  y->scale /= change.scale_y();
+  x->scale = lengths->x;
+  y->scale = lengths->y;
   return out;
 }
 
+FileAxes axes_of_result(const Metadata& metadata) {
+  return {.pages = metadata.pages,
+          .measured = measured_of_result(metadata),
+          .channel_names = metadata.channel_names,
+          .is_ome = metadata.is_ome || metadata.wants_ome};
+}
+
 void drop_stale_fields(Metadata& metadata, const ImageType& result, Lost& lost) {
-  if (metadata.change.before.pixels() == 0) return;
-  Dropper(metadata, result, lost).drop();
+  if (metadata.change.before.pixels() > 0) Dropper(metadata, result, lost).drop();
   follow_resolution(metadata, lost);
 }
 

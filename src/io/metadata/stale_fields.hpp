@@ -2,6 +2,8 @@
 // what becomes of them where the result's pixels are others. docs/formats.md has the same table.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,20 @@ namespace impipe::io {
 // what is not true of it any more, whose names go to `lost`.
 void drop_stale_fields(Metadata& metadata, const ImageType& result, std::vector<std::string>& lost);
 
-// What the axes of the result measure, where rows of it are rows or columns of the file; else those
-// of its pages alone.
+// What the axes of the result measure; x and y where its pixels are rectangles in the scene.
 std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata);
 
-// The same of the resolution alone, where it differs in x and y.
+// What a file of the result alone says of it.
+FileAxes axes_of_result(const Metadata& metadata);
+
+// Those of axes of pages, without x and y.
+std::vector<MeasuredAxis> of_pages(std::vector<MeasuredAxis> measured);
+
+// The resolution of pixels of which x and y have lengths.
+std::optional<Resolution> resolution_of(std::span<const MeasuredAxis> measured);
+
+// What drop_stale_fields does with the resolution. Pixels of which x and y have lengths in the
+// scene have that of these.
 void follow_resolution(Metadata& metadata, std::vector<std::string>& lost);
 
 }  // namespace impipe::io

@@ -51,12 +51,26 @@ inline std::vector<MeasuredAxis> measured_along(std::vector<MeasuredAxis> of_fil
   return of_file;
 }
 
+// The names of pages along c of a result, from those of its file.
+inline std::vector<std::string> names_along(const std::vector<std::string>& of_file,
+                                            std::span<const PageAxis> pages) {
+  const auto axis = std::ranges::find(pages, 'c', &PageAxis::letter);
+  if (axis == pages.end()) return of_file.size() == 1 ? of_file : std::vector<std::string>();
+  std::vector<std::string> out;
+  for (int i = 0; i < axis->count && axis->step != 0; ++i) {
+    const double at = axis->first + axis->step * i;
+    if (at < 0 || at >= static_cast<double>(of_file.size()) || at != std::floor(at)) return {};
+    out.push_back(of_file[static_cast<std::size_t>(at)]);
+  }
+  return out;
+}
+
 // A unit of length or time, by OME-Zarr's name and OME-XML's symbol.
 struct Unit {
   std::string_view name, symbol;
   double metres = 0;  // 0: it is none of length
 };
-inline constexpr std::array<Unit, 16> units{{{"micrometer", "µm", 1e-6},
+inline constexpr std::array<Unit, 27> units{{{"micrometer", "µm", 1e-6},
                                              {"nanometer", "nm", 1e-9},
                                              {"millimeter", "mm", 1e-3},
                                              {"centimeter", "cm", 1e-2},
@@ -64,15 +78,29 @@ inline constexpr std::array<Unit, 16> units{{{"micrometer", "µm", 1e-6},
                                              {"kilometer", "km", 1e3},
                                              {"picometer", "pm", 1e-12},
                                              {"angstrom", "Å", 1e-10},
+                                             {"femtometer", "fm", 1e-15},
+                                             {"decimeter", "dm", 0.1},
+                                             {"hectometer", "hm", 100},
+                                             {"megameter", "Mm", 1e6},
+                                             {"gigameter", "Gm", 1e9},
                                              {"inch", "in", 0.0254},
+                                             {"foot", "ft", 0.3048},
+                                             {"yard", "yd", 0.9144},
+                                             {"mile", "mi", 1609.344},
                                              {"second", "s"},
                                              {"millisecond", "ms"},
                                              {"microsecond", "µs"},
                                              {"nanosecond", "ns"},
+                                             {"picosecond", "ps"},
+                                             {"femtosecond", "fs"},
                                              {"minute", "min"},
                                              {"hour", "h"},
                                              {"day", "d"}}};
 
+// Whether OME-Zarr has a unit of this name; its other units are those of UDUNITS, too.
+inline bool is_unit(std::string_view name) {
+  return std::ranges::find(units, name, &Unit::name) != units.end();
+}
 // Metres of a unit; 0: it is none of length.
 inline double metres_of(std::string_view unit) {
   const auto found = std::ranges::find(units, unit, &Unit::name);
@@ -89,6 +117,7 @@ inline std::string unit_named(std::string_view text) {
     if (text == other) return "micrometer";
   }
   if (text == "sec") return "second";
+  if (text == "Angstrom") return "angstrom";
   for (const Unit& unit : units) {
     if (text == unit.symbol || text == unit.name) return std::string(unit.name);
   }

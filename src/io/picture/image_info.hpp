@@ -108,9 +108,10 @@ struct ImageInfo {
   std::vector<PageAxis> axes;          // of the pages, the slowest first; empty: they have no names
   std::vector<MeasuredAxis> measured;  // those axes, and x and y, that the file gives distances of
   std::optional<ValueWindow> window;   // decoding: by which numbers become a picture
-  std::string detail;                  // "8-bit palette, interlaced", for `impipe info`
-  bool progressive = false;            // a JPEG of which all is read before the first row is there
-  std::optional<Format> blocks;        // of a TIFF whose strips or tiles are files of this format
+  std::optional<double> slice;   // of a DICOM of one page: its place in the volume of its series
+  std::string detail;            // "8-bit palette, interlaced", for `impipe info`
+  bool progressive = false;      // a JPEG of which all is read before the first row is there
+  std::optional<Format> blocks;  // of a TIFF whose strips or tiles are files of this format
   std::optional<TiffPacking> tiff;
   // While a TIFF is read page after page: where its pages are.
   std::shared_ptr<const TiffPages> tiff_pages;

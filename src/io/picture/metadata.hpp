@@ -148,6 +148,10 @@ struct Metadata {
   // The axes along which the images of one file lie, told with the first of them; empty for the
   // others, and where axes have no names.
   std::vector<PageAxis> pages;
+  std::vector<std::string> channel_names;  // of the pages along c, as OME-XML has them
+  bool is_ome = false;                     // of an OME-TIFF
+  bool wants_ome = false;                  // the result's name is that of an OME-TIFF
+  bool is_page = false;  // the result is a page of a file, which says itself what they all are
   std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
   // Of a FITS: the cards of its header that say nothing of how pixels are stored, as they are.
   std::vector<std::string> fits_cards;
@@ -160,6 +164,15 @@ struct Metadata {
     return exif.empty() && icc.empty() && xmp.empty() && photoshop.empty() && !resolution &&
            comments.empty();
   }
+};
+
+// What the pages of one file are, for what it says of all of them.
+struct FileAxes {
+  std::vector<PageAxis> pages;         // empty: they have no names
+  std::vector<MeasuredAxis> measured;  // these, and x and y
+  std::vector<std::string> channel_names;
+  bool is_ome = false;    // a TIFF of them is to be an OME-TIFF
+  bool of_files = false;  // they are pages of several inputs
 };
 
 // Bytes, uncompressed, of all metadata that are taken from one file.

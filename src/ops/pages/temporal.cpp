@@ -24,8 +24,8 @@ const RegisterOperator temporal_operator{{
     .details =
         R"(Page z is made of the pages z - a to z - a + n - 1, a = floor((n - 1) / 2); the first and the last
 page stand for those that are not there. As many pages as before; class and white stay, rounded once
-as project does. axis=t goes along the file's axis of that name (see project), where pages follow each other in the file
-  without it. Pages must be equal in size, class and channels. n pages are held at a time.
+as project does. Pages follow each other along t, or along the only axis of a file that has one; axis=z and axis=c
+  go along these (see project). Pages of files without axes follow each other as they lie. Pages must be equal in size, class and channels. n pages are held at a time.
 An image kept with `as`, and a number of `as`, are of one page: they end here. On the host.)",
     .example = "temporal median n=5",
     .accuracy = "exact; mean of single 1e-6 relative",
@@ -35,6 +35,8 @@ An image kept with `as`, and a number of `as`, are of one page: they end here. O
         [](const Call& call) {
           ImageReduction out = reduction_of(call, ImageReduction::Across::window);
           out.window = static_cast<int>(call.number("n"));
+          out.or_all_pages = !call.given("axis");
+          if (out.or_all_pages) out.axis = 't';
           return out;
         },
 }};

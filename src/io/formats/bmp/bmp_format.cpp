@@ -73,6 +73,7 @@ Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&,
   Metadata resolution;
   resolution.resolution = metadata.resolution;
   resolution.change = metadata.change;
+  resolution.measured = metadata.measured;
   follow_resolution(resolution, lost);
   return with_bmp_metadata(std::move(file), resolution);
 }

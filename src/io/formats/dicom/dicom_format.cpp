@@ -9,20 +9,23 @@ namespace impipe::io {
 namespace {
 
 // Whether a file without the preamble of PS3.10 begins with elements of group 2 or 8, whose tags
-// ascend; little endian, with or without types of values.
-bool begins_with_elements(std::string_view head) {
+// ascend, with or without types of values.
+bool begins_with_elements(std::string_view head, bool big_endian) {
   static constexpr std::string_view types[] = {"UL", "UI", "CS", "SH", "LO", "DA", "TM", "DT"};
   constexpr std::size_t element_bytes = 8;
   std::uint64_t before = 0;
   std::size_t at = 0;
   int count = 0;
   for (; at + element_bytes <= head.size(); ++count) {
-    const std::uint64_t group = little_at(head, at, 2),
-                        tag = group << 16 | little_at(head, at + 2, 2);
+    const auto number = [&](std::size_t from, int bytes) {
+      return number_at(head, at + from, bytes, big_endian);
+    };
+    const std::uint64_t group = number(0, 2), tag = group << 16 | number(2, 2);
     if (count > 0 && tag <= before) return false;
     if (group != 2 && group != 8) break;
     const bool has_type = std::ranges::find(types, head.substr(at + 4, 2)) != std::end(types);
-    const std::uint64_t length = has_type ? little_at(head, at + 6, 2) : little_at(head, at + 4, 4);
+    if (big_endian && !has_type) break;  // there is no such syntax
+    const std::uint64_t length = has_type ? number(6, 2) : number(4, 4);
     if (length % 2 != 0 || length > 1024) break;  // of another type
     before = tag;
     at += element_bytes + length;
@@ -67,7 +70,7 @@ const FormatTraits dicom_format{
     .sniff =
         [](std::string_view head) {
           return (head.size() >= 132 && head.substr(128, 4) == "DICM") ||
-                 begins_with_elements(head);
+                 begins_with_elements(head, false) || begins_with_elements(head, true);
         },
     .header = header,
     .decode = decode,

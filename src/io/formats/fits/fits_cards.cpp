@@ -123,7 +123,111 @@ bool follow(std::vector<std::string>& cards, const FitsMap& map) {
   return true;
 }
 
+std::string text_card(std::string_view key, std::string_view value) {
+  std::string out = fmt::format("{:<8}= '{:<8}'", key, value);
+  out.resize(card_length, ' ');
+  return out;
+}
+
+// The number of the axis that a card of the first coordinates is of, the higher one of a matrix's.
+int axis_of(std::string_view key) {
+  if (!is_of_first(key)) return 0;
+  int out = 0, number = 0;
+  for (const char c : key) {
+    number = is_digit(c) ? 10 * number + (c - '0') : 0;
+    out = std::max(out, number);
+  }
+  return out;
+}
+
+// The value of a card of text, without quotes and spaces.
+std::string text_of_card(const std::vector<std::string>& cards, std::string_view key) {
+  for (const std::string& card : cards) {
+    if (key_of(card) != key || card.size() < 12 || card[10] != '\'') continue;
+    const std::string_view text = std::string_view(card).substr(11, card.find('\'', 11) - 11);
+    return std::string(text.substr(0, text.find_last_not_of(' ') + 1));
+  }
+  return {};
+}
+
+// The letters of so many axes from the third on, as they are read; a space where no card is of one.
+std::string letters_of(const std::vector<std::string>& cards, int count) {
+  std::string out;
+  for (int number = 3; number < 3 + count; ++number) {
+    const bool has_cards = std::ranges::any_of(
+        cards, [&](const std::string& card) { return axis_of(key_of(card)) == number; });
+    const std::string type = text_of_card(cards, fmt::format("CTYPE{}", number));
+    out += has_cards ? free_letter(letter_of_type(type), out) : ' ';
+  }
+  return out;
+}
+
+// FITS' name of a unit.
+std::string fits_unit(const std::string& unit) {
+  if (unit == "angstrom") return "Angstrom";
+  std::string out = symbol_of(unit);
+  constexpr std::string_view micro = "µ";
+  if (out.starts_with(micro)) out.replace(0, micro.size(), "u");
+  return out;
+}
+
 }  // namespace
+
+bool has_coordinates(const std::vector<std::string>& cards) {
+  return std::ranges::any_of(cards,
+                             [](const std::string& card) { return is_of_first(key_of(card)); });
+}
+
+std::vector<std::string> cards_of_axis(int number, const MeasuredAxis& axis, double first_pixel,
+                                       double step) {
+  std::string type = axis.name == "t" ? "TIME" : axis.name;
+  std::ranges::transform(type, type.begin(), [](char c) { return c >= 'a' ? c - 32 : c; });
+  std::vector<std::string> out{text_card(fmt::format("CTYPE{}", number), type)};
+  if (!axis.unit.empty()) {
+    out.push_back(text_card(fmt::format("CUNIT{}", number), fits_unit(axis.unit)));
+  }
+  set_number(out, fmt::format("CRPIX{}", number), first_pixel);
+  set_number(out, fmt::format("CRVAL{}", number), axis.translation);
+  set_number(out, fmt::format("CDELT{}", number), step);
+  return out;
+}
+
+std::vector<std::string> cards_of_pages(std::vector<std::string> cards, const FileAxes& file) {
+  const auto count = std::ssize(file.pages);
+  const std::string letters = letters_of(cards, static_cast<int>(count));
+  std::vector<std::string> own;  // of axes that have no cards
+  std::vector<bool> stays(static_cast<std::size_t>(count));
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const PageAxis& axis = file.pages[static_cast<std::size_t>(count - 1 - i)];
+    const int number = static_cast<int>(i) + 3;
+    const std::string name(1, axis.letter);
+    const bool is_same = letters[static_cast<std::size_t>(i)] == axis.letter;
+    const auto step = number_of(cards, fmt::format("CDELT{}", number));
+    if (is_same && axis.step != 0 && (step || axis.step == 1)) {
+      stays[static_cast<std::size_t>(i)] = true;
+      const std::string reference = fmt::format("CRPIX{}", number);
+      const double at = number_of(cards, reference).value_or(0);
+      if (axis.step != 1) set_number(cards, fmt::format("CDELT{}", number), *step * axis.step);
+      if (axis.step != 1 || axis.first != 0) {
+        set_number(cards, reference, (at - 1 - axis.first) / axis.step + 1);
+      }
+      continue;
+    }
+    const MeasuredAxis* measured = axis_named(file.measured, name);
+    const bool is_plain = count == 1 && axis.letter == 'z' && measured == nullptr;
+    if (is_plain) continue;  // as a cube is read
+    const MeasuredAxis said = measured != nullptr ? *measured : MeasuredAxis{.name = name};
+    for (std::string& card : cards_of_axis(number, said, 1, said.scale)) {
+      own.push_back(std::move(card));
+    }
+  }
+  std::erase_if(cards, [&](const std::string& card) {
+    const int axis = axis_of(key_of(card));
+    return axis > 2 && (axis - 3 >= count || !stays[static_cast<std::size_t>(axis - 3)]);
+  });
+  cards.insert(cards.end(), own.begin(), own.end());
+  return cards;
+}
 
 std::vector<std::string> cards_after(const std::vector<std::string>& cards,
                                      const PixelChange& change, Lost& lost) {

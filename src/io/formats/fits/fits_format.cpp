@@ -7,6 +7,8 @@
 
 #include "io/formats/by_module.hpp"
 #include "io/formats/fits/fits_cards.hpp"
+#include "io/metadata/file_metadata.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/picture/written_samples.hpp"
 
 namespace impipe::io {
@@ -95,11 +97,32 @@ void append_row(Bytes& out, const std::byte* row, std::int64_t count, const Stor
   }
 }
 
+// What the axes of a plane measure, whose rows go upward in the file.
+std::vector<std::string> cards_of_plane(const Metadata& metadata, Size size) {
+  const std::vector<MeasuredAxis> measured = measured_of_result(metadata);
+  const MeasuredAxis *x = axis_named(measured, "x"), *y = axis_named(measured, "y");
+  if (x == nullptr || y == nullptr) return {};
+  std::vector<std::string> out = cards_of_axis(1, *x, 1, x->scale);
+  for (std::string& card : cards_of_axis(2, *y, static_cast<double>(size.height), -y->scale)) {
+    out.push_back(std::move(card));
+  }
+  return out;
+}
+
 Bytes encode(HostImage& image, const EncodeInput& input, Encoded& encoded) {
   const SampleType samples = samples_for(image, input.metadata, input.options, encoded);
   const Stored stored = stored_as(image.type.cls, samples);
-  const std::vector<std::string> cards =
+  std::vector<std::string> cards =
       cards_after(input.metadata.fits_cards, input.metadata.change, encoded.lost);
+  if (!has_coordinates(input.metadata.fits_cards)) {
+    for (std::string& card : cards_of_plane(input.metadata, image.size())) {
+      cards.push_back(std::move(card));
+    }
+  }
+  if (!input.metadata.is_page) {
+    cards = cards_of_pages(std::move(cards), {});
+    name_axes({}, of_pages(input.metadata.measured), encoded.lost);
+  }
   const std::string header = header_of(image, stored, cards);
   const Size size = image.size();
   Bytes out;
@@ -157,6 +180,33 @@ SplitHeader split_header(std::string_view file) {
   return out;
 }
 
+// The sizes of pixels are in its cards.
+Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
+  name_losses(metadata, !resolution_of(measured_of_result(metadata)), lost);
+  return file;
+}
+
+// With the axes of pages that --axes gives, in the order of NumPy: FITS counts them from the last.
+ImageInfo read_header(const HeaderInput& input) {
+  ImageInfo info = header_by_module(input);
+  const std::string& letters = input.reading.axes;
+  if (letters.empty()) return info;
+  const std::string header =
+      input.source.read_some(0, std::min<std::int64_t>(input.source.size(), 100 * block));
+  const std::int64_t count = number_of(header, "NAXIS");
+  if (count != std::ssize(letters) || !letters.ends_with("YX") || info.type.channels > 1) {
+    fail("FITS of ", count, " axes, the last of which are YX, and --axes ", letters,
+         " names other ones");
+  }
+  info.axes.clear();
+  for (std::int64_t i = 0; i + 2 < count; ++i) {
+    const auto along = static_cast<int>(number_of(header, fmt::format("NAXIS{}", count - i)));
+    const auto letter = static_cast<char>(letters[static_cast<std::size_t>(i)] - 'A' + 'a');
+    if (along > 1) info.axes.push_back({letter, along});
+  }
+  return info;
+}
+
 void name_storage(const Metadata& metadata, Lost& lost) {
   const std::size_t count = metadata.fits_cards.size();
   if (count == 0) return;
@@ -165,7 +215,7 @@ void name_storage(const Metadata& metadata, Lost& lost) {
 
 }  // namespace
 
-Bytes join_fits_pages(std::span<const Bytes> pages) {
+Bytes join_fits_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost) {
   const SplitHeader first = split_header(text_of(pages.front()));
   const std::int64_t bits = number_of(first.stored, "BITPIX"),
                      width = number_of(first.stored, "NAXIS1"),
@@ -173,22 +223,42 @@ Bytes join_fits_pages(std::span<const Bytes> pages) {
   if (number_of(first.stored, "NAXIS3") > 0) {
     fail("a FITS of several pages in colour is not written; -o '{stem}_{page}.fits' names each");
   }
+  FileAxes said = file;
+  std::int64_t count = 1;
+  for (const PageAxis& axis : said.pages) count *= axis.count;
+  if (said.pages.empty() || count != std::ssize(pages)) {
+    said.pages = {{'z', static_cast<int>(pages.size())}};
+  } else {
+    std::erase_if(said.pages, [](const PageAxis& axis) { return axis.count == 1; });
+  }
+  // Three planes of three axes would be colours.
+  const bool are_three = said.pages.size() == 1 && pages.size() == 3;
+  if (are_three) said.pages.push_back({'p', 1});
   Header header;
   for (std::size_t at = 0; at < first.stored.size(); at += card_length) {
     const std::string card = first.stored.substr(at, card_length);
-    // Three planes of three axes would be colours.
-    const bool are_three = pages.size() == 3;
     if (card.starts_with("NAXIS   =")) {
-      header.add("NAXIS", are_three ? "4" : "3", "number of axes");
+      header.add("NAXIS", std::to_string(2 + said.pages.size()), "number of axes");
       continue;
     }
     header.add(card);
     if (!card.starts_with("NAXIS2  =")) continue;
-    if (are_three) header.add("NAXIS3", "1", "");
-    header.add(are_three ? "NAXIS4" : "NAXIS3", std::to_string(pages.size()), "pages");
+    for (std::size_t i = 0; i < said.pages.size(); ++i) {
+      const PageAxis& axis = said.pages[said.pages.size() - 1 - i];
+      header.add(fmt::format("NAXIS{}", 3 + i), std::to_string(axis.count),
+                 axis.count == 1 ? "" : "pages");
+    }
   }
+  std::vector<std::string> others;
   for (std::size_t at = 0; at < first.others.size(); at += card_length) {
-    header.add(first.others.substr(at, card_length));
+    others.push_back(first.others.substr(at, card_length));
+  }
+  for (std::string& card : cards_of_pages(std::move(others), said)) header.add(std::move(card));
+  for (const PageAxis& axis : said.pages) {
+    const std::string name(1, axis.letter);
+    if (axis.step == 0 && axis_named(file.measured, name) == nullptr) {
+      lose(lost, "where pixels lie along " + name);
+    }
   }
   Bytes out = bytes_of_text(header.finish());
   const std::int64_t plane = width * height * (std::abs(bits) / 8);
@@ -213,11 +283,11 @@ const FormatTraits fits_format{
     .can = {Can::eight, Can::sixteen, Can::floats, Can::numbers, Can::write_pages},
     .pages = Pages::several,
     .sniff = [](std::string_view head) { return head.starts_with("SIMPLE  =  "); },
-    .header = header_by_module,
+    .header = read_header,
     .decode = decode_by_module,
     .encode = encode,
     .read_metadata = metadata_by_module,
-    .with_metadata = lose_metadata,
+    .with_metadata = write_metadata,
     .read_rows = rows_by_module,
     .name_storage = name_storage,
 };

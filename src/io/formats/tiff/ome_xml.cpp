@@ -16,6 +16,24 @@ std::string type_of(const TiffLayout& l) {
   return fmt::format("{}int{}", l.numbers == tiff_signed ? "" : "u", l.bits);
 }
 
+// As characters between tags. Control characters, which XML has none of, are left out.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (code >= 0x20 || c == '\n' || c == '\t') {
+      out += c;
+    }
+  }
+  return out;
+}
+
 // Length along an axis, or time, as attributes of Pixels.
 std::string measure_of(const MeasuredAxis& axis) {
   const std::string symbol = symbol_of(axis.unit);
@@ -34,8 +52,8 @@ std::string measure_of(const MeasuredAxis& axis) {
 
 }  // namespace
 
-std::string ome_xml(const TiffLayout& layout, std::span<const PageAxis> pages,
-                    std::span<const MeasuredAxis> measured) {
+std::string ome_xml(const TiffLayout& layout, const FileAxes& file, std::string_view description) {
+  const std::vector<PageAxis>& pages = file.pages;
   std::string order = "XY", sizes;
   for (auto axis = pages.rbegin(); axis != pages.rend(); ++axis) {
     order += static_cast<char>(axis->letter - 'a' + 'A');
@@ -54,13 +72,18 @@ std::string ome_xml(const TiffLayout& layout, std::span<const PageAxis> pages,
   if (type.empty() || order.size() != 5) return "";  // another letter, or the type
   std::string out = fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">)"
-      R"(<Image ID="Image:0"><Pixels ID="Pixels:0" DimensionOrder="{}" Type="{}" SizeX="{}" SizeY="{}"{})",
-      order, type, layout.size.width, layout.size.height, sizes);
-  for (const MeasuredAxis& axis : measured) out += measure_of(axis);
+      R"(<Image ID="Image:0">{}<Pixels ID="Pixels:0" DimensionOrder="{}" Type="{}" SizeX="{}" SizeY="{}"{})",
+      description.empty() ? "" : "<Description>" + escaped(description) + "</Description>", order,
+      type, layout.size.width, layout.size.height, sizes);
+  for (const MeasuredAxis& axis : file.measured) out += measure_of(axis);
   out += ">";
+  const bool has_names = std::ssize(file.channel_names) == channels;
   for (int channel = 0; channel < channels; ++channel) {
-    out += fmt::format(R"(<Channel ID="Channel:0:{}" SamplesPerPixel="{}"/>)", channel,
-                       layout.samples);
+    const std::string name =
+        has_names ? fmt::format(R"( Name="{}")", file.channel_names[static_cast<size_t>(channel)])
+                  : "";
+    out += fmt::format(R"(<Channel ID="Channel:0:{}" SamplesPerPixel="{}"{}/>)", channel,
+                       layout.samples, name);
   }
   return out + fmt::format(R"(<TiffData IFD="0" PlaneCount="{}"/></Pixels></Image></OME>)", planes);
 }

@@ -214,6 +214,7 @@ void set_imagej_axes(ImagejText& text, std::span<const PageAxis> axes) {
     wide += axis->count > 1 ? 1 : 0;
     const double step = real_in(text.value(one.step)) * axis->step;
     if (step > 0 && axis->step != 1) text.set(one.step, short_text(step));
+    if (axis->step == 0 && !one.step.empty()) text.drop(one.step);
   }
   if (wide < 2) text.drop("hyperstack");
 }
@@ -368,6 +369,18 @@ std::vector<MeasuredAxis> described_measures(std::string_view description, doubl
   if (is_ome(description)) return ome_measures(description);
   if (!is_imagej(description)) return {};
   return imagej_measures(description, x_resolution, y_resolution);
+}
+
+std::vector<std::string> described_channels(std::string_view description) {
+  std::vector<std::string> out;
+  if (!is_ome(description) || described_series(description) > 1) return out;
+  for (size_t from = 0; from != description.npos;) {
+    const std::string_view tag = next_tag(description, "<Channel ", from);
+    if (tag.empty()) break;
+    out.emplace_back(attribute(tag, "Name"));
+    if (out.back().empty()) return {};
+  }
+  return out;
 }
 
 std::int64_t ome_planes(std::string_view description) {

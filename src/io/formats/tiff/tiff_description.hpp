@@ -28,6 +28,8 @@ std::vector<PageAxis> described_axes(std::string_view description, std::int64_t 
 // of ImageJ's units, of the file's own fields; 0: it has none.
 std::vector<MeasuredAxis> described_measures(std::string_view description, double x_resolution,
                                              double y_resolution);
+// What OME-XML of one picture calls its channels, as it stands there; empty where one has no name.
+std::vector<std::string> described_channels(std::string_view description);
 // How many planes the first picture of OME-XML has.
 std::int64_t ome_planes(std::string_view description);
 // How many pictures OME-XML describes; 1 for other descriptions.

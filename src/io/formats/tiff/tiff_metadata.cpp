@@ -60,14 +60,9 @@ TiffField text_field(std::uint16_t tag, std::uint16_t type, std::string value) {
   return {.tag = tag, .type = type, .count = count, .value = std::move(value)};
 }
 
-// A positive number as a rational: exact where few decimal places are enough.
-std::vector<std::uint64_t> rational(double value) {
-  for (std::uint64_t under = 1;; under *= 10) {
-    const double over = value * static_cast<double>(under);
-    if (over * 10 > 4e9 || under == 1000000 || std::abs(over - std::round(over)) < 1e-9 * over) {
-      return {static_cast<std::uint64_t>(std::llround(std::min(over, 4e9))), under};
-    }
-  }
+TiffField fraction_field(std::uint16_t tag, double value, bool big_endian) {
+  const auto [over, under] = fraction_of(value);
+  return numbers_field(tag, rational_type, {over, under}, big_endian);
 }
 
 void add_resolution(TiffFields& fields, const Resolution& r, bool big) {
@@ -75,8 +70,8 @@ void add_resolution(TiffFields& fields, const Resolution& r, bool big) {
   const std::uint64_t unit = r.unit == Resolution::Unit::none   ? 1
                              : r.unit == Resolution::Unit::inch ? 2
                                                                 : 3;
-  fields.push_back(numbers_field(x_resolution, rational_type, rational(r.x * scale), big));
-  fields.push_back(numbers_field(y_resolution, rational_type, rational(r.y * scale), big));
+  fields.push_back(fraction_field(x_resolution, r.x * scale, big));
+  fields.push_back(fraction_field(y_resolution, r.y * scale, big));
   fields.push_back(numbers_field(resolution_unit, short_type, {unit}, big));
 }
 
@@ -107,6 +102,14 @@ bool is_ome_xml(std::string_view description) {
           description.substr(0, 4096).find("<OME") != std::string_view::npos);
 }
 
+// Whether the pages that are written together are those of the file in their order, as so many.
+bool are_in_order(std::span<const int> together, std::int64_t pages) {
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    if (together[i] != static_cast<int>(i)) return false;
+  }
+  return std::max<std::int64_t>(1, std::ssize(together)) == pages;
+}
+
 // What the ImageDescription says of pages, made true of those that are written together.
 void describe_pages(TiffFields& fields, const TiffHeader& header, const MetadataInput& input,
                     MetadataRead& out) {
@@ -116,7 +119,9 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, const Metadata
   const std::string text = field->value.substr(0, field->value.find('\0'));
   const auto all = std::max<std::int64_t>(1, static_cast<std::int64_t>(together.size()));
   if (is_ome_xml(text)) {
-    if (all == header.pages) return;
+    out.metadata.is_ome = described_series(text) == 1;
+    out.metadata.channel_names = described_channels(text);
+    if (are_in_order(together, header.pages)) return;
     taken(fields, image_description);
     return out.lose("OME-XML");
   }
@@ -128,7 +133,8 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, const Metadata
   std::vector<std::string> lost;
   std::string now = description_of_pages(text, header.layout, written, input.axes, lost);
   if (now != text) *field = text_field(image_description, ascii_type, now + '\0');
-  if (described != written && std::erase_if(fields, is_imagej_metadata) > 0) {
+  const bool is_same = described == written && are_in_order(together, header.pages);
+  if (!is_same && std::erase_if(fields, is_imagej_metadata) > 0) {
     lost.emplace_back("ImageJ's labels and overlays");
   }
   for (const std::string& one : lost) out.lose(one);
@@ -149,8 +155,11 @@ void follow_pages(TiffFields& fields, const TiffHeader& header, const MetadataIn
     out.lose(std::to_string(missing) + " of the " + std::to_string(planes.claimed) +
              " planes that " + planes.claimant + " claims");
   }
-  const auto is_before = [&](int page) { return page >= first && page < header.page; };
-  if (std::ranges::any_of(input.pages_together, is_before)) {
+  const auto is_of_directory = [&](int page) {
+    return page >= first && page < first + header.planes.count;
+  };
+  const auto first_written = std::ranges::find_if(input.pages_together, is_of_directory);
+  if (first_written != input.pages_together.end() && *first_written != header.page) {
     std::erase_if(fields, [](const TiffField& field) {
       return field.tag == image_description || is_imagej_metadata(field);
     });
@@ -265,19 +274,37 @@ TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, L
   return out;
 }
 
-void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
-                   Lost& lost) {
-  const TiffField* described = field_of(fields, image_description);
-  const std::string_view before = described == nullptr ? std::string_view() : described->value;
-  if (is_ome_xml(before) || describes_whole_file(before)) return;
-  // Without a word pages follow each other, as planes do.
-  const bool is_plain = metadata.pages.size() == 1 && metadata.pages.front().letter == 'z' &&
-                        axis_named(metadata.measured, "z") == nullptr;
-  if (is_plain) return;
-  const bool is_new = before.empty() && !metadata.pages.empty();
-  const std::string xml =
-      is_new ? ome_xml(read_tiff(file).layout, metadata.pages, measured_of_result(metadata)) : "";
-  if (xml.empty()) return name_axes(metadata.pages, metadata.measured, lost);
+// The name of what a text said that OME-XML in its place says anew, in part.
+static void rename_loss(Lost& lost) {
+  const auto old = std::ranges::find(lost, "OME-XML");
+  if (old != lost.end()) *old = "OME-XML but for axes and sizes";
+}
+
+void describe_tiff(TiffFields& fields, const TiffLayout& layout, std::int64_t count,
+                   const FileAxes& file, Lost& lost) {
+  const TiffField* field = field_of(fields, image_description);
+  std::string text = field == nullptr ? "" : field->value.substr(0, field->value.find('\0'));
+  if (is_ome_xml(text) || (describes_whole_file(text) && !file.is_ome)) return;
+  const bool has_axes = !file.pages.empty() || !of_pages(file.measured).empty();
+  if (!file.is_ome && !has_axes) return;
+  FileAxes said = file;
+  if (said.pages.empty() && count > 1) said.pages = {{'z', static_cast<int>(count)}};
+  if (describes_whole_file(text)) lost.emplace_back("ImageJ's description");
+  if (may_describe_stack(text)) text.clear();
+  std::string xml;
+  if (text.empty() || file.is_ome) xml = ome_xml(layout, said, text);
+  if (xml.empty()) {
+    if (file.is_ome) lose(lost, "OME-XML, which has no such axes or type of samples");
+    return name_axes(file.pages, of_pages(file.measured), lost);
+  }
+  rename_loss(lost);
+  for (const MeasuredAxis& axis : file.measured) {
+    if (axis.unit.empty() ? axis.scale != 1 : !is_unit(axis.unit)) {
+      lose(lost, "where pixels lie along " + axis.name);
+    }
+  }
+  taken(fields, image_description);
+  std::erase_if(fields, is_imagej_metadata);
   fields.push_back(text_field(image_description, ascii_type, xml + '\0'));
 }
 
@@ -300,8 +327,14 @@ Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFi
       tiles != nullptr && number_of(*tiles, order) > static_cast<std::uint64_t>(order.first);
   if (is_complete) return file;
   const Metadata ready = metadata_of_picture(metadata, Format::tiff, picture, lost);
+  for (const MeasuredAxis& axis : metadata.measured) {
+    const bool has_origin = metadata.zarr != nullptr && axis.translation != 0;
+    if (has_origin) lose(lost, "where pixels lie along " + axis.name);
+  }
   TiffAdditions more = tiff_additions(ready, order, lost);
-  describe_axes(more.fields, ready, source, lost);
+  if (!ready.is_page) {
+    describe_tiff(more.fields, read_tiff(source).layout, 1, axes_of_result(ready), lost);
+  }
   if (more.fields.empty()) return file;
   std::string head = std::move(more.front);
   if (order.big_tiff) head = text_of(file).substr(0, big_head_bytes);
@@ -341,26 +374,50 @@ static std::pair<std::uint64_t, std::uint64_t> pixels_of(const TiffFields& field
   return {begin, end};
 }
 
-// Takes out of the first page's fields a description of other pages than so many: of one of several
-// files that are joined, or of a stack that has new planes. Returns its name, empty where it stays.
-static std::string without_untrue(TiffFields& fields, const ByteSource& page, size_t pages) {
+// Takes out of a page's fields a description of a stack that is none of the file's so many pages:
+// one of other pages, of several files that are joined, or of pages that differ. Returns its name,
+// empty where it stays or says nothing that is missing.
+static std::string without_untrue(TiffFields& fields, const ByteSource& page, size_t pages,
+                                  bool are_other, bool is_first) {
   const TiffField* field = field_of(fields, image_description);
   if (field == nullptr || pages < 2) return "";
   const std::string text = field->value.substr(0, field->value.find('\0'));
-  const bool is_ome = is_ome_xml(text);
-  if (!is_ome && !describes_whole_file(text)) return "";
+  const bool is_ome = is_ome_xml(text), is_imagej = describes_whole_file(text);
+  const bool is_stack = is_ome || is_imagej || may_describe_stack(text);
+  if (!is_stack || (!is_first && !are_other)) return "";
   const auto count = static_cast<std::int64_t>(pages);
-  const bool is_true = is_ome ? described_series(text) > 1 || ome_planes(text) == count
-                              : described_planes(text, read_tiff(page).layout) == count;
-  if (is_true) return "";
+  const bool is_true = is_ome
+                           ? described_series(text) > 1 || ome_planes(text) == count
+                           : !is_imagej || described_planes(text, read_tiff(page).layout) == count;
+  if (is_true && !are_other) return "";
   taken(fields, image_description);
   std::erase_if(fields, is_imagej_metadata);
-  return is_ome ? "OME-XML" : "ImageJ's description";
+  return is_ome ? "OME-XML" : is_imagej ? "ImageJ's description" : "";
+}
+
+// Whether pages have one size and type.
+static bool are_alike(std::span<const Bytes> pages) {
+  const TiffLayout first = read_tiff(ByteSource(pages.front())).layout;
+  return std::ranges::all_of(pages, [&](const Bytes& page) {
+    const TiffLayout other = read_tiff(ByteSource(page)).layout;
+    return other.size == first.size && other.bits == first.bits && other.samples == first.samples &&
+           other.numbers == first.numbers;
+  });
+}
+
+// The header of a BigTIFF whose first directory is still to be set.
+static std::string big_head(bool big_endian) {
+  std::string out(big_head_bytes, '\0');
+  out.replace(0, 2, big_endian ? "MM" : "II");
+  put_number(out, 2, 43, 2, big_endian);
+  put_number(out, 4, 8, 2, big_endian);  // bytes of an offset
+  return out;
 }
 
 // Pixels follow each other without gaps: programs that know ImageJ's and tifffile's descriptions
 // expect that of pages that are not compressed.
-Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff, std::string* lost) {
+Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost,
+                      bool big_tiff) {
   // Room for the directories, which are written anew.
   constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
   std::uint64_t all_bytes = 0;
@@ -368,13 +425,20 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff, std::string* 
   // The first page decides the order of bytes; they have the same one but for blocks of EXIF.
   TiffOrder order = tiff_order(ByteSource(pages.front()));
   order.big_tiff = big_tiff || all_bytes > max_classic;
-  std::string out = tiff_head(order.big_endian);
-  if (order.big_tiff) {
-    out.assign(big_head_bytes, '\0');
-    out.replace(0, 2, order.big_endian ? "MM" : "II");
-    put_number(out, 2, 43, 2, order.big_endian);
-    put_number(out, 4, 8, 2, order.big_endian);  // bytes of an offset
+  std::string out = order.big_tiff ? big_head(order.big_endian) : tiff_head(order.big_endian);
+  const bool alike = are_alike(pages);
+  if (file.is_ome && !alike) {
+    fail("an OME-TIFF holds pages of one size and type; -o '{stem}_{page}.ome.tif' names each");
   }
+  const auto count = static_cast<std::int64_t>(pages.size());
+  const auto describe_page = [&](TiffFields& fields, const ByteSource& page, bool is_first) {
+    const std::string untrue =
+        without_untrue(fields, page, pages.size(), file.of_files || !alike, is_first);
+    if (!is_first) return;
+    if (!untrue.empty()) lose(lost, untrue);
+    if (alike) return describe_tiff(fields, read_tiff(page).layout, count, file, lost);
+    name_axes(file.pages, of_pages(file.measured), lost);
+  };
   std::vector<TiffFields> directories;
   for (const Bytes& page : pages) {
     const ByteSource source(page);
@@ -383,10 +447,7 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff, std::string* 
     TiffDirectory directory =
         read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
     const auto [begin, end] = pixels_of(directory.fields, its);
-    if (directories.empty()) {
-      std::string untrue = without_untrue(directory.fields, source, pages.size());
-      if (lost != nullptr) *lost = std::move(untrue);
-    }
+    describe_page(directory.fields, source, directories.empty());
     // The first page's block of EXIF stays where it was, before its pixels.
     if (directories.empty() && !order.big_tiff && !its.big_tiff) {
       for (TiffField& field : directory.fields) field.children.clear();

@@ -10,6 +10,8 @@
 
 namespace impipe::io {
 
+struct TiffLayout;  // io/formats/tiff/tiff_header.hpp
+
 MetadataRead read_tiff_metadata(const MetadataInput& input);
 Bytes with_tiff_metadata(Bytes file, const Metadata& metadata, const PictureOfFile& picture,
                          Lost& lost);
@@ -21,10 +23,10 @@ struct TiffAdditions {
   std::string front;
 };
 TiffAdditions tiff_additions(const Metadata& metadata, const TiffOrder& order, Lost& lost);
-// Says along which axes pages lie where no description of these fields does; reads the file that
-// they go into where that needs its layout.
-void describe_axes(TiffFields& fields, const Metadata& metadata, const ByteSource& file,
-                   Lost& lost);
+// Describes so many pages of one layout by OME-XML where the file is to have it, or where they have
+// axes and no description says so.
+void describe_tiff(TiffFields& fields, const TiffLayout& layout, std::int64_t count,
+                   const FileAxes& file, Lost& lost);
 // Without those that the directory has.
 void add_fields(TiffFields& written, TiffFields more);
 // Whether a TIFF made from a file of these metadata is big-endian, as that was.
@@ -32,10 +34,11 @@ bool is_big_endian(const Metadata& metadata);
 // How a file with the metadata is stored: like the TIFF that they are of.
 void set_tiff_storage(const Metadata& metadata, EncodeOptions& stored);
 
-// One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
-// bits, however small it is. lost: gets the name of a description of the first page's file that is
-// left out, since it says how other pages lie.
-Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false,
-                      std::string* lost = nullptr);
+// One file of the pages, each of which is a whole file of this format, and what it says of them.
+// big_tiff: with offsets of 64 bits, however small it is. lost: gets the names of what the first
+// page's file says of other pages, and of what this one cannot say of these. Throws Error for an
+// OME-TIFF of pages that differ.
+Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost,
+                      bool big_tiff = false);
 
 }  // namespace impipe::io

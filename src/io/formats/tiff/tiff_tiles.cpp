@@ -10,7 +10,9 @@
 
 #include "io/bytes/tiff_fields.hpp"
 #include "io/formats/tiff/tiff_blocks.hpp"
+#include "io/formats/tiff/tiff_header.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
+#include "io/metadata/stale_fields.hpp"
 #include "io/module/module.hpp"
 #include "io/module/module_call.hpp"
 #include "io/picture/pixel_rows.hpp"
@@ -258,14 +260,16 @@ void TiledTiff::finish(const HostImage& shown, const TakeBytes& take, Lost& lost
   LevelTiles& first = levels.front();
   // Those of a structure with longer offsets are written anew wherever they lie.
   const TiffOrder anywhere{.big_endian = first.order.big_endian, .big_tiff = true};
-  TiffAdditions more =
-      tiff_additions(metadata_of_picture(image_.metadata, Format::tiff, {image_.size, shown}, lost),
-                     anywhere, lost);
+  const Metadata ready =
+      metadata_of_picture(image_.metadata, Format::tiff, {image_.size, shown}, lost);
+  TiffAdditions more = tiff_additions(ready, anywhere, lost);
   for (TiffField& field : more.fields) {
     const auto is_note = [](const TiffField& child) { return child.tag == maker_note; };
     if (std::erase_if(field.children, is_note) > 0) lost.emplace_back("maker notes");
   }
-  describe_axes(more.fields, image_.metadata, first.source, lost);
+  if (!ready.is_page) {
+    describe_tiff(more.fields, read_tiff(first.source).layout, 1, axes_of_result(ready), lost);
+  }
   add_fields(first.fields, std::move(more.fields));
   constexpr std::uint64_t most_classic = std::uint64_t{4000} << 20;
   const bool is_cog = image_.options.tiff_storage == TiffStorage::cog;

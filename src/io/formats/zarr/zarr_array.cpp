@@ -447,9 +447,8 @@ std::string text_of_shape(const std::vector<std::int64_t>& shape) {
 std::string letters_of(ZarrImage& image, const std::string& given) {
   std::string letters;
   for (const MeasuredAxis& axis : image.axes) letters += letter_of(axis.name);
-  if (std::ranges::count(letters, 'X') == 1 && std::ranges::count(letters, 'Y') == 1) {
-    return letters;
-  }
+  const auto is_single = [&](char letter) { return std::ranges::count(letters, letter) == 1; };
+  if (is_single('X') && is_single('Y') && std::ranges::all_of(letters, is_single)) return letters;
   const std::vector<std::int64_t>& shape = image.array.shape;
   const std::string text = text_of_shape(shape);
   if (!given.empty() && given.size() != shape.size()) {
@@ -457,6 +456,12 @@ std::string letters_of(ZarrImage& image, const std::string& given) {
          given.size());
   }
   if (!given.empty()) return given;
+  if (is_single('X') && is_single('Y')) {
+    std::string names;
+    for (const MeasuredAxis& axis : image.axes) names += (names.empty() ? "" : ", ") + axis.name;
+    fail("Zarr whose axes (", names,
+         ") are not told apart; give --axes, a letter for each, as TZCYX");
+  }
   letters = guessed_letters(shape);
   if (letters.empty()) {
     fail("Zarr of shape ", text,

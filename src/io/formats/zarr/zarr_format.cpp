@@ -59,16 +59,18 @@ MetadataRead read_metadata(const MetadataInput& input) {
   storage.chunk = std::max(zarr.array.chunk[along(zarr.x)], zarr.array.chunk[along(zarr.y)]);
   out.metadata.zarr = std::make_shared<const ZarrStorage>(std::move(storage));
   const MeasuredAxis &x = zarr.axes[along(zarr.x)], &y = zarr.axes[along(zarr.y)];
-  const double metres = metres_of(x.unit);
-  if (metres > 0 && x.unit == y.unit) {
-    constexpr double centimetre = 0.01;
-    out.metadata.resolution = Resolution{.x = centimetre / (metres * x.scale),
-                                         .y = centimetre / (metres * y.scale),
-                                         .unit = Resolution::Unit::centimetre};
-  } else if (x.scale != y.scale) {
+  if (x.scale != y.scale) {
     out.metadata.resolution = Resolution{.x = 1 / x.scale, .y = 1 / y.scale};
   }
   return out;
+}
+
+// Units of OME-Zarr are names of UDUNITS; others are lost.
+void drop_unit(MeasuredAxis& axis, Lost& lost) {
+  if (axis.unit.empty() || is_unit(axis.unit)) return;
+  std::string name = "the unit of " + axis.name + " (" + axis.unit + ")";
+  if (std::ranges::find(lost, name) == lost.end()) lost.push_back(std::move(name));
+  axis.unit.clear();
 }
 
 // The axes of a plane: their units, and where its pixels lie.
@@ -80,10 +82,16 @@ PlaneAxes axes_of_plane(const Metadata& metadata, Lost& lost) {
   Metadata followed;
   followed.resolution = metadata.resolution;
   followed.change = metadata.change;
+  followed.measured = metadata.measured;
   follow_resolution(followed, lost);
   const std::vector<MeasuredAxis> measured = measured_of_result(metadata);
   const MeasuredAxis *x = axis_named(measured, "x"), *y = axis_named(measured, "y");
-  if (x != nullptr && y != nullptr) return {*y, *x};
+  if (x != nullptr && y != nullptr) {
+    out = {*y, *x};
+    drop_unit(out.x, lost);
+    drop_unit(out.y, lost);
+    return out;
+  }
   x = axis_named(metadata.measured, "x");
   y = axis_named(metadata.measured, "y");
   if (followed.resolution) {
@@ -287,8 +295,10 @@ class Layout {
     const auto is_known = [](const PageAxis& axis) {
       return axis.letter == 't' || axis.letter == 'c' || axis.letter == 'z';
     };
-    if (count != pages || !std::ranges::all_of(axes_, is_known)) {
-      axes_ = {{'z', static_cast<int>(pages)}};
+    if (count != pages) axes_ = {{'z', static_cast<int>(pages)}};
+    if (const auto other = std::ranges::find_if_not(axes_, is_known); other != axes_.end()) {
+      fail("a Zarr has pages along t, c and z, and its lie along ", other->letter,
+           "; --axes calls those of an NPY so, -o '{stem}_{page}.zarr' names each");
     }
     const std::string own = has_channels ? "cyx" : "yx";
     for (const char letter : std::string_view("tczyx")) {
@@ -422,14 +432,19 @@ void write_zarr_documents(const ZarrResult& result, const WriteZarrKey& write,
       .write(write);
 }
 
-Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
-                      std::span<const MeasuredAxis> measured) {
+Bytes join_zarr_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost) {
   const ZipReader first{ByteSource(pages.front())};
   const auto reader_of = [](const ZipReader& zip) {
     return [&zip](const std::string& key) { return zip.read(key, max_zarr_document); };
   };
   const ZarrImage image = zarr_image(reader_of(first), "");
-  const Layout layout(axes, std::ssize(pages), image.axes.size() == 3);
+  const Layout layout(file.pages, std::ssize(pages), image.axes.size() == 3);
+  std::vector<MeasuredAxis> measured = file.measured;
+  for (MeasuredAxis& axis : measured) {
+    const bool is_of_pages = std::ranges::find(layout.axes(), axis.name.front(),
+                                               &PageAxis::letter) != layout.axes().end();
+    if (is_of_pages) drop_unit(axis, lost);
+  }
   const Joined joined(layout, measured);
   ZipWriter zip;
   for (const char* root : {"zarr.json", ".zgroup", ".zattrs"}) {

@@ -28,9 +28,10 @@ using WriteZarrKey = std::function<void(const std::string& key, const std::strin
 void write_zarr_documents(const ZarrResult& result, const WriteZarrKey& write,
                           std::vector<std::string>& lost);
 
-// One Zarr of the pages, each a Zarr of its own, along these axes; without axes that count as many
-// they lie along z. Throws Error where pages differ.
-Bytes join_zarr_pages(std::span<const Bytes> pages, const std::vector<PageAxis>& axes,
-                      std::span<const MeasuredAxis> measured);
+// One Zarr of the pages, each a Zarr of its own, along their axes; without axes that count as many
+// they lie along z. lost: gets the names of what it cannot say of them. Throws Error where pages
+// differ, and for axes that OME-Zarr does not have.
+Bytes join_zarr_pages(std::span<const Bytes> pages, const FileAxes& file,
+                      std::vector<std::string>& lost);
 
 }  // namespace impipe::io

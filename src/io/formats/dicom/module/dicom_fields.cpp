@@ -102,6 +102,27 @@ std::optional<std::array<double, 2>> spacing_of(const Fields& fields) {
   return {};
 }
 
+// Where a slice lies along the normal of its plane, in millimetres; its number in the series where
+// the file does not say.
+std::optional<double> slice_of(const Fields& fields) {
+  std::array<double, 3> at{};
+  std::array<double, 6> axes{1, 0, 0, 0, 1, 0};
+  bool has_place = true;
+  for (int i = 0; i < 3; ++i) {
+    const auto number = fields.number(0x00200032, i);
+    has_place = has_place && number;
+    at[static_cast<std::size_t>(i)] = number.value_or(0);
+  }
+  if (!has_place) return fields.number(0x00200013);
+  for (int i = 0; i < 6; ++i) {
+    const auto number = fields.number(0x00200037, i);
+    if (!number) break;
+    axes[static_cast<std::size_t>(i)] = *number;
+  }
+  const auto [rx, ry, rz, cx, cy, cz] = axes;
+  return at[0] * (ry * cz - rz * cy) + at[1] * (rz * cx - rx * cz) + at[2] * (rx * cy - ry * cx);
+}
+
 void read_samples(DicomPixels& out, const Fields& fields) {
   out.samples = fields.whole(0x00280002).value_or(1);
   out.photometric = fields.word(0x00280004);
@@ -207,6 +228,7 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
   info.pages = static_cast<int>(pages);
   if (page < 0 || page >= info.pages) fail("it has no page ", page + 1);
   info.page = page;
+  if (info.pages == 1) info.slice = slice_of(fields);
   const bool is_time = fields.has(0x00181063) || fields.has(0x00181065);
   if (info.pages > 1) info.axes = {{is_time ? 't' : 'z', info.pages}};
   if (const auto spacing = spacing_of(fields)) {
@@ -265,12 +287,6 @@ std::vector<DicomTable> dicom_palette(const DicomFile& file, bool is_signed) {
 MetadataRead dicom_metadata(const DicomFile& file, int page) {
   const Fields fields(file.data, page);
   MetadataRead out;
-  if (const auto spacing = spacing_of(fields)) {
-    constexpr double centimetre = 10;  // of millimetres
-    out.metadata.resolution = Resolution{.x = centimetre / (*spacing)[1],
-                                         .y = centimetre / (*spacing)[0],
-                                         .unit = Resolution::Unit::centimetre};
-  }
   const std::string_view icc = fields.text(0x00282000);
   if (!icc.empty() && out.takes(icc.size(), "ICC profile")) {
     out.metadata.icc = bytes_of_text(icc);
@@ -285,6 +301,7 @@ MetadataRead dicom_metadata(const DicomFile& file, int page) {
   }
   out.lose(std::to_string(others) + " fields of the DICOM header");
   if (has_overlay) out.lose("overlays");
+  if (fields.has(0x00283010)) out.lose("the table by which it is shown (VOI LUT)");
   if (fields.has(0x00283000)) out.lose("the table that gives its values (modality LUT)");
   return out;
 }

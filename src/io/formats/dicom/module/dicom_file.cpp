@@ -198,7 +198,11 @@ DicomFile read_dicom(std::string_view bytes) {
       return i < bytes.size() && bytes[i] >= 'A' && bytes[i] <= 'Z';
     };
     const bool has_types = is_letter(at + 4) && is_letter(at + 5);
-    out.syntax = has_types ? "1.2.840.10008.1.2.1" : "1.2.840.10008.1.2";
+    constexpr std::uint64_t first_group = 8;
+    const bool big_endian = at == 0 && number_at(bytes, at, 2, true) == first_group;
+    out.syntax = big_endian  ? "1.2.840.10008.1.2.2"
+                 : has_types ? "1.2.840.10008.1.2.1"
+                             : "1.2.840.10008.1.2";
   }
   if (out.syntax == "1.2.840.10008.1.2.1.99") {
     out.inflated = std::make_shared<const std::string>(inflated(bytes.substr(at)));

@@ -17,6 +17,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "io/formats/fits/fits_cards.hpp"
 #include "io/module/library_codec.hpp"
 #include "io/picture/numbers.hpp"
 
@@ -302,22 +303,25 @@ void read_axes(const OpenFits& fits, const Picture& picture, ImageInfo& info) {
   fits.file.go_to(picture.hdu);
   constexpr int most = 9;
   const bool is_one = fits.pictures.front().hdu == fits.pictures.back().hdu;
+  std::string letters;  // of the axes of pages
   for (int axis = 1; axis <= most; ++axis) {
     const std::string number = std::to_string(axis),
                       type = text_of_card(fits.file, "CTYPE" + number);
     const auto count = static_cast<int>(number_of_card(fits.file, "NAXIS" + number));
     char letter = axis == 1 ? 'x' : 'y';
-    if (axis > 2) letter = type.starts_with("TIME") ? 't' : type.starts_with("STOKES") ? 'c' : 'z';
-    if (axis > 2 && (count < 2 || !is_one || picture.channels > 1)) continue;
-    if (axis > 2) info.axes.insert(info.axes.begin(), {letter, count});
+    if (axis > 2) {
+      if (count < 2 || !is_one || picture.channels > 1) continue;
+      letter = free_letter(letter_of_type(type), letters);
+      letters += letter;
+      info.axes.insert(info.axes.begin(), {letter, count});
+    }
     const double step = std::abs(number_of_card(fits.file, "CDELT" + number));
-    const std::string unit = text_of_card(fits.file, "CUNIT" + number);
+    const std::string unit = text_of_card(fits.file, "CUNIT" + number), known = unit_named(unit);
     if (step > 0 && !unit.empty()) {
-      info.measured.push_back({.name = std::string(1, letter), .unit = unit, .scale = step});
+      info.measured.push_back(
+          {.name = std::string(1, letter), .unit = known.empty() ? unit : known, .scale = step});
     }
   }
-  const auto is_again = [](const PageAxis& a, const PageAxis& b) { return a.letter == b.letter; };
-  if (std::ranges::adjacent_find(info.axes, is_again) != info.axes.end()) info.axes.clear();
 }
 
 ImageInfo info_of(const OpenFits& fits, int page) {
