@@ -68,7 +68,7 @@ Samples samples_of(const KernelFile& file) {
       samples.emplace(p.name, sample_of(p));
     }
   }
-  for (const std::string& name : parts) samples.emplace(name, "");
+  for (const std::string& name : parts) samples.emplace(name, jit::part(file, name).text);
   return samples;
 }
 

@@ -285,7 +285,7 @@ KERNEL($items) void sums(GLOBAL uint* $records) {
     }
     for (int turn = 0; turn < 2; ++turn) {
       if (older.id != 0u) {
-        older.id = 0u;
+        $run
       }
       older = now;
     }
@@ -512,19 +512,19 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
   const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
   for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
     const uint node = $list[at], place = node / 4u;
-    const uint id = place; const int from_x = 0, from_y = 0;
+    $pixel_of_place
     int x = from_x, y = from_y, side = (int)(node % 4u), kind = -1, last = -1;
     uint even = 0u, odd = 0u, corners = 0u, least = 0xffffffffu;
     do {
       const uint key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
       least = key < least ? key : least;
-      --x;
-      even = odd = corners = (uint)(kind + last);
+      $step
+      $counted
     } while (x % 32 != 0 && y % 32 != 0);
     join_global($forest, node, 4u * PLACE_OF(x, y) + (uint)side);
     // The corner after its last step belongs to it, too.
     for (kind = -1; last >= 0 && kind < 0;) {
-      --x;
+      $step
       corners += kind >= 0 && kind != last ? 1u : 0u;
     }
     $keys[node] = least;
@@ -562,7 +562,7 @@ KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
     if ($least[find_global($forest, node)] % 4u != 0u) continue;
     const uint even = $counts[3u * node], odd = $counts[3u * node + 1u];
     const uint corners = $counts[3u * node + 2u];
-    const uint id = place; const int from_x = 0, from_y = 0;
+    $pixel_of_place
     GLOBAL uint* const record = &$records[id * OF_WORDS];
     if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
     if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
@@ -636,7 +636,7 @@ FUNCTION uint hull_of_hulls(GLOBAL const uint* ends, GLOBAL uint* stack,
     const uint begin = (uint)hull * length, end = begin + counts[hull * apart];
     for (uint at = begin; at < end; ++at) {
       const uint k = stack[at];
-      kb += ka += a += b; count += k + (uint)kb;
+      $further_point
     }
   }
   return count;

@@ -188,7 +188,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
       }
     }
     if (opens) {
-      
+      $meet
     }
     if (opens) {
       list = 1u - list;
@@ -213,12 +213,12 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
     for (uint start = my_begin; start < my_end; start += $items) {
       const uint chunk = start + (uint)ITEM;
       const uint mine = chunk < my_end ? $counts[chunk] : 0u;
-      
+      $scan
       if (chunk < my_end) $firsts[chunk] = next + places[ITEM] - mine;
       next += places[$items - 1];
       BARRIER;
     }
-    
+    $meet
     // Chunks are taken in turn, since those with marks lie beside each other.
     for (uint turn = 0u; begin / 256u + turn * groups + group < chunks_end; ++turn) {
       const uint chunk = begin / 256u + turn * groups + group;
@@ -274,7 +274,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
         ++at;
       }
     }
-    
+    $meet
     // Of neighbours that are taken in the same round and would have different labels, a later one
     // is a line where an earlier one is none. What is earlier is decided by this group or another.
     const uint taken = base + found;
@@ -338,7 +338,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
       $control[16u + (round + 2u) % 4u * 8u + (uint)ITEM] = 0u;
       if (opens && ITEM == 0) $control[FLOOD_LENGTH + (1u - list)] = $control[FLOOD_LOWEST + (1u - list)] = 0u;
     }
-    
+    $meet
     // Lines have no label; others find their neighbours, the first of several each.
     const uint limit = LOAD_GLOBAL(now + FLOOD_LAST);
     const uint last = limit == 0u ? taken - 1u : ~limit;
@@ -358,7 +358,7 @@ KERNEL($items) void flood(GLOBAL float* $labels, GLOBAL uint* $places, GLOBAL ui
         if (LOAD_GLOBAL(other) > (FLOOD_WAITING | place)) MIN_GLOBAL(other, FLOOD_WAITING | place);
       }
     }
-    
+    $meet
     // What was found of this height is marked; what is higher waits, and all of it, with what was
     // not taken, where the round ended early.
     if (ITEM == 0) lowest = FLOOD_NOT_FOUND;

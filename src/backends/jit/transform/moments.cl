@@ -68,7 +68,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
 #undef COLUMN
     } else {
 #define COLUMN(i) replicate(at_x + (i), $width)
-      
+      $row
 #undef COLUMN
     }
   }
@@ -136,7 +136,7 @@ KERNEL($items) void moments_of_rows(GLOBAL const float* $weights, GLOBAL float* 
   const int x = (GROUP_X * $items + ITEM) * 4, y = GROUP_Y, row = y;
   const int at_x = x - $reach;
   if (x >= $width) return;
-  
+  $row
 #undef COLUMN
 #undef PLACE
 #undef INDEX
@@ -158,7 +158,7 @@ KERNEL($items) void moments_of_columns(GLOBAL const float* $weights, GLOBAL cons
   GLOBAL const float* const difference_variances = $difference_variances;
   const int column = GROUP_X * $items + ITEM, top = GROUP_Y * 4, y = 0;
   if (column >= $width) return;
-  
+  $column
 #undef HELD
 #undef INDEX
 }

@@ -221,7 +221,7 @@ KERNEL($items) void finish(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uin
     const int iterations = morph_left(count, $most, $at_once);
     for (int tile_y = 0; tile_y < $tiles_down; ++tile_y) {
       for (int tile_x = 0; tile_x < $tiles_across; ++tile_x) {
-        
+        $tile
         GLOBAL_BARRIER;
       }
     }

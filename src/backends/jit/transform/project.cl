@@ -169,7 +169,7 @@ KERNEL(SUB_GROUP * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBA
         const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
         const float4 q = quarters[r];
         const float offset = lines[r].x;
-        
+        $row
       }
       $carries
     }
