@@ -43,14 +43,19 @@ IMPIPE_INLINE void run_steps(const ChunkStep* steps, int count) {
   }
 }
 
-// The key of the mean of two keys' floats.
-IMPIPE_INLINE std::int32_t mean_of_two(std::int32_t a, std::int32_t b) {
-  return rank_key(cpu::mean_of_two(value_of_rank_key(a), value_of_rank_key(b)));
+// The mean of two values; of two keys the key of their floats' mean.
+template <class T>
+IMPIPE_INLINE T mean_of(T a, T b) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    return rank_key(mean_of_two(value_of_rank_key(a), value_of_rank_key(b)));
+  } else {
+    return mean_of_two(a, b);
+  }
 }
 
 template <class T>
 IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = cpu::mean_of_two(a[i], b[i]);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = mean_of(a[i], b[i]);
 }
 
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/rank_rows.inc"

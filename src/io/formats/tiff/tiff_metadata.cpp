@@ -378,12 +378,14 @@ static std::pair<std::uint64_t, std::uint64_t> pixels_of(const TiffFields& field
 // one of other pages, of several files that are joined, or of pages that differ. Returns its name,
 // empty where it stays or says nothing that is missing.
 static std::string without_untrue(TiffFields& fields, const ByteSource& page, size_t pages,
-                                  bool are_other, bool is_first) {
+                                  bool of_files, bool alike, bool is_first) {
   const TiffField* field = field_of(fields, image_description);
   if (field == nullptr || pages < 2) return "";
   const std::string text = field->value.substr(0, field->value.find('\0'));
   const bool is_ome = is_ome_xml(text), is_imagej = describes_whole_file(text);
-  const bool is_stack = is_ome || is_imagej || may_describe_stack(text);
+  // tifffile's shape is of the pages from its own on, of which others may follow.
+  const bool is_stack = is_ome || is_imagej || (of_files && may_describe_stack(text));
+  const bool are_other = of_files || !alike;
   if (!is_stack || (!is_first && !are_other)) return "";
   const auto count = static_cast<std::int64_t>(pages);
   const bool is_true = is_ome
@@ -433,7 +435,7 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& 
   const auto count = static_cast<std::int64_t>(pages.size());
   const auto describe_page = [&](TiffFields& fields, const ByteSource& page, bool is_first) {
     const std::string untrue =
-        without_untrue(fields, page, pages.size(), file.of_files || !alike, is_first);
+        without_untrue(fields, page, pages.size(), file.of_files, alike, is_first);
     if (!is_first) return;
     if (!untrue.empty()) lose(lost, untrue);
     if (alike) return describe_tiff(fields, read_tiff(page).layout, count, file, lost);
