@@ -32,8 +32,10 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
 
-# Compilers of GPUs that need no such card (scripts/vendors.sh).
-vendor_packages=(clang-19 rocm-device-libs intel-opencl-icd)
+# Compilers of GPUs that need no such card (scripts/vendors.sh). Intel's comes with an OpenCL driver,
+# which every program that asks for GPUs loads from then on: it is no test's.
+vendor_packages=(clang-19 rocm-device-libs)
+intel_packages=(intel-opencl-icd)
 
 setup_say() { printf 'setup: %s\n' "$*" >&2; }
 

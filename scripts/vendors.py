@@ -194,7 +194,7 @@ def main():
     arguments = parser.parse_args()
     devices = [*AMD, *INTEL]
     if arguments.quick:
-        devices = ["gfx90a", "pvc"]
+        devices = ["gfx90a"]
     if arguments.only:
         devices = arguments.only.split(",")
         for unknown in set(devices) - {*AMD, *INTEL}:

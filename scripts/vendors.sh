@@ -8,7 +8,7 @@
 # a kernel - registers, spills, local memory, waves a SIMD - and compares them with
 # tests/golden/vendors.tsv. Installs those compilers (Debian 12).
 #
-# --quick   gfx90a and PVC alone, in a minute: what the tests run
+# --quick   gfx90a alone, in half a minute and without Intel's driver: what the tests run
 # --table   the whole table of kernels instead: prints the kernels that spill or are refused
 # --search  tries tile, group and local memory of AMD's row of tuning numbers for gfx90a
 # --update  writes tests/golden/vendors.tsv
@@ -20,6 +20,7 @@ case ${1:-} in
 esac
 . scripts/setup.sh
 setup_main test >&2
+case " $* " in *' --quick '* | *' --search '*) ;; *) setup_install "${intel_packages[@]}" >&2 ;; esac
 build=${IMPIPE_BUILD:-build/ci}
 [ -x "$build/tests/kernel_sources" ] || { setup_build ci && ninja -C "$build" kernel_sources; } >&2
 case " $* " in *' --table '*) ninja -C "$build" kernel_texts >&2 ;; esac

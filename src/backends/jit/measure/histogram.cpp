@@ -98,8 +98,9 @@ void write_local(Builder& builder, const CountedCodes& counted, int n, int count
   const Tuning& tuning = builder.tuning();
   const auto number = [](std::int64_t i) { return std::to_string(i); };
   const bool one_launch = counted.one_launch;
-  // The sums of the copies and the bins stand beside them.
-  const std::int64_t beside = one_launch ? 4 * (counters + histogram.bins) + 64 : 0;
+  // The sums of the copies and the bins lie there as well, and the kernel's own words.
+  constexpr std::int64_t words = 64;
+  const std::int64_t beside = words + (one_launch ? 4 * (counters + histogram.bins) : 0);
   int copies = 32;
   while (copies > 1 && std::int64_t{4} * counters * copies + beside > tuning.local_bytes) {
     copies /= 2;
