@@ -66,14 +66,12 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     if (s->body != nullptr || s->expression != nullptr) return false;
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
-    // Of bytes lines at an angle, and masks of many short runs.
+    // Of bytes long lines at an angle, and small masks of many short runs.
     const auto runs = static_cast<int>(runs_of(e->mask).size());
     const int side = std::max(e->mask.width, e->mask.height);
-    const bool line = is_sparse(e->mask) && side > max_line_side;
-    if (bytes_of(node.cls) != 1 || e->mask.full() || runs > max_tile_runs ||
-        (runs <= max_runs && !line)) {
-      return false;
-    }
+    const bool line = is_sparse(e->mask) && side > max_line_side && runs <= max_runs;
+    const bool ragged = side <= max_line_side && runs > max_runs && runs <= max_tile_runs;
+    if (bytes_of(node.cls) != 1 || e->mask.full() || !(line || ragged)) return false;
     f = e->mask.footprint();
   } else {
     return false;
