@@ -20,7 +20,7 @@ bool has_short_row_sum(PixelClass cls, int taps, std::int64_t n, CpuLevel level)
   if (level == CpuLevel::v3) {
     return cls == PixelClass::single && taps % 2 == 1 && taps >= 3 && taps <= 9 && n >= block;
   }
-  return level == CpuLevel::v4 && cls != PixelClass::uint16 && taps - 1 <= v4::lanes && n >= block;
+  return level == CpuLevel::v4 && taps - 1 <= v4::lanes && n >= block;
 }
 
 void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float* weights, int taps,
@@ -31,6 +31,8 @@ void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float*
     rows[(taps - 3) / 2](out, reinterpret_cast<const float*>(in), weights, n);
   } else if (cls == PixelClass::single) {
     v4::by_moves(out, reinterpret_cast<const float*>(in), weights, taps, n);
+  } else if (cls == PixelClass::uint16) {
+    v4::by_moves(out, reinterpret_cast<const std::uint16_t*>(in), weights, taps, n);
   } else {
     v4::by_moves(out, reinterpret_cast<const std::uint8_t*>(in), weights, taps, n);
   }
