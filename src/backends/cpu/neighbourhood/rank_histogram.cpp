@@ -23,8 +23,8 @@ struct Cut {
 
 // Nanoseconds for a value of one, two or four bytes that is numbered and enters the counts of a
 // column; for a search through a bucket of 128 values; for the rest of a window.
-constexpr double value_cost[] = {5.5, 7, 0, 9};  // [bytes - 1]
-constexpr double search_cost = 1, window_cost = 1;
+constexpr double value_cost[] = {5, 5.25, 0, 7};  // [bytes - 1]
+constexpr double search_cost = 1.75, window_cost = 3;
 // For a run of the mask, of which a cell enters the counts and one leaves them.
 constexpr double run_cost = 3;
 
