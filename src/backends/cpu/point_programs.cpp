@@ -29,9 +29,7 @@ KnownTable table_of(PlaneRuns& runs, const PointProgram& program, const PlaneRun
   PointProgram::State state;
   KnownTable made;
   if (auto table = program.table(state, *scratch)) {
-    const bool in_registers = small && bytes_of(run.node->cls) == 1 && has_byte_tables(runs.level);
-    made.replaceable = !in_registers && program.can_replace(*table, state, *scratch);
-    if (!made.replaceable) program.look_for_line(*table);
+    made.replaceable = !small && program.can_replace(*table, state, *scratch);
     made.table = shared(std::move(*table));
   }
   runs.scratches.give(std::move(scratch));
@@ -93,7 +91,8 @@ void make_program(PlaneRuns& runs, std::size_t p) {
   const bool small = codes_of(inputs.classes[0]) <= cheap;
   const KnownTable made = table_of(runs, *program, run, inputs.classes[0], small);
   if (made.table == nullptr) return;
-  if (made.table->last_before_step || is_in_chain(runs, p) || !made.replaceable) {
+  const bool computed = made.table->line || made.table->last_before_step;
+  if (small || computed || is_in_chain(runs, p) || !made.replaceable) {
     run.own_table = made.table;
   } else {
     program->replace_table();

@@ -283,7 +283,9 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
   // A float that takes little is computed faster than it is looked up.
   if (!is_integer(cls_) && !point_->in_double && !calls_functions(*point_)) return std::nullopt;
   if (reads_place()) return std::nullopt;
-  return table_as_it_is(state, scratch);
+  CodeTable out = table_as_it_is(state, scratch);
+  look_for_line(out);
+  return out;
 }
 
 CodeTable PointProgram::table_as_it_is(State& state, Scratch& scratch) const {
@@ -325,8 +327,11 @@ void PointProgram::look_for_line(CodeTable& table) const {
   const double slope = (values[1] - values[0]) / (codes[1] - codes[0]);
   const double offset = values[0] - slope * codes[0] + 0.5;
   // Ties all go up, or all down, by rounding errors that the line's own are not.
-  for (const double moved : {0.0, 0x1p-36, -0x1p-36}) {
-    if (take_line(table, {slope, offset + moved}, level_)) return;
+  for (const bool in_double : {false, true}) {
+    const double unit = in_double ? 0x1p-36 : 0x1p-9;
+    for (const double moved : {0.0, unit, -unit}) {
+      if (take_line(table, {slope, offset + moved, in_double}, level_)) return;
+    }
   }
 }
 

@@ -58,8 +58,6 @@ class PointProgram {
   // Whether it makes the values of `table`, its own, for every code when it computes in single, in
   // less time than they are looked up.
   bool can_replace(const CodeTable& table, State& state, Scratch& scratch) const;
-  // Takes a line through the table, its own, where one makes all values.
-  void look_for_line(CodeTable& table) const;
   // Computes in single from now on.
   void replace_table() { in_double_ = false; }
 
@@ -71,6 +69,7 @@ class PointProgram {
   };
   static Binding::Kind kind_of(const std::string& name);
   CodeTable table_as_it_is(State& state, Scratch& scratch) const;
+  void look_for_line(CodeTable& table) const;
   template <class real>
   void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
               std::int64_t n, bool spills, State& state, Scratch& scratch) const;

@@ -98,16 +98,25 @@ IMPIPE_CPU_KERNEL(step,
                    std::int64_t n),
                   (out, in, last, low, high, n))
 
-template <class In, class Out>
+template <class real>
+IMPIPE_INLINE real fused(real a, real b, real c) {
+  return sizeof(real) == 4
+             ? static_cast<real>(__builtin_fmaf(static_cast<float>(a), static_cast<float>(b),
+                                                static_cast<float>(c)))
+             : static_cast<real>(__builtin_fma(a, b, c));
+}
+
+template <class In, class Out, class real>
 IMPIPE_INLINE void line_body(std::byte* to, const std::byte* from, const CodeLine& line,
                              std::int64_t n) {
   const In* __restrict in = reinterpret_cast<const In*>(from);
   Out* __restrict out = reinterpret_cast<Out*>(to);
-  constexpr double largest = sizeof(Out) == 1 ? 255 : 65535;
+  const real slope = static_cast<real>(line.slope), offset = static_cast<real>(line.offset);
+  constexpr real largest = sizeof(Out) == 1 ? real(255) : real(65535);
   for (std::int64_t i = 0; i < n; ++i) {
-    const double v = __builtin_fma(line.slope, static_cast<double>(in[i]), line.offset);
-    const double positive = v > 0 ? v : 0;
-    const double bounded = positive < largest ? positive : largest;
+    const real v = fused(slope, static_cast<real>(in[i]), offset);
+    const real positive = v > real(0) ? v : real(0);
+    const real bounded = positive < largest ? positive : largest;
     out[i] = static_cast<Out>(static_cast<std::int32_t>(bounded));
   }
 }
@@ -122,34 +131,62 @@ IMPIPE_CPU_KERNEL(line,
 #include "backends/cpu/simd/each_level.inc"
 #endif
 
+// out = c - in, at least 0: the larger of both less the code.
+template <class T>
+IMPIPE_INLINE void complement_body(std::byte* to, const std::byte* from, int c, std::int64_t n) {
+  const T* __restrict in = reinterpret_cast<const T*>(from);
+  T* __restrict out = reinterpret_cast<T*>(to);
+  const T max = static_cast<T>(c);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T larger = in[i] > max ? in[i] : max;
+    out[i] = static_cast<T>(larger - in[i]);
+  }
+}
+IMPIPE_CPU_KERNEL(complement, (std::byte * out, const std::byte* in, int c, std::int64_t n),
+                  (out, in, c, n))
+
+// That is the line 65535 - code + 1/2, and others like it.
+bool is_complement(const CodeLine& line) {
+  return line.slope == -1 && line.offset >= 0 && line.offset < 65536 &&
+         line.offset - std::floor(line.offset) == 0.5;
+}
+
 template <class In, class Out>
 void compute_line(std::byte* out, const std::byte* in, const CodeLine& line_of, std::int64_t n,
                   CpuLevel level) {
+  if (sizeof(In) == sizeof(Out) && is_complement(line_of)) {
+    complement<In>[static_cast<int>(level)](out, in, static_cast<int>(line_of.offset), n);
+    return;
+  }
   std::int64_t done = 0;
 #if IMPIPE_HAS_INTRINSICS
   done = (level == CpuLevel::v4 ? v4::blocks_of_line<In, Out>
                                 : v3::blocks_of_line<In, Out>)(out, in, line_of, n);
 #endif
-  line<In, Out>[static_cast<int>(level)](out + done * static_cast<std::int64_t>(sizeof(Out)),
-                                         in + done * static_cast<std::int64_t>(sizeof(In)), line_of,
-                                         n - done);
+  const int at = static_cast<int>(level);
+  const auto rest = line_of.in_double ? line<In, Out, double>[at] : line<In, Out, float>[at];
+  rest(out + done * static_cast<std::int64_t>(sizeof(Out)),
+       in + done * static_cast<std::int64_t>(sizeof(In)), line_of, n - done);
 }
 
 using ComputeLine = void (*)(std::byte*, const std::byte*, const CodeLine&, std::int64_t, CpuLevel);
-// Of bytes for bytes tables are as fast.
-ComputeLine line_of(PixelClass from, PixelClass to) {
+// Of bytes for bytes there are tables that are as fast, but for a complement.
+ComputeLine line_of(PixelClass from, PixelClass to, const CodeLine& line) {
   if (to == PixelClass::single || to == PixelClass::logical) return nullptr;
   const bool to_bytes = bytes_of(to) == 1;
-  if (bytes_of(from) == 1) return to_bytes ? nullptr : compute_line<std::uint8_t, std::uint16_t>;
-  return to_bytes ? compute_line<std::uint16_t, std::uint8_t>
-                  : compute_line<std::uint16_t, std::uint16_t>;
+  if (bytes_of(from) == 2) {
+    return to_bytes ? compute_line<std::uint16_t, std::uint8_t>
+                    : compute_line<std::uint16_t, std::uint16_t>;
+  }
+  if (!to_bytes) return compute_line<std::uint8_t, std::uint16_t>;
+  return is_complement(line) ? compute_line<std::uint8_t, std::uint8_t> : nullptr;
 }
 
 // A table of bytes for bytes, the fastest way here.
 void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t* table,
                    std::optional<int> last, std::int64_t n, CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
-  if (has_byte_tables(level)) return look_up_vbmi(out, in, table, n);
+  if (level == CpuLevel::v4 && has_vbmi()) return look_up_vbmi(out, in, table, n);
 #endif
   if (last) {
     step<std::uint8_t, std::uint8_t>[static_cast<int>(level)](
@@ -179,20 +216,12 @@ LookUp look_up_of(PixelClass from, PixelClass to) {
 
 }  // namespace
 
-bool has_byte_tables(CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  return level == CpuLevel::v4 && has_vbmi();
-#else
-  return level == CpuLevel::v4;
-#endif
-}
-
 std::size_t table_values(PixelClass cls) { return bytes_of(cls) == 1 ? 256 : 65536; }
 
 std::int64_t codes_of(PixelClass cls) { return static_cast<std::int64_t>(class_max(cls)) + 1; }
 
 CodeTable composed(const CodeTable& first, const CodeTable& second) {
-  CodeTable out{first.from, second.to, {}, {}, {}};
+  CodeTable out{first.from, second.to, {}, {}};
   out.values.resize(table_values(first.from) * bytes_of(second.to));
   look_up_of(first.to, second.to)(out.values.data(), first.values.data(), second.values.data(),
                                   codes_of(first.from));
@@ -234,7 +263,7 @@ void look_for_step(CodeTable& table) {
 }
 
 bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level) {
-  const ComputeLine compute = line_of(table.from, table.to);
+  const ComputeLine compute = line_of(table.from, table.to, line);
   // The baseline has no fused multiplication.
   if (compute == nullptr || level == CpuLevel::baseline) return false;
   std::vector<std::byte> computed(table.values.size());
@@ -253,7 +282,7 @@ bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level) {
 
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
                  CpuLevel level) {
-  if (bytes_of(table.from) == 1 && bytes_of(table.to) == 1) {
+  if (bytes_of(table.from) == 1 && bytes_of(table.to) == 1 && !table.line) {
     look_up_bytes(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(in),
                   reinterpret_cast<const std::uint8_t*>(table.values.data()),
                   table.last_before_step, n, level);
@@ -261,7 +290,7 @@ void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, st
     (bytes_of(table.to) == 1 ? apply_step<std::uint8_t> : apply_step<std::uint16_t>)(table, out, in,
                                                                                      n, level);
   } else if (table.line) {
-    line_of(table.from, table.to)(out, in, *table.line, n, level);
+    line_of(table.from, table.to, *table.line)(out, in, *table.line, n, level);
   } else {
     look_up_of(table.from, table.to)(out, in, table.values.data(), n);
   }

@@ -9,10 +9,11 @@
 
 namespace impipe::cpu {
 
-// An integer pixel of 8 or 16 bits from one: slope * pixel + offset, a fused multiplication in
+// A code of 8 or 16 bits from one: slope * code + offset, a fused multiplication in float32 or in
 // double, without its fraction, saturated.
 struct CodeLine {
   double slope = 0, offset = 0;
+  bool in_double = false;
 };
 
 // From the codes of `from` to values of `to`.
@@ -39,9 +40,6 @@ void look_for_step(CodeTable& table);
 // Takes a line, if it makes the table's values, which apply_table then computes where that is
 // faster than looking them up.
 bool take_line(CodeTable& table, const CodeLine& line, CpuLevel level);
-
-// Whether byte tables lie in registers at this level, faster than any arithmetic.
-bool has_byte_tables(CpuLevel level);
 
 // n pixels.
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
