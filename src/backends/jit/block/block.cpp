@@ -43,7 +43,7 @@ void add_work(const KernelContext& context, const Planes& planes, const Operand&
     const double area = double(mask.width) * mask.height;
     steps = mask.full()  ? (size.packed ? 1.3 : 1.7) * (mask.width + mask.height)
             : !size.tile ? 30 + 1.0 * mask.count()
-                         : 0.35 * area;
+                         : (size.packed ? 0.35 : 0.85) * area;
   } else if (const auto* rank = as<Rank>(node)) {
     // Rectangles that overlap share what is sorted of them.
     steps = (rank->mask.full() ? 0.8 : 1.9) * comparators(rank->mask.count());

@@ -180,7 +180,8 @@ MadeRow neighbourhood_row(const Block& block, KnownWindows& windows, int n,
   const Node& node = block.builder.node(n);
   const bool packed = block.size.packed;
   if (block.size.tile) {
-    return packed ? packed_extremes_tile_row(block, n, name) : weighted_tile_row(block, n, name);
+    if (as<Extremum>(node) == nullptr) return weighted_tile_row(block, n, name);
+    return packed ? packed_extremes_tile_row(block, n, name) : extremes_tile_row(block, n, name);
   }
   if (as<Stencil>(node) != nullptr) {
     return packed ? packed_sums_row(block, windows, n, name) : stencil_row(block, n, name);

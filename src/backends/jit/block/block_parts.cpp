@@ -80,6 +80,12 @@ MadeRow BlockParts::point_row(int n, const std::string& name, const Reading& rea
     const std::string value = table_of(n, *plan.codes) + "[" + codes + "[k]]";
     return made_row(name, row_of_pixels(builder, name, node.cls, block_.size.px, value));
   }
+  if (const std::optional<RampText> ramp = ramp_text(builder, n)) {
+    if (tables_.insert(n).second) text_.tables += ramp->numbers;
+    const Reading of_codes{reading.move, block_.size.points};
+    const std::string codes = row_of(node.images[0], of_codes).array;
+    return {{name}, {.rows = ramp->row(name, block_.size.px, codes)}};
+  }
   if (passes_on(builder.context(), n)) return {row_of(node.images[0], reading), {}};
   for (const Operand& image : pixel_images(node)) row_of(image, reading);
   const std::string value = point_value(

@@ -24,6 +24,7 @@ MadeRow row_pass(const Block& block, int n, const std::string& name);
 MadeRow ranked_row(const Block& block, int n, const std::string& name);
 // Floats in local memory: weighted sums, and extrema; these of packed bytes too.
 MadeRow weighted_tile_row(const Block& block, int n, const std::string& name);
+MadeRow extremes_tile_row(const Block& block, int n, const std::string& name);
 MadeRow packed_extremes_tile_row(const Block& block, int n, const std::string& name);
 // Packed bytes in registers: extrema and ranks; a body's sums, and what it makes of them in floats
 // (rounded: as bytes, which is what a root is good for); means of 3x3.

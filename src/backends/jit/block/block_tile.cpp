@@ -277,4 +277,24 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
   return runs + step_of_rows(block, rows, texts, false, type, sums);
 }
 
+MadeRow extremes_tile_row(const Block& block, int n, const std::string& name) {
+  const Builder& builder = block.builder;
+  const Node& node = builder.node(n);
+  const Extremum& extremum = *as<Extremum>(node);
+  const Tile tile(extremum.mask.footprint());
+  const std::string nothing = extremum.largest ? "-INFINITY" : "INFINITY";
+  const std::string better = extremum.largest ? "larger_float" : "smaller_float";
+  const std::string own = Builder::name({false, n});
+  const int px = block.size.px;
+  const std::string step =
+      extremes_step(block, extremum.mask, "float", better, 2, "sums", tile.halo, block.size.py);
+  BlockText text{.tables = fill_tile(block, n, tile, Border::absent, nothing, "float"),
+                 .windows = walk_tile(block, own, tile, "float", nothing, step)};
+  const MadeRow row =
+      made_row(name, row_of_floats(builder, name, node.cls, px,
+                                   "one_zero(sums_" + own + "[r * " + number(px) + " + k])"));
+  text += row.text;
+  return {row.places, std::move(text)};
+}
+
 }  // namespace impipe::jit

@@ -78,6 +78,15 @@ struct Quotients {
 std::string point_value(Builder& builder, int n, const PixelText& pixel,
                         Quotients* quotients = nullptr);
 
+// The text of rows of point node n's pixels where they are lines of integer pixels
+// (program/ramp.hpp).
+struct RampText {
+  std::string numbers;  // stands before all rows
+  // The array `name` of so many pixels, of the codes in an array.
+  std::function<std::string(const std::string& name, int count, const std::string& codes)> row;
+};
+std::optional<RampText> ramp_text(Builder& builder, int n);
+
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& builder, int n, Border border);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.

@@ -6,6 +6,7 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/program/code_curve.hpp"
 #include "backends/jit/program/quotients.hpp"
+#include "backends/jit/program/ramp.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -341,6 +342,54 @@ std::string point_value(Builder& builder, int n, const PixelText& pixel_text,
   const std::vector<double> mean = weights_of_codes(builder.context(), n);
   if (!mean.empty()) return mean_of_codes(builder, n, mean, pixel_text);
   return computed_value(builder, n, pixel_text, quotients);
+}
+
+std::optional<RampText> ramp_text(Builder& builder, int n) {
+  const std::optional<Ramp> ramp = ramp_of(builder.context(), n);
+  if (!ramp) return std::nullopt;
+  const Node& node = builder.node(n);
+  const PointCall call =
+      call_of_body(builder, n, "double", [](const Operand&) { return std::string("code"); });
+  std::string parameters, names, arguments;
+  for (std::size_t i = 1; i < call.parameters.size(); ++i) {
+    // Not by their own names, which may be those of the line's.
+    parameters += ", const double p" + number(static_cast<std::int64_t>(i));
+    names += ", p" + number(static_cast<std::int64_t>(i));
+    arguments += ", " + call.arguments[i];
+  }
+  const auto body = [&](const std::string& suffix, const std::string& text) {
+    std::string name = call.name + suffix;
+    builder.body_once(name, after_line(body_function(name, "double", "", call.parameters, text)));
+    return name;
+  };
+  const std::string own = Builder::name({false, n});
+  const std::string value = body("", call.text), line = body("_line", ramp->line),
+                    bound = body("_bound", ramp->bound), ordered = body("_ordered", ramp->ordered);
+  builder.body_once("ramp_" + own,
+                    filled(part(kernels::ramp, "ramp"),
+                           {{"own", own},
+                            {"pixel", type_of(node.cls)},
+                            {"parameters", parameters},
+                            {"arguments", names},
+                            {"converted", std::string(name_of(node.cls)) + "_from_double"},
+                            {"line", line},
+                            {"value", value},
+                            {"bound", bound},
+                            {"ordered", ordered}}));
+  const std::string numbers = "line_" + own;
+  return RampText{
+      declared("const struct Ramp_" + own, numbers, "ramp_" + own + "(0" + arguments + ")"),
+      [=, pixel = type_of(node.cls), unroll = builder.unroll()](const std::string& name, int count,
+                                                                const std::string& codes) {
+        return filled(part(kernels::ramp, "ramp_row"), {{"pixel", pixel},
+                                                        {"name", name},
+                                                        {"count", number(count)},
+                                                        {"codes", codes},
+                                                        {"unroll", unroll},
+                                                        {"own", own},
+                                                        {"numbers", numbers},
+                                                        {"arguments", arguments}});
+      }};
 }
 
 void write_point(Builder& builder, int n, const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include "backends/jit/plan/rank_windows.hpp"
 #include "backends/jit/program/quotients.hpp"
+#include "backends/jit/program/ramp.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -66,12 +67,15 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     if (s->body != nullptr || s->expression != nullptr) return false;
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
-    // Of bytes long lines at an angle, and small masks of many short runs.
+    // Small masks of many short runs of bytes and singles, and of bytes long lines at an angle.
     const auto runs = static_cast<int>(runs_of(e->mask).size());
     const int side = std::max(e->mask.width, e->mask.height);
-    const bool line = is_sparse(e->mask) && side > max_line_side && runs <= max_runs;
+    const bool bytes = bytes_of(node.cls) == 1;
+    const bool line = bytes && is_sparse(e->mask) && side > max_line_side && runs <= max_runs;
     const bool ragged = side <= max_line_side && runs > max_runs && runs <= max_tile_runs;
-    if (bytes_of(node.cls) != 1 || e->mask.full() || !(line || ragged)) return false;
+    if (!(bytes || node.cls == PixelClass::single) || e->mask.full() || !(line || ragged)) {
+      return false;
+    }
     f = e->mask.footprint();
   } else {
     return false;
@@ -277,8 +281,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0 && parts.packed_bytes == 1;
     if (parts.weights > 0 && !parts.made) return size_for_many(of, parts);
-    const bool can_tile = packed ? !parts.made : parts.runs == 0;
-    if (!can_tile || !has_room(tile_size)) return std::nullopt;
+    if ((packed && parts.made) || !has_room(tile_size)) return std::nullopt;
     return packed ? packed_line_size : tile_size;
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
@@ -331,7 +334,7 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
                     PointParts& parts) {
   if (planes.has(operand)) return;
   const Node& node = of.node(operand.index);
-  if (moves(node) || coded_by(of, planes, operand)) {
+  if (moves(node) || coded_by(of, planes, operand) || ramp_of(of, operand.index)) {
     parts.tables_or_moves = true;
     return;
   }

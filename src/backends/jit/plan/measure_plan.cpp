@@ -94,7 +94,7 @@ bool measures_plane(const KernelContext& of, const Planes& planes, int n, int re
   if (!is_integer(cls) || (!counts && goes_by_cells(of, reader))) return false;
   if (measured_image(of, planes, {false, n}).codes) return false;
   if (counts && is_pair_in_memory(of, planes, {false, n})) return false;
-  // Blocks make those faster, with their tables and reciprocals.
+  // Blocks make those faster, with their tables, ramps and reciprocals.
   return bytes_of(cls) == 1 || (in_double(of, n) && !is_curve_of_codes(of, n));
 }
 
