@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "core/image.hpp"
+#include "core/spectral_work.hpp"
 
 namespace impipe {
 
@@ -18,6 +20,10 @@ struct HostWork {
   // images: one an operand. result: of that size, not initialised.
   std::function<void(std::span<const Planes> images, Planes& result)> make = {};
   double bytes_a_pixel = 0;  // of scratch memory, for each pixel of the first image
+  // GPUs do this instead, with the same bits.
+  std::optional<SpectralWork> spectral = {};
+  // Throws Error where the images have other sizes than the work can take. Null: all may be.
+  std::function<void(std::span<const Size>)> check = {};
 };
 
 }  // namespace impipe

@@ -57,13 +57,20 @@ class LineFft {
   // Replaces x by X_k = sum x_j exp(-2 pi i j k / n) in each line.
   void forward(FftLines& lines) const;
 
- private:
+  // What kernels of GPUs need for the same bits: the stages in their order, or of a convolution
+  // those of padded().
   struct Stage {
     int radix = 2;
     std::int64_t parts = 1;  // the length of the transforms that are left after the stage
     // Twiddle factors exp(-2 pi i p k / (radix parts)) for p < parts, 0 < k < radix.
     std::vector<std::complex<double>> factors;
   };
+  const std::vector<Stage>& stages() const { return stages_; }
+  const LineFft* padded() const { return padded_.get(); }  // null without a convolution
+  const std::vector<std::complex<double>>& chirp() const { return chirp_; }
+  const std::vector<std::complex<double>>& filter() const { return filter_; }
+
+ private:
   void by_stages(FftLines& lines) const;
   void by_convolution(FftLines& lines) const;
 

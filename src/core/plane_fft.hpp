@@ -82,9 +82,4 @@ class PlaneFft {
 // Multiplies each frequency by the one of `factors`, or by its conjugate.
 void multiply(Spectrum& spectrum, const Spectrum& factors, bool conjugate = false);
 
-// Frequency number k of n in cycles per pixel; those of the second half are negative.
-inline double frequency(std::int64_t k, std::int64_t n) {
-  return static_cast<double>(k < (n + 1) / 2 ? k : k - n) / static_cast<double>(n);
-}
-
 }  // namespace impipe

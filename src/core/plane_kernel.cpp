@@ -204,7 +204,13 @@ class Splitter {
 
 }  // namespace
 
-PlaneKernel plane_kernel(const KernelSpec& spec) { return Splitter(spec).run(); }
+PlaneKernel plane_kernel(const KernelSpec& spec) {
+  if (!std::holds_alternative<OnHost>(spec.nodes.front().primitive)) return Splitter(spec).run();
+  // Its kernels take all channels of its images.
+  PlaneKernel made{.spec = spec, .inputs = {}, .outputs = {0}};
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) made.inputs.push_back(static_cast<int>(i));
+  return made;
+}
 
 std::int64_t plane_of(int channel, std::int64_t item, int channels, int planes) {
   if (channel == own_channel && channels == planes) return item;

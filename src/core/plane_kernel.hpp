@@ -18,8 +18,8 @@ struct PlaneKernel {
 };
 
 // The same computation, plane by plane; where image nodes of `spec` have different numbers of
-// channels, or a Point mixes them, written out channel by channel. Throws Error (ExitCode::backend)
-// for what can't be split: our bug.
+// channels, or a Point mixes them, written out channel by channel. OnHost stays as it is. Throws
+// Error (ExitCode::backend) for what can't be split: our bug.
 PlaneKernel plane_kernel(const KernelSpec& spec);
 
 // Where a plane (or the values of a channel) lies that a kernel reads or writes for plane `item` of

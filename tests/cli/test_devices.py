@@ -24,6 +24,38 @@ class OpenCLTest(ProgramTest):
             self.picture(f"in/{i:02}.png", (colour if i % 3 == 0 else ramp)(30 + i % 4, 50, i))
 
 
+class Spectra(OpenCLTest):
+    """Fourier transforms of whole images: kernels against the CPU's own transforms, bit for bit."""
+    SIDES = [*range(1, 65), 97, 128, 210, 1000, 1024, 1536]
+
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(7)
+        for folder in ("all", "some"):
+            os.makedirs(self.path(folder))
+        for n in self.SIDES:
+            partner = (1, 3, 17, 29)[n % 4]
+            for shape in ((n, partner), (partner, n)):
+                np.save(self.path("all", f"{shape[0]}x{shape[1]}.npy"),
+                        (rng.random(shape) * 10 ** (n % 7 - 2)).astype(np.float32))
+        far = (rng.random((50, 71)) + 1e5).astype(np.float32)
+        no_number = np.where(np.eye(19, 23, 2) > 0, np.nan, 1).astype(np.float32)
+        for name, image in (("far", far), ("no_number", no_number)):
+            np.save(self.path("some", name + ".npy"), image)
+
+    def check(self, pipeline, *inputs):
+        with self.subTest(pipeline):
+            cpu, opencl = (self.impipe(pipeline, *inputs, "--hash", "-j", 2, "--device", device).out
+                           for device in ("cpu", "opencl:0"))
+            self.assertEqual(opencl, cpu)
+
+    def test_every_length(self):
+        self.check("fft2", "all")
+
+    def test_products_of_spectra(self):
+        self.check("deconvwnr fspecial:gaussian,5,1.3 nsr=0.01", "some")
+
+
 class Devices(OpenCLTest):
     def hashes(self, *arguments, **settings):
         return self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "-j", 2, *arguments,

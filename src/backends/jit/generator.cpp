@@ -83,8 +83,9 @@ class Generator {
       m.body != nullptr ? write_moments(builder, n) : write_deviation(builder, n);
     }
     void operator()(const Stencil&) const { write_fourier(builder, n); }
+    void operator()(const OnHost&) const { write_spectrum(builder, n); }
     template <OneOf<Point, Permute, Window, Resample, Separable, Extremum, Rank, Reduce, Histogram,
-                    Select, OnHost>
+                    Select>
                   Other>
     void operator()(const Other& other) const {
       builder.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");

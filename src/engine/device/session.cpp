@@ -11,6 +11,7 @@
 
 #include "backends/registry.hpp"
 #include "core/device_cache.hpp"
+#include "core/host_work.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/unpacks.hpp"
 #include "engine/device/kept_devices.hpp"
@@ -237,7 +238,8 @@ int Session::max_together(const Program& program, double bytes, double enough) c
 }
 
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
-  if (std::holds_alternative<OnHost>(spec.nodes.front().primitive)) return nullptr;
+  const auto* on_host = std::get_if<OnHost>(&spec.nodes.front().primitive);
+  if (on_host != nullptr && (!on_host->work->spectral || device().id == "cpu")) return nullptr;
   const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);

@@ -537,6 +537,14 @@ std::int64_t values_now(const PlanValue& value, const std::vector<DeviceValue>& 
   return value.values * (1 + objects_numbered(largest, sizes[value.measured_image]));
 }
 
+void check_sizes(const OnHost& what, const Step& step, const std::vector<Size>& sizes) {
+  std::vector<Size> of;
+  for (const impipe::Operand& image : step.kernel.nodes.front().images) {
+    of.push_back(sizes[step.inputs[static_cast<size_t>(image.index)]]);
+  }
+  if (what.work->check) what.work->check(of);
+}
+
 void make_on_host(const OnHost& what, const Plan& plan, const Step& step,
                   const std::vector<Size>& sizes, std::vector<DeviceValue>& values, Queue& queue) {
   std::vector<Planes> images;
@@ -574,7 +582,10 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
   if (const auto* on_host = std::get_if<OnHost>(&what.kernel.nodes.front().primitive)) {
-    return make_on_host(*on_host, plan, what, sizes, values, queue);
+    check_sizes(*on_host, what, sizes);
+    if (program.kernels[step].get() == nullptr) {
+      return make_on_host(*on_host, plan, what, sizes, values, queue);
+    }
   }
   const PlaneKernel& planes = program.planes[step];
   Launch launch{.spec = &planes.spec, .inputs = {}, .outputs = {}};

@@ -1,5 +1,6 @@
 // deconvwnr, deconvlucy and edgetaper: images blurred by a point spread function (psf).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -11,9 +12,6 @@
 namespace impipe::ops {
 namespace {
 
-// What MATLAB adds to or bounds divisors by.
-constexpr double root_epsilon = 0x1p-26, epsilon = 0x1p-52;
-
 const Parameter psf_parameter{
     .name = "psf",
     .help = "what a point became: a matrix, fspecial:gaussian,7,1.5 or @file",
@@ -24,15 +22,15 @@ double sum_of(const Matrix& psf) {
   return std::accumulate(psf.values.begin(), psf.values.end(), 0.0);
 }
 
-// Calls make_channel(psf, transform, plane, result) for each channel. The psf may be as large as
-// the image divided by `part`.
+// Calls make_channel(psf, transform, plane, result) for each channel; work: the same for GPUs, but
+// for the psf. The psf may be as large as the image divided by `part`.
 using MakeChannel =
     std::function<void(const Matrix&, const PlaneFft&, const Plane&, Plane& result)>;
 ImageValue each_channel(const Call& call, PlanBuilder& plan, const Matrix& psf, int part,
-                        double spectra, MakeChannel make_channel) {
+                        double spectra, MakeChannel make_channel, SpectralWork work) {
   const std::string name(call.op().name);
-  const auto make = [=](std::span<const Planes> images, Planes& result) {
-    const Size size = result.front().size();
+  const auto check = [=](std::span<const Size> sizes) {
+    const Size size = sizes.front();
     const auto fits = [part](int side, std::int64_t of) {
       return side <= of / part || (part > 1 && side == 1);
     };
@@ -42,14 +40,21 @@ ImageValue each_channel(const Call& call, PlanBuilder& plan, const Matrix& psf, 
                       to_string(size),
                   ExitCode::file_failed);
     }
-    const PlaneFft fft(size);
+  };
+  const auto make = [=](std::span<const Planes> images, Planes& result) {
+    const PlaneFft fft(result.front().size());
     for (std::size_t c = 0; c < result.size(); ++c) {
       const Plane& from = images.front()[c];
       is_finite(from) ? make_channel(psf, fft, from, result[c]) : fill_with_nan(result[c]);
     }
   };
+  work.rows = psf.rows, work.columns = psf.columns, work.psf = psf.values;
+  const double channels = plan.current().type.channels;
   return on_host(call, plan, {plan.current()}, like(plan.current()),
-                 {.make = make, .bytes_a_pixel = spectra * bytes_of_spectrum});
+                 {.make = make,
+                  .bytes_a_pixel = spectra * bytes_of_spectrum * channels,
+                  .spectral = std::move(work),
+                  .check = check});
 }
 
 ImageValue lower_deconvwnr(const Call& call, PlanBuilder& plan) {
@@ -63,17 +68,18 @@ ImageValue lower_deconvwnr(const Call& call, PlanBuilder& plan) {
     });
     fft.backward(std::move(spectrum), rows_to(to));
   };
-  return each_channel(call, plan, kernel_argument(call, "psf"), 1, 3, make);
+  return each_channel(call, plan, kernel_argument(call, "psf"), 1, 3, make,
+                      {.kind = SpectralWork::Kind::wiener, .noise = nsr});
 }
 
 // MATLAB's accelerated form of the Richardson-Lucy iteration, on one channel.
 class Lucy {
  public:
-  Lucy(const Matrix& psf, const PlaneFft& fft, double damping, bool accelerated)
+  Lucy(const Matrix& psf, const PlaneFft& fft, double damped_below, bool accelerated)
       : fft_(fft),
         transfer_(transfer_of(psf, fft)),
         normal_(sum_of(psf) + root_epsilon),
-        damped_below_(damping * damping / 2),
+        damped_below_(damped_below),
         accelerated_(accelerated) {}
 
   // Pixels are divided by white first.
@@ -107,28 +113,30 @@ class Lucy {
     return numbers.data() + y * fft_.size().width;
   }
 
+  // The sum of n products in the order of a GPU's group: 64 sums, of every 64th product, of which
+  // the second half is added to the first, again and again.
+  static double sum_of_products(const double* a, const double* b, std::int64_t n) {
+    std::array<double, 64> sums{};
+    for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i % 64)] += a[i] * b[i];
+    for (std::size_t half = 32; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    }
+    return sums.front();
+  }
+
   // The factor by which the last step is extrapolated.
   double acceleration() {
     const Size size = fft_.size();
-    std::vector<double> products(static_cast<std::size_t>(size.height)), squares(products);
+    Numbers products(static_cast<std::size_t>(size.height)), squares(products);
     for_each_part(size.height, [&](std::int64_t y) {
       const double *a = row_of(step_, y), *b = row_of(last_, y);
-      products[static_cast<std::size_t>(y)] = std::inner_product(a, a + size.width, b, 0.0);
-      squares[static_cast<std::size_t>(y)] = std::inner_product(b, b + size.width, b, 0.0);
+      products[static_cast<std::size_t>(y)] = sum_of_products(a, b, size.width);
+      squares[static_cast<std::size_t>(y)] = sum_of_products(b, b, size.width);
     });
-    const double product = std::accumulate(products.begin(), products.end(), 0.0);
-    const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
+    const Numbers ones(products.size(), 1);
+    const double product = sum_of_products(products.data(), ones.data(), size.height);
+    const double square = sum_of_products(squares.data(), ones.data(), size.height);
     return std::clamp(product / (square + epsilon), 0.0, 1.0);
-  }
-
-  // The correction where the image is w and the blurred estimate is b.
-  double ratio(double w, double b) const {
-    if (b == 0) b = epsilon;
-    const double e = w / b + epsilon;
-    if (damped_below_ == 0) return e;
-    const double gain = (w * std::log(e) + b - w) / damped_below_;
-    const double g = gain < 1 ? gain : 1;
-    return 1 + std::pow(g, 9) * (10 - 9 * g) * (e - 1);
   }
 
   void iterate(int k) {
@@ -146,7 +154,8 @@ class Lucy {
     fft_.backward(std::move(spectrum), [&](std::int64_t y, const double* blurred) {
       const double* image = row_of(image_, y);
       double* to = row_of(ratio_, y);
-      for (std::int64_t x = 0; x < width; ++x) to[x] = ratio(image[x], blurred[x]);
+      for (std::int64_t x = 0; x < width; ++x)
+        to[x] = lucy_ratio(image[x], blurred[x], damped_below_);
     });
     spectrum = fft_.forward(
         [&](std::int64_t y, double* to) { std::copy_n(row_of(ratio_, y), width, to); });
@@ -172,56 +181,36 @@ class Lucy {
 
 ImageValue lower_deconvlucy(const Call& call, PlanBuilder& plan) {
   need_white(call, plan.current());
-  const double white = plan.current().type.white, damping = call.number("damping");
-  const int iterations = static_cast<int>(call.number("n"));
-  const bool accelerated = call.word("accelerate") == "on";
+  const double damping = call.number("damping");
+  const SpectralWork work{.kind = SpectralWork::Kind::lucy,
+                          .white = plan.current().type.white,
+                          .damped_below = damping * damping / 2,
+                          .accelerated = call.word("accelerate") == "on",
+                          .iterations = static_cast<int>(call.number("n"))};
   const auto make = [=](const Matrix& psf, const PlaneFft& fft, const Plane& from, Plane& to) {
-    Lucy(psf, fft, damping, accelerated).run(from, white, iterations, to);
+    Lucy(psf, fft, work.damped_below, work.accelerated).run(from, work.white, work.iterations, to);
   };
-  return each_channel(call, plan, kernel_argument(call, "psf"), 1, 10, make);
-}
-
-// The weight of the blurred image in each of n rows (or columns): the autocorrelation of the psf's
-// sums along the other dimension, divided by its maximum.
-std::vector<double> blurred_parts(const std::vector<double>& sums, std::int64_t n) {
-  std::vector<double> out(static_cast<std::size_t>(n));
-  const auto count = std::ssize(sums);
-  if (count == 1) return out;
-  for (std::int64_t d = 0; d < count; ++d) {
-    double sum = 0;
-    for (std::int64_t i = 0; i + d < count; ++i) {
-      sum += sums[static_cast<std::size_t>(i)] * sums[static_cast<std::size_t>(i + d)];
-    }
-    out[static_cast<std::size_t>(d)] = out[static_cast<std::size_t>(n - 1 - d)] = sum;
-  }
-  const double largest = *std::ranges::max_element(out);
-  for (double& part : out) part /= largest;
-  return out;
+  return each_channel(call, plan, kernel_argument(call, "psf"), 1, 10, make, work);
 }
 
 void taper(const Matrix& psf, const PlaneFft& fft, const Plane& from, Plane& to) {
   const Size size = from.size();
-  std::vector<double> down(static_cast<std::size_t>(psf.rows)),
-      across(static_cast<std::size_t>(psf.columns));
-  for (std::size_t i = 0; i < psf.values.size(); ++i) {
-    down[i / across.size()] += psf.values[i];
-    across[i % across.size()] += psf.values[i];
-  }
-  const std::vector<double> beta_y = blurred_parts(down, size.height);
-  const std::vector<double> beta_x = blurred_parts(across, size.width);
+  const Taper beta = taper_of({.rows = psf.rows, .columns = psf.columns, .psf = psf.values},
+                              size.height, size.width);
   const ReadRow read = rows_of(from);
   const WriteRow write = rows_to(to);
   std::vector<double> values(static_cast<std::size_t>(size.pixels()));
   for (std::int64_t y = 0; y < size.height; ++y) read(y, values.data() + y * size.width);
-  const auto [least, largest] = std::ranges::minmax(values);
+  auto [least, largest] = std::ranges::minmax(values);
+  least += 0.0, largest += 0.0;  // no -0, which one of two zeros may be
   Spectrum spectrum = fft.forward(read);
   multiply(spectrum, transfer_of(psf, fft));
   fft.backward(std::move(spectrum),
                [&, least = least, largest = largest](std::int64_t y, const double* blurred) {
                  double* row = values.data() + y * size.width;
                  for (std::int64_t x = 0; x < size.width; ++x) {
-                   const double alpha = (1 - beta_y[static_cast<std::size_t>(y)]) *
-                                        (1 - beta_x[static_cast<std::size_t>(x)]);
+                   const double alpha = (1 - beta.down[static_cast<std::size_t>(y)]) *
+                                        (1 - beta.across[static_cast<std::size_t>(x)]);
                    row[x] = std::clamp(alpha * row[x] + (1 - alpha) * blurred[x], least, largest);
                  }
                  write(y, row);
@@ -233,7 +222,7 @@ ImageValue lower_edgetaper(const Call& call, PlanBuilder& plan) {
   const double sum = sum_of(psf);
   if (sum == 0) call.fail("psf", "its values add up to 0");
   for (double& value : psf.values) value /= sum;
-  return each_channel(call, plan, psf, 2, 3, taper);
+  return each_channel(call, plan, psf, 2, 3, taper, {.kind = SpectralWork::Kind::taper});
 }
 
 const RegisterOperator deconvwnr_operator{{
@@ -252,7 +241,7 @@ const RegisterOperator deconvwnr_operator{{
         R"(The real part of the inverse transform of conj(T) F / max(|T|^2 + nsr, 2^-26), F the image's transform, T
 that of the psf (psf2otf), which is taken as it is: its values should add up to 1. The image goes on at the
 other end of each side; edgetaper makes that hardly visible. nsr = 0 amplifies rounding wherever T is small.
-Each channel by itself, the class stays, alpha too. In double, on the host.)",
+Each channel by itself, the class stays, alpha too. In double.)",
     .example = "deconvwnr fspecial:gaussian,7,1.5 nsr=0.01",
     .accuracy = "1e-5 of the largest value from nsr 1e-3 on",
     .not_finite = nan_fills,
@@ -292,7 +281,7 @@ of each side. Y is J, or with accelerate, from the third iteration on, J + lambd
 products of the last two steps by the squares of the one before, in [0, 1]. With damping the ratio is
 1 + g^9 (10 - 9g)(ratio - 1), g = min(2 / damping^2 (w ln ratio + b - w), 1), w the image, b = T * Y.
 accelerate=off is scikit-image's richardson_lucy but for the border. Each channel by itself, the class
-stays, alpha too. In double, on the host.)",
+stays, alpha too. In double.)",
     .example = "deconvlucy fspecial:gaussian,7,1.5 n=20",
     .accuracy = "1e-3 of the largest value",
     .not_finite = nan_fills,
@@ -311,7 +300,7 @@ const RegisterOperator edgetaper_operator{{
 the psf, divided by its sum, going on at the other end of each side. alpha = (1 - beta_rows)(1 - beta_columns),
 beta the psf's sums along the other dimension, correlated with themselves, 1 at both ends of a side; 0 where
 the psf has one element. A psf larger than half of the image is an error. Each channel by itself, the class
-stays, alpha too. In double, on the host.)",
+stays, alpha too. In double.)",
     .example = "edgetaper fspecial:gaussian,11,3 | deconvwnr fspecial:gaussian,11,3 nsr=0.01",
     .accuracy = "1e-5 of the largest value",
     .not_finite = nan_fills,

@@ -11,43 +11,27 @@
 namespace impipe::ops {
 namespace {
 
-// The gain at d cycles per pixel.
-class Gain {
- public:
-  explicit Gain(const Call& call)
-      : type_(call.word("type")),
-        shape_(call.word("shape")),
-        order_(call.number("order")),
-        cutoffs_(call.numbers("cutoff")) {
-    if (call.given("order") && shape_ != "butterworth") {
-      call.fail("order", "shape " + shape_ + " has no order, butterworth has one");
-    }
-    const bool band = type_ == "band" || type_ == "stop";
-    if (cutoffs_.size() != (band ? 2 : 1)) {
-      call.fail("cutoff", type_ + (band ? " takes two cut-offs, f1,f2" : " takes one cut-off"));
-    }
-    if (band && cutoffs_[0] >= cutoffs_[1]) call.fail("cutoff", "the lower cut-off comes first");
+FrequencyGain gain_argument(const Call& call) {
+  const std::string &type = call.word("type"), &shape = call.word("shape");
+  const std::vector<double>& cutoffs = call.numbers("cutoff");
+  if (call.given("order") && shape != "butterworth") {
+    call.fail("order", "shape " + shape + " has no order, butterworth has one");
   }
-  double operator()(double d) const {
-    if (type_ == "low") return low(d, cutoffs_[0]);
-    if (type_ == "high") return 1 - low(d, cutoffs_[0]);
-    const double band = low(d, cutoffs_[1]) * (1 - low(d, cutoffs_[0]));
-    return type_ == "band" ? band : 1 - band;
+  const bool band = type == "band" || type == "stop";
+  if (cutoffs.size() != (band ? 2 : 1)) {
+    call.fail("cutoff", type + (band ? " takes two cut-offs, f1,f2" : " takes one cut-off"));
   }
+  if (band && cutoffs[0] >= cutoffs[1]) call.fail("cutoff", "the lower cut-off comes first");
+  FrequencyGain gain{.order = call.number("order"), .cutoffs = {cutoffs[0], cutoffs.back()}};
+  if (type == "high") gain.type = FrequencyGain::Type::high;
+  if (type == "band") gain.type = FrequencyGain::Type::band;
+  if (type == "stop") gain.type = FrequencyGain::Type::stop;
+  if (shape == "butterworth") gain.shape = FrequencyGain::Shape::butterworth;
+  if (shape == "ideal") gain.shape = FrequencyGain::Shape::ideal;
+  return gain;
+}
 
- private:
-  double low(double d, double f) const {
-    if (shape_ == "ideal") return d <= f ? 1 : 0;
-    if (shape_ == "gaussian") return std::exp(-d * d / (2 * f * f));
-    return 1 / (1 + std::pow(d / f, 2 * order_));
-  }
-
-  std::string type_, shape_;
-  double order_;
-  std::vector<double> cutoffs_;
-};
-
-Spectrum transfer_by(const Gain& gain, Size size) {
+Spectrum transfer_by(const FrequencyGain& gain, Size size) {
   Spectrum out(size, true);
   out.change([&](std::int64_t row, std::int64_t column, std::complex<double>) {
     const double fy = frequency(row, size.height), fx = frequency(column, size.width);
@@ -96,8 +80,8 @@ std::optional<ImageValue> transfer_argument(const Call& call, PlanBuilder& plan)
 ImageValue lower_freqfilt(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const std::optional<ImageValue> h = transfer_argument(call, plan);
-  std::optional<Gain> gain;
-  if (!h) gain.emplace(call);
+  std::optional<FrequencyGain> gain;
+  if (!h) gain = gain_argument(call);
   if (!h && call.given("shift")) call.fail("shift", "shift goes with h");
   const bool shifted = call.word("shift") == "on";
   const bool larger = call.word("boundary") != "circular";
@@ -120,10 +104,19 @@ ImageValue lower_freqfilt(const Call& call, PlanBuilder& plan) {
       fft.backward(std::move(spectrum), rows_to(result[c]));
     }
   };
+  SpectralWork work{.kind = h ? SpectralWork::Kind::factors : SpectralWork::Kind::gain,
+                    .shifted = shifted};
+  if (larger) {
+    work.around = filling == Filling::symmetric ? SpectralWork::Around::symmetric
+                                                : SpectralWork::Around::zeros;
+  }
+  if (gain) work.gain = *gain;
   std::vector<ImageValue> images{image};
   if (h) images.push_back(*h);
   return on_host(call, plan, images, like(image),
-                 {.make = make, .bytes_a_pixel = (larger ? 8 : 2) * bytes_of_spectrum});
+                 {.make = make,
+                  .bytes_a_pixel = (larger ? 8 : 2) * bytes_of_spectrum * image.type.channels,
+                  .spectral = work});
 }
 
 const RegisterOperator freqfilt_operator{{
@@ -165,7 +158,7 @@ fy and fx in cycles a pixel, -0.5 to 0.5. low: gaussian exp(-d^2 / (2 f^2)), but
 1 / (1 + (d / f)^(2 order)), ideal d <= f; high = 1 - low; band = low(f2) (1 - low(f1)); stop = 1 - band.
 zeros and symmetric: in an image of twice the sides. Of h frequency 0 lies in the upper left corner, or in
 the middle with shift=on: a mask painted on `fft2 log shift=on`; psf2otf makes one of a kernel. Each
-channel by itself, the class stays, alpha too; logical: from a half on. In double, on the host.)",
+channel by itself, the class stays, alpha too; logical: from a half on. In double.)",
     .example = "freqfilt high cutoff=0.02 boundary=symmetric",
     .accuracy = "1e-9 of the largest value before it is rounded to the class",
     .not_finite = {NotFinite::Rule::other,

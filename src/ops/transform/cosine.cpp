@@ -14,18 +14,19 @@ namespace {
 
 constexpr auto lines = static_cast<std::size_t>(LineNumbers::lines);
 
-// Makhoul's algorithm: one Fourier transform of the same length, of the even values followed by the
-// odd ones in reverse. Sixteen real lines are the real and the imaginary parts of eight.
+// Makhoul's algorithm (core/spectral_work.hpp). Sixteen real lines are the real and the imaginary
+// parts of eight.
 class Cosine {
  public:
   explicit Cosine(std::int64_t length) : n_(static_cast<std::size_t>(length)), fft_(length) {
-    for (std::int64_t k = 0; k < length; ++k) {
-      const double scale = std::sqrt((k == 0 ? 1.0 : 2.0) / static_cast<double>(length));
-      quarter_.push_back(scale * turn(k, 4 * length));
-    }
+    const std::vector<double> factors = cosine_factors(length);
+    for (std::size_t k = 0; k < n_; ++k) quarter_.emplace_back(factors[2 * k], factors[2 * k + 1]);
   }
   // The index of value j in that order.
-  std::size_t index(std::size_t j) const { return j % 2 == 0 ? j / 2 : n_ - 1 - j / 2; }
+  std::size_t index(std::size_t j) const {
+    return static_cast<std::size_t>(
+        cosine_place(static_cast<std::int64_t>(j), static_cast<std::int64_t>(n_)));
+  }
 
   // X_k = Re(s_k q_k Z_k) of the transform Z of each line, s_k the scale and q_k = exp(-pi i k /
   // 2n).
@@ -133,7 +134,10 @@ ImageValue lower_cosine(const Call& call, PlanBuilder& plan) {
     }
   };
   return on_host(call, plan, {image}, numbers(image.type.channels),
-                 {.make = make, .bytes_a_pixel = sizeof(double)});
+                 {.make = make,
+                  .bytes_a_pixel = 3.0 * sizeof(double) * image.type.channels,
+                  .spectral = SpectralWork{.kind = inverse ? SpectralWork::Kind::inverse_cosine
+                                                           : SpectralWork::Kind::cosine}});
 }
 
 const RegisterOperator dct2_operator{{
@@ -143,7 +147,7 @@ const RegisterOperator dct2_operator{{
     .details =
         R"(D = M_H A M_W', M_n(k,j) = sqrt(2 / n) cos(pi k (2 j + 1) / (2 n)), row 0 divided by sqrt 2: orthonormal,
 of the raw values, each channel by itself, of any size. The result is single and has no white. Alpha is
-dropped. In double, on the host.)",
+dropped. In double.)",
     .example = "dct2",
     .accuracy = "6e-8 of the largest value",
     .not_finite = nan_fills,
@@ -157,7 +161,7 @@ const RegisterOperator idct2_operator{{
     .category = "transform",
     .details =
         R"(A = M_H' D M_W with the matrices of dct2, each channel by itself, of any size. The result is single and
-has no white, in the raw units of the image that dct2 had. Alpha is dropped. In double, on the host.)",
+has no white, in the raw units of the image that dct2 had. Alpha is dropped. In double.)",
     .example = "dct2 | idct2",
     .accuracy = "6e-8 of the largest value",
     .not_finite = nan_fills,

@@ -61,7 +61,9 @@ ImageValue lower_fft2(const Call& call, PlanBuilder& plan) {
     }
   };
   return on_host(call, plan, {image}, numbers(channels_of(part) * image.type.channels),
-                 {.make = make, .bytes_a_pixel = bytes_of_spectrum});
+                 {.make = make,
+                  .bytes_a_pixel = 2 * bytes_of_spectrum * image.type.channels,
+                  .spectral = SpectralWork{.part = part, .shifted = shifted}});
 }
 
 // Reads one part of a spectrum whose frequency 0 is in the corner, or, shifted, in the middle.
@@ -108,7 +110,10 @@ ImageValue lower_ifft2(const Call& call, PlanBuilder& plan) {
     }
   };
   return on_host(call, plan, {image}, numbers(channels_of(part) * std::max(1, channels / 2)),
-                 {.make = make, .bytes_a_pixel = 2 * bytes_of_spectrum});
+                 {.make = make,
+                  .bytes_a_pixel = 4 * bytes_of_spectrum * image.type.channels,
+                  .spectral = SpectralWork{
+                      .kind = SpectralWork::Kind::inverse, .part = part, .shifted = shifted}});
 }
 
 const RegisterOperator fft2_operator{{
@@ -121,7 +126,7 @@ const RegisterOperator fft2_operator{{
         R"(F(k,l) = sum a(r,c) exp(-2 pi i (k r / H + l c / W)) of the raw values, each channel by itself, of any
 size. The result is single and has no white; complex has two channels for each of the image's: re1 im1
 re2 im2 ... (.npy and TIFF hold any number). The imaginary part is 0 where it is by symmetry, so that a
-phase there is 0 or pi. Alpha is dropped. In double, on the host.)",
+phase there is 0 or pi. Alpha is dropped. In double.)",
     .example = "fft2 log shift=on | mat2gray",
     .accuracy = "6e-8 of the largest value (power 2e-6, log 1e-4, phase 1e-3)",
     .not_finite = nan_fills,
@@ -138,8 +143,7 @@ const RegisterOperator ifft2_operator{{
     .details =
         R"(a(r,c) = 1 / (H W) sum F(k,l) exp(2 pi i (k r / H + l c / W)). Channels are pairs of real and imaginary
 part, as fft2 writes them; one channel is of real numbers. real drops the imaginary part. The result is
-single and has no white, in the raw units of the image that fft2 had. Alpha is dropped. In double, on the
-host.)",
+single and has no white, in the raw units of the image that fft2 had. Alpha is dropped. In double.)",
     .example = "fft2 | ifft2",
     .accuracy = "6e-8 of the largest value (power 2e-6, log 1e-4, phase 1e-3)",
     .not_finite = nan_fills,

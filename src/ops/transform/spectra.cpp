@@ -8,23 +8,6 @@
 #include "core/page_operation.hpp"
 
 namespace impipe::ops {
-namespace {
-
-double part_of(ComplexPart part, double re, double im) {
-  switch (part) {
-    // Sums of float32 pixels are too small for their squares to overflow a double.
-    case ComplexPart::magnitude: return std::sqrt(re * re + im * im);
-    case ComplexPart::power: return re * re + im * im;
-    case ComplexPart::log: return std::log1p(std::sqrt(re * re + im * im));
-    case ComplexPart::phase: return std::atan2(im + 0.0, re);  // +0 for -0: pi, not -pi
-    case ComplexPart::complex:
-    case ComplexPart::real: break;
-  }
-  return re;
-}
-
-}  // namespace
-
 ComplexPart part_argument(const Call& call) {
   const std::string& name = call.word("parts");
   if (name == "real") return ComplexPart::real;

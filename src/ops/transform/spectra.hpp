@@ -6,15 +6,11 @@
 
 #include "core/plan_builder.hpp"
 #include "core/plane_fft.hpp"
+#include "core/spectral_work.hpp"
 
 namespace impipe::ops {
 
-// How complex numbers are written: both parts as two channels, or one function of them. log is
-// ln(1 + magnitude), phase is in (-pi, pi].
-enum class ComplexPart { complex, real, magnitude, power, log, phase };
 ComplexPart part_argument(const Call& call);
-inline int channels_of(ComplexPart part) { return part == ComplexPart::complex ? 2 : 1; }
-
 Parameter parts_parameter(std::string_view fallback);
 Parameter shift_parameter(std::string_view help);
 

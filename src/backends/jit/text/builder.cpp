@@ -386,6 +386,11 @@ void Builder::repeat(int kernels, int most,
   }
 }
 
+void Builder::repeat(int kernels, int most) {
+  const std::vector<PassPlan> again(passes_.end() - kernels, passes_.end());
+  for (int time = 0; time < most; ++time) passes_.insert(passes_.end(), again.begin(), again.end());
+}
+
 void Builder::pixel_kernel(const std::string& name, const std::string& width,
                            const std::string& height,
                            std::function<Size(const LaunchContext&)> size, const std::string& text,

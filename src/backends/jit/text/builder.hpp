@@ -123,6 +123,8 @@ class Builder {
   // of that time; not at all where it has no groups.
   void repeat(int kernels, int most,
               const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
+  // The same in the shapes that they have.
+  void repeat(int kernels, int most);
   // One work-item a pixel of an image of that size: x and y are defined in `text`. `before`: what
   // all work-items of a group do before that, 32 side by side.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,

@@ -1,5 +1,6 @@
 // The kernels of distances, dithering, projections, tables of 3x3 windows,
-// deviations, sums of very many weights and local statistics of two images.
+// deviations, sums of very many weights, Fourier transforms of images and local statistics of two
+// images.
 #pragma once
 
 #include <string>
@@ -35,6 +36,7 @@ void write_backproject(Builder& builder, int n);
 void write_morph(Builder& builder, int n);
 void write_deviation(Builder& builder, int n);
 void write_fourier(Builder& builder, int n);
+void write_spectrum(Builder& builder, int n);
 void write_moments(Builder& builder, int n);
 
 }  // namespace impipe::jit

@@ -1,0 +1,204 @@
+// The passes of lines, from the stages of core/line_fft.hpp in their order.
+#include "backends/jit/transform/spectrum_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <deque>
+#include <mutex>
+#include <span>
+
+#include "core/line_fft.hpp"
+
+namespace impipe::jit {
+namespace {
+
+using Stage = LineFft::Stage;
+
+// The stages of a pass: how many of them are one, and where their factors are.
+struct Together {
+  SpectrumStagePair radices;
+  std::size_t first = 0;  // of the line's stages
+  int radix() const { return radices.first * radices.second; }
+};
+
+std::vector<Together> paired(std::span<const Stage> stages, std::size_t first, bool pairs_too) {
+  std::vector<Together> out;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const int radix = stages[s].radix, next = s + 1 < stages.size() ? stages[s + 1].radix : 1;
+    const auto is_pair = [&](const SpectrumStagePair& pair) {
+      return pair.first == radix && pair.second == next;
+    };
+    const bool pairs = pairs_too && next > 1 && std::ranges::any_of(spectrum_stages, is_pair);
+    out.push_back({{radix, pairs ? next : 1}, first + s});
+    if (pairs) ++s;
+  }
+  return out;
+}
+
+std::int64_t length_of(std::span<const Stage> stages) {
+  std::int64_t length = 1;
+  for (const Stage& stage : stages) length *= stage.radix;
+  return length;
+}
+
+// Numbers that a group can have in the registers of its items.
+std::int64_t capacity(std::span<const Stage> stages, const SpectrumGroups& by) {
+  int least = 16;
+  for (const Together& stage : paired(stages, 0, by.pairs)) {
+    least = std::min(least, 16 / stage.radix() * stage.radix());
+  }
+  return std::int64_t{least} * by.items;
+}
+
+// How many stages each pass has: as few passes as there can be, of lengths that are much alike.
+std::vector<std::size_t> stages_of_passes(std::span<const Stage> stages, const SpectrumGroups& by) {
+  for (int passes = 1;; ++passes) {
+    const double side = std::pow(static_cast<double>(length_of(stages)), 1.0 / passes);
+    std::vector<std::size_t> counts;
+    bool fits = true;
+    for (std::size_t from = 0; from < stages.size() || counts.empty(); from += counts.back()) {
+      std::size_t count = stages.size() - from;
+      if (std::ssize(counts) + 1 < passes) {
+        count = std::min<std::size_t>(count, 1);
+        while (from + count < stages.size() &&
+               static_cast<double>(length_of(stages.subspan(from, count))) < side * 0.999) {
+          ++count;
+        }
+      }
+      const auto own = stages.subspan(from, count);
+      fits = fits && length_of(own) <= capacity(own, by);
+      counts.push_back(count);
+    }
+    if (fits) return counts;
+  }
+}
+
+// Of quotients by it of numbers below 2^16; 0: by 1.
+double magic(std::int64_t divisor) {
+  if (divisor <= 1) return 0;
+  const auto word = static_cast<std::uint32_t>((std::int64_t{0xffffffff} + divisor) / divisor);
+  return static_cast<std::int32_t>(word);
+}
+
+class Planner {
+ public:
+  explicit Planner(const SpectrumGroups& by) : by_(by) {}
+
+  void add(std::size_t axis, const SpectrumAxis& lines) {
+    const LineFft fft(lines.length);
+    const LineFft& inner = fft.padded() != nullptr ? *fft.padded() : fft;
+    const std::vector<Stage>& stages = inner.stages();
+    std::vector<std::int64_t> factors;
+    for (const Stage& stage : stages) factors.push_back(add_factors(stage.factors));
+    const std::int64_t chirp = fft.padded() != nullptr ? add_factors(fft.chirp()) : -1;
+    const std::int64_t filter = fft.padded() != nullptr ? add_factors(fft.filter()) : -1;
+    const std::vector<std::size_t> counts = stages_of_passes(stages, by_);
+    const std::int64_t count = std::ssize(counts);
+    const bool in_one = count == 1;
+    plan_.padded[axis] = in_one ? 0 : inner.length();
+    const std::int64_t transforms = fft.padded() != nullptr && !in_one ? 2 : 1;
+    for (std::int64_t t = 0; t < transforms; ++t) {
+      std::size_t from = 0;
+      std::int64_t before = 1;
+      for (std::int64_t p = 0; p < count; ++p) {
+        const auto own = std::span(stages).subspan(from, counts[static_cast<std::size_t>(p)]);
+        const bool begins = t == 0 && p == 0, ends = p + 1 == count, last = t + 1 == transforms;
+        const std::int64_t number = t * count + p;
+        Words words{.lines = lines, .inner = inner.length(), .before = before};
+        words.rounds = in_one && chirp >= 0 ? 2 : 1;
+        words.start = begins ? chirp : -1;
+        words.middle = filter;
+        words.swapped_end = chirp >= 0 && ends && last;
+        if (chirp >= 0 && ends) words.end = last ? chirp : filter;
+        words.loaded = begins ? lines.length : inner.length();
+        words.stored = ends && last ? lines.length : inner.length();
+        words.from = 2 + (number + 1) % 2;
+        words.to = ends && last ? (in_one ? 0 : 1) : 2 + number % 2;
+        add_pass(axis, words, own, from, factors);
+        before *= length_of(own);
+        from += own.size();
+      }
+    }
+  }
+
+  SpectrumPlan take() { return std::move(plan_); }
+
+ private:
+  struct Words {
+    SpectrumAxis lines;
+    std::int64_t inner = 1, before = 1;
+    std::int64_t rounds = 1, start = -1, middle = -1, end = -1;
+    bool swapped_end = false;
+    std::int64_t loaded = 1, stored = 1, from = 2, to = 0;
+  };
+
+  std::int64_t add_factors(const std::vector<std::complex<double>>& factors) {
+    const auto place = std::ssize(plan_.factors) / 2;
+    for (const std::complex<double>& f : factors) {
+      plan_.factors.insert(plan_.factors.end(), {f.real(), f.imag()});
+    }
+    return place;
+  }
+
+  void add_pass(std::size_t axis, const Words& of, std::span<const Stage> stages, std::size_t first,
+                const std::vector<std::int64_t>& factors) {
+    const std::int64_t length = length_of(stages), apart = of.inner / length;
+    const std::int64_t all = of.lines.lines * apart;
+    // Neighbours of columns, so that what is read is as long as a line of a cache.
+    const std::int64_t least = of.lines.by_columns || apart > 1 ? 8 : 1;
+    const std::int64_t each = std::clamp<std::int64_t>(
+        std::min(capacity(stages, by_) / length, std::max(least, all / by_.groups)), 1, all);
+    const std::vector<Together> together = paired(stages, first, by_.pairs);
+    plan_.passes[axis].push_back(
+        {static_cast<int>(std::ssize(plan_.words)), (all + each - 1) / each});
+    const bool columns = of.lines.by_columns;
+    const auto put = [&](std::initializer_list<std::int64_t> words) {
+      for (const std::int64_t word : words) plan_.words.push_back(static_cast<double>(word));
+    };
+    put({length, std::ssize(together), of.lines.lines, apart, of.before, apart / of.before, each,
+         all});
+    plan_.words.insert(plan_.words.end(), {magic(each), magic(length)});
+    put({columns || apart > 1, columns || of.before > 1, columns, of.rounds, of.start, of.middle,
+         of.end, of.swapped_end, of.lines.length, of.inner, of.loaded, of.stored, of.from, of.to});
+    std::int64_t width = 1;
+    for (const Together& stage : together) {
+      const std::int64_t step = length / stage.radix();
+      const bool two = stage.radices.second > 1;
+      put({stage.radix(), step});
+      plan_.words.push_back(magic(step));
+      put({width});
+      plan_.words.push_back(magic(width));
+      put({step / width, factors[stage.first], two ? factors[stage.first + 1] : 0});
+      width *= stage.radix();
+    }
+  }
+
+  SpectrumGroups by_;
+  SpectrumPlan plan_;
+};
+
+}  // namespace
+
+std::shared_ptr<const SpectrumPlan> spectrum_plan(const SpectrumAxes& axes,
+                                                  const SpectrumGroups& by) {
+  struct Known {
+    SpectrumAxes axes;
+    SpectrumGroups by;
+    std::shared_ptr<const SpectrumPlan> plan;
+  };
+  static std::mutex mutex;
+  static std::deque<Known> known;
+  constexpr std::size_t most = 8;
+  const std::lock_guard lock(mutex);
+  for (const Known& one : known) {
+    if (one.axes == axes && one.by == by) return one.plan;
+  }
+  Planner planner(by);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) planner.add(axis, axes[axis]);
+  known.push_front({axes, by, std::make_shared<const SpectrumPlan>(planner.take())});
+  if (known.size() > most) known.pop_back();
+  return known.front().plan;
+}
+
+}  // namespace impipe::jit
