@@ -428,7 +428,7 @@ TEST(Tuning, IsARowAVendor) {
     vendor("The pocl project");
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "IMPIPE_VENDOR: 'amdd' is none of generic, nvidia, amd, intel");
+    EXPECT_STREQ(error.what(), "IMPIPE_VENDOR: 'amdd' is none of generic, nvidia, amd, intel, cpu");
   }
 }
 

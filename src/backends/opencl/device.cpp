@@ -75,6 +75,12 @@ std::string why_not(cl_device_id device) {
   return "";
 }
 
+bool is_gpu(cl_device_id device) {
+  cl_device_type type = 0;
+  calls()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  return (type & CL_DEVICE_TYPE_GPU) != 0;
+}
+
 DeviceInfo describe(const Found& found, std::size_t index) {
   DeviceInfo info;
   info.id = "opencl:" + std::to_string(index);
@@ -82,9 +88,7 @@ DeviceInfo describe(const Found& found, std::size_t index) {
   info.driver = platform_name(found.platform) + " " + text_of(found.device, CL_DRIVER_VERSION);
   info.memory =
       static_cast<std::int64_t>(number_of<cl_ulong>(found.device, CL_DEVICE_GLOBAL_MEM_SIZE));
-  cl_device_type type = 0;
-  calls()->clGetDeviceInfo(found.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  info.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+  info.is_gpu = is_gpu(found.device);
   info.why_not = why_not(found.device);
   info.usable = info.why_not.empty();
   return info;
@@ -115,7 +119,7 @@ jit::Tuning tuning_of(cl_device_id device, jit::Dialect dialect) {
   const cl_uint together = std::max(number_of<cl_uint>(device, warp_size_nvidia),
                                     number_of<cl_uint>(device, wavefront_width_amd));
   return jit::tuning_for(
-      text_of(device, CL_DEVICE_VENDOR), dialect,
+      is_gpu(device) ? text_of(device, CL_DEVICE_VENDOR) : "cpu", dialect,
       {.processors = static_cast<int>(number_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)),
        .sub_group = static_cast<int>(together),
        .local_bytes = local,

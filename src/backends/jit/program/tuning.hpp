@@ -68,9 +68,9 @@ struct Tuning {
     return wide_histogram_groups > 0 ? wide_histogram_groups : processors;
   }
 };
-// `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides;
-// IMPIPE_JIT_STAGED asks for kernels of one pixel a work-item, IMPIPE_LOCAL_BYTES=N for those of a
-// device with so much local memory.
+// `vendor`: of a GPU, as its driver says it; or "cpu". IMPIPE_VENDOR=amd|intel|nvidia|cpu|generic
+// overrides; IMPIPE_JIT_STAGED asks for kernels of one pixel a work-item, IMPIPE_LOCAL_BYTES=N for
+// those of a device with so much local memory.
 Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers& device = {});
 // The same numbers for kernels of that variant.
 Tuning with_variant(Tuning tuning, const KernelVariant& variant);
