@@ -94,6 +94,16 @@ class Fits(ProgramTest):
         self.impipe("rot90 0", "a.fits", "-o", "one.png", "--pages", "2")
         np.testing.assert_array_equal(self.pixels("one.png"), cube[1])
 
+    def test_axes_that_cards_do_not_name_are_guessed(self):
+        cube = np.stack([ramp(25, 41, i) for i in range(5)])
+        for extra, options, expected in (([], [], ", axes ZYX (guessed), 5 pages (z 5)\n"),
+                                         ([card("CTYPE3", "FREQ")], [], ", axes ZYX (guessed), 5 pages (z 5)\n"),
+                                         ([card("CTYPE3", "TIME")], [], "16-bit, 5 pages (t 5)\n"),
+                                         ([], ["--axes", "CYX"], "16-bit, 5 pages (c 5)\n")):
+            with self.subTest(extra=extra, options=options):
+                self.write("a.fits", hdu(cube.astype(np.uint16), extra=extra))
+                self.assertIn(expected, self.impipe("info", "a.fits", *options).out)
+
     def test_a_cube_is_opened_once(self):
         def seconds(count):
             self.write("cube.fits", hdu(np.zeros((count, 256, 256), np.uint8)))

@@ -220,7 +220,7 @@ class Pages(Axes):
                     np.testing.assert_array_equal(np.asarray(picture), array[i])
             # The OME-XML, which an NPY has no place for.
             self.same(self.run_on("rot90 0", name="out.tif", out="back.npy",
-                                  err="impipe: out.tif: the result is without EXIF\n"), array)
+                                  err="impipe: out.tif: the result is without OME-XML\n"), array)
 
     def test_some_of_them(self):
         array = self.save(values("uint8", (2, 3, 7, 9)))

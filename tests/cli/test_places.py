@@ -258,6 +258,25 @@ class Fields(ProgramTest):
         run = self.impipe("gray2rgb", "a.tif", "-o", "out.tif")
         self.assertIn("tifffile's description", run.err)
 
+    def test_what_is_lost_of_a_tiff_is_named_by_what_it_is(self):
+        gray = ramp(H, W)
+        scale, tie = (33550, 12, 3, (10, 10, 0), True), (33922, 12, 6, (0, 0, 0, 1, 2, 0), True)
+        artist, copyright_of = (315, 2, 0, "Ada", True), (33432, 2, 0, "Ada", True)
+        for options, npy, fits in (
+                ({"ome": True}, ["OME-XML"], ["OME-XML but for axes and sizes"]),
+                ({"imagej": True}, ["ImageJ's description"], ["ImageJ's description but for axes and sizes"]),
+                ({"metadata": None, "extratags": [scale, tie]}, ["GeoTIFF"], ["GeoTIFF"]),
+                ({"metadata": None, "extratags": [artist]}, ["TIFF tag 315"], ["TIFF tag 315"]),
+                ({"metadata": None, "extratags": [artist, copyright_of], "description": "a lake"},
+                 ["ImageDescription", "TIFF tags 315 33432"],
+                 ["ImageDescription", "TIFF tags 315 33432"]),
+                ({"metadata": None, "resolution": (300, 300)}, ["resolution"], ["resolution"])):
+            tifffile.imwrite(self.path("a.tif"), gray, software=False, **options)
+            for target, expected in (("out.npy", npy), ("out.fits", fits)):
+                with self.subTest(options=options, target=target):
+                    lost = lost_of(self.impipe("imadd 1", "a.tif", "-o", target), "a.tif")
+                    self.assertEqual([one for one in lost if one != "resolution" or npy == [one]], expected)
+
     def test_ome_follows_the_pixels(self):
         pixels = np.stack([ramp(H, W, seed) for seed in range(3)])
         tifffile.imwrite(self.path("a.ome.tif"), pixels, metadata={

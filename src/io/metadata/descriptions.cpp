@@ -168,6 +168,13 @@ std::string imagej_description(std::string text, const DescriptionChange& change
 
 bool is_of_imagej(std::string_view description) { return description.starts_with("ImageJ="); }
 
+std::string name_of_description(std::string_view description) {
+  if (is_of_imagej(description)) return "ImageJ's description";
+  const auto is_one = [&](const Kind& kind) { return kind.is_one(description); };
+  const auto* const kind = std::ranges::find_if(kinds, is_one);
+  return kind == std::end(kinds) ? "" : kind->name;
+}
+
 std::string description_of(std::string_view text, const DescriptionChange& change,
                            std::vector<std::string>& lost) {
   if (is_of_imagej(text)) return imagej_description(std::string(text), change, lost);

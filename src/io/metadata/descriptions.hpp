@@ -22,6 +22,8 @@ std::string description_of(std::string_view text, const DescriptionChange& chang
                            std::vector<std::string>& lost);
 // Whether it is ImageJ's, which gives the resolution of the file a unit of length.
 bool is_of_imagej(std::string_view description);
+// What messages call a description of a known program or standard; empty: it is of none.
+std::string name_of_description(std::string_view description);
 
 // GDAL's metadata without the statistics of an image's values.
 std::string gdal_without_statistics(std::string text);

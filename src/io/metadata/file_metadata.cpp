@@ -95,8 +95,12 @@ void lose(Lost& lost, const std::string& name) {
   if (std::ranges::find(lost, name) == lost.end()) lost.push_back(name);
 }
 
-void name_losses(const Metadata& m, bool resolution, Lost& lost) {
-  if (!m.exif.empty()) lost.emplace_back("EXIF");
+void name_losses(const Metadata& m, bool resolution, Lost& lost, bool keeps_axes) {
+  if (!m.exif.empty()) {
+    const Lost names = names_of_tiff_fields(std::string(text_of(m.exif)), keeps_axes);
+    // One that says nothing but a resolution has no names.
+    for (const std::string& name : names) lose(lost, m.exif_of_tiff ? name : "EXIF");
+  }
   if (!m.icc.empty()) lost.emplace_back("ICC profile");
   if (!m.xmp.empty()) lost.emplace_back("XMP");
   if (!m.photoshop.empty()) lost.push_back(name_of_resources(text_of(m.photoshop)));

@@ -34,8 +34,9 @@ int thumbnail_side(const Metadata& metadata);
 
 using Lost = std::vector<std::string>;
 
-// Names all that there is, the resolution if that is lost too.
-void name_losses(const Metadata& metadata, bool resolution, Lost& lost);
+// Names all that there is, the resolution if that is lost too. keeps_axes: the file says in its own
+// words what a TIFF's description says of axes and sizes.
+void name_losses(const Metadata& metadata, bool resolution, Lost& lost, bool keeps_axes = false);
 // Names the axes of pages, and what axes measure but for the size of pixels.
 void name_axes(std::span<const PageAxis> pages, std::span<const MeasuredAxis> measured, Lost& lost);
 void name_pieces(const Metadata& metadata, Lost& lost);

@@ -11,6 +11,7 @@
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/geotiff.hpp"
 #include "io/metadata/photoshop.hpp"
+#include "io/metadata/tiff_block.hpp"
 #include "io/metadata/xmp.hpp"
 
 namespace impipe::io {
@@ -82,7 +83,7 @@ constexpr NumberRow tiff_rows[] = {
     {51123, 51123, "MicroManager's metadata", grid | scale | samples | channels},
     {51125, 51125, "DefaultUserCrop", frame},
 };
-constexpr std::uint16_t description_tag = 270, gdal_tag = 42112;
+constexpr std::uint16_t description_tag = 270, exif_tag = 34665, gps_tag = 34853, gdal_tag = 42112;
 constexpr std::uint16_t resolution_tags[] = {282, 283, 296};
 
 // Properties; a name that ends in ':' is all of that prefix.
@@ -262,6 +263,37 @@ void follow_page(Metadata& m, bool is_scale, Lost& lost) {
 }
 
 }  // namespace
+
+Lost names_of_tiff_fields(std::string block, bool keeps_axes) {
+  const std::string description = exif_text(block, description_tag);
+  const TiffBlock b(block);
+  const size_t first = b.first();
+  // A photograph's EXIF has its camera and its date in the TIFF's own directory.
+  const bool has_exif = b.entry(first, exif_tag) != 0 || b.entry(first, gps_tag) != 0;
+  Lost out;
+  std::string numbers;
+  for (size_t i = 0; i < b.entries(first); ++i) {
+    const auto tag = static_cast<std::uint16_t>(b.number(b.entry_at(first, i), 2));
+    const auto* const row = std::ranges::find_if(
+        tiff_rows, [&](const NumberRow& r) { return r.first <= tag && tag <= r.last; });
+    if (std::ranges::find(resolution_tags, tag) != std::end(resolution_tags)) continue;
+    if (tag == description_tag) {
+      const std::string name = name_of_description(description);
+      lose(out, name.empty() ? "ImageDescription"
+                : keeps_axes ? name + " but for axes and sizes"
+                             : name);
+    } else if (row != std::end(tiff_rows)) {
+      lose(out, row->name);
+    } else if (has_exif) {
+      lose(out, "EXIF");
+    } else {
+      numbers += " " + std::to_string(tag);
+    }
+  }
+  if (numbers.empty()) return out;
+  out.push_back((numbers.find(' ', 1) == numbers.npos ? "TIFF tag" : "TIFF tags") + numbers);
+  return out;
+}
 
 std::vector<MeasuredAxis> of_pages(std::vector<MeasuredAxis> measured) {
   std::erase_if(measured,

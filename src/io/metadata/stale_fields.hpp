@@ -16,6 +16,10 @@ namespace impipe::io {
 // what is not true of it any more, whose names go to `lost`.
 void drop_stale_fields(Metadata& metadata, const ImageType& result, std::vector<std::string>& lost);
 
+// Names of the fields of a TIFF, of this EXIF block, for messages; the resolution is not among
+// them. keeps_axes: what the description says of axes and of sizes of pixels is in the result.
+std::vector<std::string> names_of_tiff_fields(std::string block, bool keeps_axes);
+
 // What the axes of the result measure; x and y where its pixels are rectangles in the scene.
 std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata);
 

@@ -19,11 +19,12 @@ class TiffBlock {
   std::uint64_t number(size_t at, int bytes) const { return number_at(bytes_, at, bytes, big_); }
   size_t first() const { return number(4, 4); }
   size_t entries(size_t directory) const { return directory == 0 ? 0 : number(directory, 2); }
-  size_t next_at(size_t directory) const { return directory + 2 + 12 * entries(directory); }
+  size_t entry_at(size_t directory, size_t i) const { return directory + 2 + 12 * i; }
+  size_t next_at(size_t directory) const { return entry_at(directory, entries(directory)); }
   size_t next(size_t directory) const { return directory == 0 ? 0 : number(next_at(directory), 4); }
   size_t entry(size_t directory, std::uint16_t tag) const {
     for (size_t i = 0; i < entries(directory); ++i) {
-      const size_t at = directory + 2 + 12 * i;
+      const size_t at = entry_at(directory, i);
       if (at + 12 > bytes_.size()) return 0;
       if (number(at, 2) == tag) return at;
     }

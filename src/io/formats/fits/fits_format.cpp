@@ -182,7 +182,7 @@ SplitHeader split_header(std::string_view file) {
 
 // The sizes of pixels are in its cards.
 Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
-  name_losses(metadata, !resolution_of(measured_of_result(metadata)), lost);
+  name_losses(metadata, !resolution_of(measured_of_result(metadata)), lost, true);
   return file;
 }
 
@@ -190,7 +190,11 @@ Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&,
 ImageInfo read_header(const HeaderInput& input) {
   ImageInfo info = header_by_module(input);
   const std::string& letters = input.reading.axes;
-  if (letters.empty()) return info;
+  if (letters.empty()) {
+    if (!info.guessed_axes.empty()) info.detail += ", axes " + info.guessed_axes + " (guessed)";
+    return info;
+  }
+  info.guessed_axes.clear();
   const std::string header =
       input.source.read_some(0, std::min<std::int64_t>(input.source.size(), 100 * block));
   const std::int64_t count = number_of(header, "NAXIS");

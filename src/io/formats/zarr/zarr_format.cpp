@@ -410,7 +410,7 @@ class Joined {
 };
 
 Bytes write_metadata(Bytes file, const Metadata& metadata, const PictureOfFile&, Lost& lost) {
-  name_losses(metadata, false, lost);
+  name_losses(metadata, false, lost, true);
   return file;
 }
 

@@ -304,6 +304,7 @@ void read_axes(const OpenFits& fits, const Picture& picture, ImageInfo& info) {
   constexpr int most = 9;
   const bool is_one = fits.pictures.front().hdu == fits.pictures.back().hdu;
   std::string letters;  // of the axes of pages
+  bool is_guessed = false;
   for (int axis = 1; axis <= most; ++axis) {
     const std::string number = std::to_string(axis),
                       type = text_of_card(fits.file, "CTYPE" + number);
@@ -312,6 +313,7 @@ void read_axes(const OpenFits& fits, const Picture& picture, ImageInfo& info) {
     if (axis > 2) {
       if (count < 2 || !is_one || picture.channels > 1) continue;
       letter = free_letter(letter_of_type(type), letters);
+      is_guessed = is_guessed || letter != letter_of_type(type);
       letters += letter;
       info.axes.insert(info.axes.begin(), {letter, count});
     }
@@ -322,6 +324,10 @@ void read_axes(const OpenFits& fits, const Picture& picture, ImageInfo& info) {
           {.name = std::string(1, letter), .unit = known.empty() ? unit : known, .scale = step});
     }
   }
+  if (!is_guessed) return;
+  for (const PageAxis& axis : info.axes)
+    info.guessed_axes += static_cast<char>(axis.letter - 'a' + 'A');
+  info.guessed_axes += "YX";
 }
 
 ImageInfo info_of(const OpenFits& fits, int page) {
