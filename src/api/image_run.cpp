@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/object_table.hpp"
-#include "core/volume.hpp"
+#include "core/volume_ring.hpp"
 #include "engine/device/settled_program.hpp"
 #include "engine/program/picture_parts.hpp"
 #include "io/picture/convert.hpp"
@@ -74,7 +74,9 @@ void ImageRun::begin_parts() {
     engine::PageReducer::Options options{.memory = pipeline_.session().memory() / 2,
                                          .scratch = {},
                                          .pool = &pipeline_.session().pool(),
-                                         .check = check};
+                                         .check = check,
+                                         .lanes = &pipeline_.lanes(),
+                                         .stays = input_.stays};
     reducers_.push_back(
         std::make_unique<engine::AxisReducer>(reduction, std::move(options), pages_.back()));
     pages_.push_back(engine::pages_after(reduction, pages_.back()));
@@ -130,6 +132,8 @@ void ImageRun::pass_on(std::size_t index, engine::Page page) {
   keep(index, page, outcome);
   if (!part.then) return;
   page.image = std::move(outcome.image);
+  page.there = std::move(outcome.there);
+  const auto guest = pipeline_.session().as_guest();
   reducers_[index]->add(std::move(page),
                         [&](engine::Page made) { pass_on(index + 1, std::move(made)); });
 }
@@ -153,6 +157,10 @@ engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, H
 
 engine::Outcome ImageRun::compute_there(const engine::Lanes::Turn& turn, std::size_t index,
                                         const engine::Page& page, engine::Material material) {
+  if (page.there.pixels) {
+    material.there[""] = page.there;
+    material.read = {page.there.pixels->size(), 1};
+  }
   for (const auto& [name, array] : input_.there) {
     if (name.empty() && index > 0) continue;  // that part's input is what the one before made
     const auto number = name.empty() ? static_cast<std::int64_t>(page.which) : 0;
@@ -160,6 +168,13 @@ engine::Outcome ImageRun::compute_there(const engine::Lanes::Turn& turn, std::si
     if (!name.empty()) continue;
     material.image.type = input_.type;
     material.read = {input_.size, 1};
+  }
+  if (passes_through(index, material)) {
+    turn.queue.wait();
+    engine::Outcome outcome;
+    outcome.image.type = material.image.type;
+    outcome.there = material.there.at("");
+    return outcome;
   }
   try {
     return compute_on(turn.session, turn.queue, index, std::move(material));
@@ -192,9 +207,31 @@ engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std
   program_ =
       engine::program_for(session, queue, {part, input_.type, operand_types_}, material, options);
   const engine::Program& program = engine::part_of(*program_, part);
-  options.stays = input_.stays && !program.then && session.device().id != "cpu";
+  options.stays = input_.stays && keeps_there(program, material) && session.device().id != "cpu";
   options.one_nan = session.one_nan(program, options.stays);
   return engine::execute_in_parts(program, std::move(material), queue, options);
+}
+
+// Whether what a part makes is wanted on the device: the result, and planes of a volume that
+// kernels work on.
+bool ImageRun::keeps_there(const engine::Program& part, const engine::Material& material) const {
+  if (!part.then) return true;
+  const auto& volume = part.then->reduction.volume;
+  const ImageType& type = part.plan.values[part.plan.result].type;
+  if (!volume || part.plan.result_alpha || !part.plan.saves.empty()) return false;
+  return !volume->rings(type, material.size(), 1).empty();
+}
+
+// Whether a part makes nothing of an image in the device's memory that others only read, or that is
+// a volume's plane of our own. NaNs of singles become one in `execute`.
+bool ImageRun::passes_through(std::size_t index, const engine::Material& material) const {
+  const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
+  const Plan& plan = part.plan;
+  const bool is_identity = plan.steps.empty() && plan.measurements.empty() && plan.saves.empty() &&
+                           plan.writes_image && material.there.contains("");
+  if (!is_identity) return false;
+  if (part.then) return keeps_there(part, material);
+  return index > 0 && plan.values[plan.result].type.cls != PixelClass::single;
 }
 
 void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome) {

@@ -1,6 +1,8 @@
 #include "core/row_fold.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "core/body.hpp"
 #include "core/has_v3.hpp"
@@ -13,7 +15,15 @@ enum class Fold { sum, weighted, largest, smallest };
 template <Fold fold, class V, class T>
 IMPIPE_INLINE V folded(V a, V b, [[maybe_unused]] T weight) {
   if constexpr (fold == Fold::sum) return a + b;
-  if constexpr (fold == Fold::weighted) return a + b * weight;
+  if constexpr (fold == Fold::weighted) {  // a vector's values become one instruction
+    if constexpr (std::is_same_v<V, T>) {
+      return std::fma(b, weight, a);
+    } else {
+      V out;
+      for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) out[i] = std::fma(b[i], weight, a[i]);
+      return out;
+    }
+  }
   if constexpr (fold == Fold::largest) return a < b ? b : a;
   if constexpr (fold == Fold::smallest) return b < a ? b : a;
 }
@@ -26,7 +36,7 @@ IMPIPE_INLINE void fold_block(const T* const* rows, const T* weights, std::size_
   V value[registers];
   for (int r = 0; r < registers; ++r) {
     std::memcpy(&value[r], rows[0] + x + r * lanes, sizeof(V));
-    if constexpr (fold == Fold::weighted) value[r] = value[r] * weights[0];
+    if constexpr (fold == Fold::weighted) value[r] = value[r] * weights[0] + T{};
   }
   for (std::size_t i = 1; i < rows_count; ++i) {
     const T weight = fold == Fold::weighted ? weights[i] : T{};

@@ -12,7 +12,7 @@ namespace impipe {
 // T: float, double, int32.
 template <class T>
 void sum_rows(std::span<const T* const> rows, T* out, std::int64_t count);
-// Each row times its weight. T: float.
+// Each row times its weight, added by fma into 0. T: float.
 template <class T>
 void sum_rows(std::span<const T* const> rows, const T* weights, T* out, std::int64_t count);
 // No value is NaN. T: uint8, uint16, float.

@@ -35,6 +35,8 @@ class VolumeWork {
   virtual std::vector<double> table() const { return {}; }
 };
 
+struct PlaneRing;  // core/volume_ring.hpp
+
 class VolumeOperation {
  public:
   virtual ~VolumeOperation() = default;
@@ -52,6 +54,9 @@ class VolumeOperation {
   virtual double bytes(const ImageType& type, Size size, std::int64_t planes) const = 0;
   // What is held of the volume, for `plan`.
   virtual std::string held() const = 0;
+  // What kernels of a device do instead of `begin`, to the same bits, one after the other; none
+  // where the host does it.
+  virtual std::vector<PlaneRing> rings(const ImageType& type, Size size, std::int64_t planes) const;
   // planes: of a volume of this type and size; all of them will be added.
   virtual std::unique_ptr<VolumeWork> begin(const ImageType& type, Size size,
                                             std::int64_t planes) const = 0;

@@ -13,6 +13,7 @@
 #include "core/row_fold.hpp"
 #include "core/volume_planes.hpp"
 #include "core/volume_resize.hpp"
+#include "core/volume_ring.hpp"
 
 namespace impipe {
 namespace {
@@ -27,9 +28,10 @@ IMPIPE_INLINE void store_body(const Sum* sums, Sum divisor, bool logical, T* out
     if constexpr (std::is_floating_point_v<T>) {
       out[i] = static_cast<T>(sums[i] / divisor);
     } else if constexpr (std::is_same_v<Sum, float>) {
-      const float value = sums[i] / divisor;
       const float most = logical ? 1 : static_cast<float>(std::numeric_limits<T>::max());
-      out[i] = static_cast<T>(static_cast<std::int32_t>(std::min(value, most) + 0.5F));
+      const float value = std::min(sums[i] / divisor, most);
+      const auto whole = static_cast<std::int32_t>(value);  // value + 0.5 would be rounded itself
+      out[i] = static_cast<T>(whole + (value - static_cast<float>(whole) >= 0.5F ? 1 : 0));
     } else {
       const double value = static_cast<double>(sums[i]) / static_cast<double>(divisor);
       out[i] = static_cast<T>(static_cast<std::int32_t>(value + 0.5));
@@ -213,6 +215,9 @@ class GaussianVolume : public VolumeOperation {
   std::string held() const override {
     return planes_text(static_cast<std::int64_t>(weights_[2].size())) + ", as single,";
   }
+  std::vector<PlaneRing> rings(const ImageType& type, Size, std::int64_t planes) const override {
+    return {weighted_ring(type, weights_, 1, planes)};
+  }
   std::unique_ptr<VolumeWork> begin(const ImageType& type, Size size,
                                     std::int64_t planes) const override {
     return separable<float>({taps(1, size.width), taps(0, size.height), taps(2, planes)}, type);
@@ -236,14 +241,27 @@ class BoxVolume : public VolumeOperation {
     return static_cast<double>(held * size.pixels() * type.channels) * sizeof(double);
   }
   std::string held() const override { return planes_text(size_[2]) + " of sums"; }
+  std::vector<PlaneRing> rings(const ImageType& type, Size, std::int64_t planes) const override {
+    if (type.cls == PixelClass::single) {
+      return {weighted_ring(type, ones(), static_cast<float>(voxels()), planes)};
+    }
+    constexpr double exact = 1 << 24;
+    if (class_max(type.cls) * voxels() > exact) return {};
+    return {integer_mean_ring(type, size_, planes)};
+  }
   // Sums of integers are exact.
   std::unique_ptr<VolumeWork> begin(const ImageType& type, Size size,
                                     std::int64_t planes) const override {
     SeparableTaps taps{window_taps(size.width, size_[1], Outside::replicate),
                        window_taps(size.height, size_[0], Outside::replicate),
-                       window_taps(planes, size_[2], Outside::replicate),
-                       static_cast<double>(size_[0]) * size_[1] * size_[2]};
-    if (type.cls == PixelClass::single) return separable<float>(std::move(taps), type);
+                       window_taps(planes, size_[2], Outside::replicate), voxels()};
+    if (type.cls == PixelClass::single) {
+      const PerAxis<std::vector<float>> weights = ones();
+      taps.columns.weights.resize(taps.columns.sources.size(), weights[1]);
+      taps.rows.weights.resize(taps.rows.sources.size(), weights[0]);
+      taps.planes.weights.resize(taps.planes.sources.size(), weights[2]);
+      return separable<float>(std::move(taps), type);
+    }
     const double most = class_max(type.cls) * taps.divisor;
     if (most > std::numeric_limits<std::int32_t>::max()) {
       return separable<double>(std::move(taps), type);
@@ -252,6 +270,13 @@ class BoxVolume : public VolumeOperation {
   }
 
  private:
+  double voxels() const { return static_cast<double>(size_[0]) * size_[1] * size_[2]; }
+  PerAxis<std::vector<float>> ones() const {
+    PerAxis<std::vector<float>> out;
+    for (std::size_t i = 0; i < 3; ++i) out[i].resize(static_cast<std::size_t>(size_[i]), 1);
+    return out;
+  }
+
   const PerAxis<int> size_;
 };
 
@@ -357,6 +382,7 @@ class MedianWork : public ChannelWork {
     }
     Plane out(cls_, size_);
     median_of(std::move(window), out, pool);
+    without_negative_zeros(out, pool);
     schedule_.advance();
     for (; first_ < schedule_.first_needed() && !planes_.empty(); ++first_) planes_.pop_front();
     return out;
@@ -382,6 +408,12 @@ class MedianVolume : public VolumeOperation {
     return held * pixels * type.channels * bytes_of(type.cls);
   }
   std::string held() const override { return planes_text(size_[2]); }
+  std::vector<PlaneRing> rings(const ImageType& type, Size size,
+                               std::int64_t planes) const override {
+    constexpr int most = 9;  // planes that a kernel puts together
+    if (size_[2] % 2 == 0 || size_[2] > most) return {};
+    return {median_ring(type, size_, size, planes)};
+  }
   std::unique_ptr<VolumeWork> begin(const ImageType& type, Size size,
                                     std::int64_t planes) const override {
     return channelwise(type, [window = size_, size, planes](PixelClass cls) {

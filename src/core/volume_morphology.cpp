@@ -10,6 +10,7 @@
 #include "core/plane_rows.hpp"
 #include "core/row_fold.hpp"
 #include "core/volume_planes.hpp"
+#include "core/volume_ring.hpp"
 
 namespace impipe {
 namespace {
@@ -98,9 +99,10 @@ class MorphologyWork : public ChannelWork {
   bool has_next() const override {
     return next_ < planes_ && std::min(planes_ - 1, next_ + layers_->last) < come_;
   }
-  Plane next(ThreadPool&) override {
+  Plane next(ThreadPool& pool) override {
     Plane out = std::move(made_.front());
     made_.pop_front();
+    without_negative_zeros(out, pool);
     ++next_;
     return out;
   }
@@ -196,6 +198,7 @@ class MorphologyVolume : public VolumeOperation {
  public:
   MorphologyVolume(const Element3& element, std::vector<Morphology3> steps)
       : steps_(std::move(steps)),
+        element_(element),
         dilating_(std::make_shared<const Layers>(layers_of(reflected(element)))),
         eroding_(std::make_shared<const Layers>(layers_of(element))) {}
 
@@ -207,6 +210,14 @@ class MorphologyVolume : public VolumeOperation {
   }
   std::string held() const override {
     return std::to_string(std::ssize(steps_) * height()) + " planes";
+  }
+  std::vector<PlaneRing> rings(const ImageType& type, Size, std::int64_t planes) const override {
+    std::vector<PlaneRing> out;
+    for (const Morphology3 step : steps_) {
+      const bool largest = step == Morphology3::dilate;
+      out.push_back(extremum_ring(type, largest ? reflected(element_) : element_, largest, planes));
+    }
+    return out;
   }
   std::unique_ptr<VolumeWork> begin(const ImageType& type, Size size,
                                     std::int64_t planes) const override {
@@ -228,6 +239,7 @@ class MorphologyVolume : public VolumeOperation {
   std::int64_t height() const { return eroding_->last - eroding_->first + 1; }
 
   const std::vector<Morphology3> steps_;
+  const Element3 element_;
   const std::shared_ptr<const Layers> dilating_, eroding_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plane_rows.hpp"
+
 namespace impipe {
 namespace {
 
@@ -59,6 +61,16 @@ AxisTaps window_taps(std::int64_t voxels, int window, Outside outside) {
     }
   }
   return out;
+}
+
+void without_negative_zeros(Plane& plane, ThreadPool& pool) {
+  if (plane.cls() != PixelClass::single) return;
+  for_rows(plane.size(), pool, [&](RowRange range) {
+    for (std::int64_t y = range.begin; y < range.end; ++y) {
+      float* row = plane.row_as<float>(y);
+      for (std::int64_t x = 0; x < plane.size().width; ++x) row[x] += 0.0F;
+    }
+  });
 }
 
 PlaneSchedule::PlaneSchedule(const AxisTaps& planes) : first_(planes.sources.size() + 1) {

@@ -25,6 +25,9 @@ enum class Outside { replicate, symmetric };
 std::int64_t voxel_read(std::int64_t at, std::int64_t count, Outside outside);
 AxisTaps window_taps(std::int64_t voxels, int window, Outside outside);
 
+// Makes every -0 of a plane of single 0, as extrema and ranked values are.
+void without_negative_zeros(Plane& plane, ThreadPool& pool);
+
 // When the planes of a result can be made, and how long those of the volume are needed.
 class PlaneSchedule {
  public:

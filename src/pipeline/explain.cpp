@@ -10,6 +10,7 @@
 #include "core/primitive_facts.hpp"
 #include "core/text.hpp"
 #include "core/volume.hpp"
+#include "core/volume_ring.hpp"
 #include "pipeline/measured_arguments.hpp"
 
 namespace impipe::pipeline {
@@ -240,8 +241,9 @@ std::string describe(const ImageReduction& reduction) {
       if (!reduction.volume->columns().empty()) {
         return "the pages are the planes of a volume, of which a table is made, on the host";
       }
-      return fmt::format("the pages are the planes of a volume, of which {} are held, on the host",
-                         reduction.volume->held());
+      return fmt::format("the pages are the planes of a volume, of which {} are held{}",
+                         reduction.volume->held(),
+                         reduction.volume->rings({}, {1, 1}, 1).empty() ? ", on the host" : "");
     case ImageReduction::Across::pages:
       return fmt::format(
           "the pages of a file{} become one image, on the host{}",

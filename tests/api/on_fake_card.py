@@ -117,6 +117,18 @@ def check_places():
         check(isinstance(impipe.run("", there, axes=axes, on_device=False), np.ndarray), f"{what}: on_device")
 
 
+def check_volumes():
+    """Planes go to kernels as they lie, and those of the result are copied once, to be one array."""
+    stack = aligned(np.zeros((4, 16, 128), np.uint8))
+    for text in ("imgaussfilt3 1", "medfilt3 3", "imopen3 sphere,1"):
+        there = Card(stack)
+        log()
+        result = impipe.run(text, there, axes="ZYX")
+        said = log()
+        check((result.shape, result.__dlpack_device__()) == (stack.shape, (2, 0)), f"{text}: its shape and device")
+        check(said.count("copied") == 4 and "gathered" not in said, f"{text}: {said}")
+
+
 def check_views():
     array = aligned(np.arange(64 * 256, dtype=np.uint16).reshape(64, 256))
     for view in [array[::2], array[:, ::-3], array[5:, 3:200], array.T, array[8:16], array[:1]]:
@@ -213,7 +225,7 @@ def check_errors():
 
 
 warnings.simplefilter("ignore", impipe.Notice)
-for part in [check_places, check_views, check_lives, check_errors]:
+for part in [check_places, check_volumes, check_views, check_lives, check_errors]:
     part()
 check_random_views(*map(int, sys.argv[1:] or (1, 1500)))
 print("\n".join(wrong) or "all is so")

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/one_nan.hpp"
 
 namespace impipe::engine {
 
@@ -18,7 +19,8 @@ PageReducer::PageReducer(const ImageReduction& reduction, Options options)
 }
 
 void PageReducer::add(Page page, const Emit& emit) {
-  const ImageKind kind = kind_of(page.image);
+  const ImageKind kind = page.there.pixels ? ImageKind{page.image.type, page.there.pixels->size()}
+                                           : kind_of(page.image);
   if (!kind_) kind_ = kind;
   if (kind != *kind_) {
     throw Error("it is " + to_string(kind) + ", and the pages before it are " + to_string(*kind_),
@@ -26,13 +28,16 @@ void PageReducer::add(Page page, const Emit& emit) {
   }
   const std::int64_t index = come_++;
   if (reduction_.volume) {
-    if (index == 0) {
-      volume_ = reduction_.volume->begin(kind.type, kind.size, options_.pages);
-    }
+    if (index == 0) begin_volume();
     options_.check();
-    volume_->add(std::exchange(page.image, {}), *options_.pool);
+    if (page.there.pixels) {
+      on_device_->add_there(std::exchange(page.there, {}).pixels);
+    } else {
+      volume_->add(std::exchange(page.image, {}), *options_.pool);
+    }
     window_.push_back(std::move(page));
     emit_planes(emit);
+    if (come_ == options_.pages && reduction_.volume->columns().empty()) volume_.reset();
     return;
   }
   if (reduction_.across != ImageReduction::Across::window) {
@@ -45,6 +50,16 @@ void PageReducer::add(Page page, const Emit& emit) {
   window_.push_back(std::move(page));
   const std::int64_t after = reduction_.window - 1 - (reduction_.window - 1) / 2;
   if (index >= after) emit_window(emitted_, emit);
+}
+
+void PageReducer::begin_volume() {
+  const VolumeOperation& volume = *reduction_.volume;
+  if (options_.lanes != nullptr) {
+    auto work = volume_on_device(*options_.lanes, volume, kind_->type, kind_->size, options_.pages);
+    on_device_ = work.get();
+    volume_ = std::move(work);
+  }
+  if (!volume_) volume_ = volume.begin(kind_->type, kind_->size, options_.pages);
 }
 
 void PageReducer::emit_window(std::int64_t which, const Emit& emit) {
@@ -73,7 +88,14 @@ void PageReducer::emit_planes(const Emit& emit) {
     options_.check();
     for (; window_begin_ < emitted_ && window_.size() > 1; ++window_begin_) window_.pop_front();
     const Page& of = window_.front();
-    Page out{volume_->next(*options_.pool), of.source, of.which, of.number};
+    Page out{{}, of.source, of.which, of.number};
+    if (on_device_ != nullptr && options_.stays) {
+      out.image.type = kind_->type;
+      out.there.pixels = on_device_->next_there();
+    } else {
+      out.image = volume_->next(*options_.pool);
+      for (Plane& plane : out.image.planes) make_one_nan(plane);
+    }
     if (reduction_.across == ImageReduction::Across::pages) {
       out.number = 0;
       out.which = 0;

@@ -10,6 +10,7 @@
 
 #include "core/volume.hpp"
 #include "engine/batch/image_store.hpp"
+#include "engine/device/volume_on_device.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
 
@@ -22,11 +23,12 @@ struct PageSource {
 };
 
 struct Page {
-  HostImage image;
+  HostImage image;  // without planes where they stay on the device
   std::shared_ptr<const PageSource> source;
   std::size_t which = 0;  // of the pages that are processed
   int number = 0;         // in the file, from 1; 0: the file has one, or it is of several
   std::optional<std::vector<double>> table = {};  // instead of an image: see VolumeWork::table
+  DeviceImage there = {};                         // instead of planes
 };
 
 // One thread at a time.
@@ -38,6 +40,8 @@ class PageReducer {
     std::filesystem::path scratch;
     ThreadPool* pool = nullptr;
     std::function<void()> check = [] {};
+    Lanes* lanes = nullptr;  // whose devices may work on volumes
+    bool stays = false;      // pages come from the device, and go back to it, where it does that
   };
   using Emit = std::function<void(Page)>;
 
@@ -50,6 +54,7 @@ class PageReducer {
   const ImageStore* store() const { return store_ ? &*store_ : nullptr; }
 
  private:
+  void begin_volume();
   void emit_window(std::int64_t which, const Emit& emit);
   void emit_planes(const Emit& emit);
 
@@ -59,7 +64,8 @@ class PageReducer {
   std::optional<RunningReduction> running_;
   std::optional<ImageStore> store_;
   std::unique_ptr<VolumeWork> volume_;
-  Page first_;  // without its image
+  VolumeOnDevice* on_device_ = nullptr;  // that, where it is one
+  Page first_;                           // without its image
   // Pages that results are still to be made for; of a volume without their images. The first is
   // page `window_begin_` of those that have come.
   std::deque<Page> window_;

@@ -69,8 +69,11 @@ void PagedPicture::begin_parts() {
   }
   for (size_t index = 0; index + 1 < parts.size(); ++index) {
     const ImageReduction& reduction = parts[index]->then->reduction;
-    const PageReducer::Options options{0, settings_.memory / 2, settings_.scratch, settings_.pool,
-                                       [this] { check_is_wanted(); }};
+    const PageReducer::Options options{.memory = settings_.memory / 2,
+                                       .scratch = settings_.scratch,
+                                       .pool = settings_.pool,
+                                       .check = [this] { check_is_wanted(); },
+                                       .lanes = settings_.lanes};
     const PageList pages = picture_.pages_before(index);
     reducers_.push_back(std::make_unique<AxisReducer>(reduction, options, pages));
     if (!reduction.volume) continue;

@@ -34,7 +34,7 @@ const RegisterOperator imgaussfilt3_operator{{
 Gaussian weights over 2 ceil(2 sigma) + 1 voxels, normalised, along the columns, rows and planes, in
 float32 without rounding between them; voxels outside the volume are those at its border. The class
 stays. Each channel by itself; alpha stays, and colours that it hides take part.
-As many planes as the window has are held, not the volume. On the host.)",
+As many planes as the window has are held, not the volume. With an alpha on the host.)",
     .example = "imgaussfilt3 1.4",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .not_finite = {NotFinite::Rule::spread, ""},
@@ -55,7 +55,8 @@ const RegisterOperator imboxfilt3_operator{{
 The window of voxel p is p - a to p - a + size - 1 in each direction, a = floor((size - 1) / 2); voxels
 outside the volume are those at its border. Sums of integers are exact, and the mean is rounded once,
 ties up (logical: >= 0.5). Each channel by itself; alpha stays, and colours that it hides take part.
-As many planes as the window has are held, not the volume. On the host.)",
+As many planes as the window has are held, not the volume. On the host with an alpha, and where the
+window's sum of integers may be 2^24 or more.)",
     .example = "imboxfilt3 5,5,3",
     .accuracy = "exact; single 1e-6 of white",
     .not_finite = {NotFinite::Rule::spread, ""},
@@ -75,7 +76,8 @@ The window of voxel p is p - a to p - a + size - 1 in each direction, a = floor(
 65535 voxels; the volume is mirrored at its border, edges included. Of an even number of voxels the
 median is the mean of the two middle values, rounded once, ties up (logical: >= 0.5). Each channel by
 itself; alpha stays.
-As many planes as the window has are held, not the volume. On the host.)",
+As many planes as the window has are held, not the volume. On the host with an alpha, and for windows
+of an even number of planes or of more than 9.)",
     .example = "medfilt3 3",
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::last, "an even median is NaN where either middle value is"},

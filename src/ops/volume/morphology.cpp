@@ -49,7 +49,7 @@ constexpr std::string_view common =
     "are left\n"
     "out. The class stays. Each channel by itself; alpha stays. As many planes as the element has "
     "are held\n"
-    "for each of its dilations and erosions, not the volume. On the host.";
+    "for each of its dilations and erosions, not the volume. With an alpha on the host.";
 
 Operator morphology(std::string_view name, std::string_view help, std::string_view example,
                     std::string_view matlab, ImageReduction (*reduction)(const Call&)) {
