@@ -113,8 +113,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
       ->check(not_empty())
       ->group("Inputs");
-  option(app, "--shard-by", f.shard_by, "order|bytes|name",
-         "Parts of as many files (default), of as many bytes, or by each file's name alone")
+  option(app, "--shard-by", f.shard_by, "order|bytes|name|chunks",
+         "Parts of as many files (default), of as many bytes, by each file's name alone, or of the "
+         "chunks of each file, which go into one .zarr")
       ->group("Inputs");
   option(app, "--max-pixels", f.max_pixels, "N",
          "Refuse larger pictures and results (default 1073M)")
@@ -306,7 +307,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.shard_count = shard.count;
   }
   run.shard_by = static_cast<engine::ShardBy>(
-      parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
+      parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name", "chunks"}));
   if (!f.channels.empty()) run.channels = parse_names("--channels", f.channels);
   if (!f.parts.empty()) run.parts = parse_names("--parts", f.parts);
   if (!f.frames.empty()) run.frames = parse_frames(f.frames);

@@ -21,8 +21,8 @@ enum class MissingFrame { error, skip, black };
 
 // How files are shared out among the parts of a job. order: one after the other in the order of
 // their names; bytes: parts have about as many bytes; name: by a hash of each name alone, so that
-// other files change nothing.
-enum class ShardBy { order, bytes, name };
+// other files change nothing; chunks: parts do rows of chunks of each file, and write one Zarr.
+enum class ShardBy { order, bytes, name, chunks };
 
 // Pages, from 1, the last one included.
 struct PageRange {

@@ -191,6 +191,12 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.subsampling = options.subsampling;
   settings.encode.zarr_version = options.zarr_version;
   settings.encode.chunk = options.chunk;
+  settings.encode.zarr_part = options.shard_by == ShardBy::chunks;
+  if (settings.encode.zarr_part) {
+    if (options.no_clobber) throw Error("--shard-by chunks and --no-clobber exclude each other");
+    settings.part = options.shard_index;
+    settings.parts = options.shard_count;
+  }
   settings.encode.tiff_storage = options.tiff_storage;
   settings.by_frames = !pipeline.has_reduction();
   settings.shrink_on_load = options.shrink_on_load && !options.by_opencv;

@@ -604,7 +604,7 @@ void keep_part(WorkList& work, const RunOptions& options) {
       return std::binary_search(options.frames.begin(), options.frames.end(), *input.frame);
     });
   }
-  if (options.shard_count == 1) return;
+  if (options.shard_count == 1 || options.shard_by == ShardBy::chunks) return;
   const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
   keep_inputs(work, [&](const io::Input& input) {
     return shards[static_cast<size_t>(&input - work.inputs.data())] == options.shard_index;

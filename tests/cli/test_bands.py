@@ -1,11 +1,14 @@
 """Pictures that would take more than --memory, of TIFF, Zarr and NPY, JPEG to JPEG, and large JPEGs on
 the processor, in bands of rows, with the same bits.
 """
+import glob
 import io
 import json
 import os
+import signal
 import struct
 import subprocess
+import time
 import unittest
 
 import numcodecs
@@ -14,7 +17,7 @@ import tifffile
 import zarr
 from PIL import Image, ImageCms, TiffImagePlugin
 
-from program import SANITIZED, ProgramTest, colour, ramp
+from program import PROGRAM, RUN_TIMEOUT, SANITIZED, ProgramTest, colour, ramp
 from test_metadata import exif_block, segment, with_segments
 
 # In bands, each with the size of its neighbourhoods' reach; together some pass a band's first rows.
@@ -182,6 +185,85 @@ class InBands(ProgramTest):
                           for x in range(0, 700, side)] for y in range(0, 1501, side)]
                 self.impipe("rot90 0", f"p.zarr/{level}", "-o", "level.npy")
                 np.testing.assert_array_equal(np.load("level.npy"), means)
+
+    def part(self, index, name="big.npy", *flags):
+        return ("imgaussfilt 9 | medfilt2 31", name, "-o", "parts.zarr", "--chunk", "64", "--memory", "300K",
+                "--shard", f"{index}/3", "--shard-by", "chunks", *flags)
+
+    def chunks_of(self, name):
+        found = glob.glob(f"{name}/0/**/*", recursive=True)
+        return {os.path.relpath(path, name): read(path) for path in found if os.path.isfile(path)}
+
+    def test_processes_write_one_zarr(self):
+        """Three at a time; one is killed and goes on where it was."""
+        np.save("big.npy", (ramp(3001, 1100, 9).astype(np.uint16) * 201) ^ 999)
+        self.impipe("imgaussfilt 9 | medfilt2 31", "big.npy", "-o", "whole.zarr", "--chunk", "64")
+        whole = self.chunks_of("whole.zarr")
+        killed = self.start(command=[PROGRAM, *self.part(2)])
+        rows = range(47 // 3, 2 * 47 // 3)
+        for _ in range(6000):
+            if os.path.exists(f"parts.zarr/0/{rows[2]}/17"):
+                break
+            time.sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate()
+        done = {path: (data, os.stat(f"parts.zarr/{path}").st_mtime_ns)
+                for path, data in self.chunks_of("parts.zarr").items()}
+        self.assertTrue(2 * 18 <= len(done) < len(rows) * 18, len(done))
+        for path, (data, _) in done.items():  # whatever has its name is whole
+            self.assertEqual((path, data), (path, whole[path]))
+        runs = [self.start(command=[PROGRAM, *self.part(index, "big.npy", "-u")]) for index in (1, 2, 3)]
+        for run in runs:
+            self.assertEqual((run.communicate(timeout=RUN_TIMEOUT), run.returncode), ((b"", b""), 0))
+        self.assertEqual(self.chunks_of("parts.zarr"), whole)
+        for path in list(done)[:36]:
+            if int(path.split("/")[1]) < rows[2]:
+                self.assertEqual(os.stat(f"parts.zarr/{path}").st_mtime_ns, done[path][1], path)
+        self.impipe("rot90 0", "parts.zarr", "-o", "all.npy")
+        self.impipe("rot90 0", "whole.zarr", "-o", "whole.npy")
+        self.assertEqual(read("all.npy"), read("whole.npy"))
+
+    def test_parts_of_colours_and_what_is_no_part(self):
+        np.save("c.npy", np.ascontiguousarray(colour(333, 200)))
+        for index in (3, 1, 2):
+            self.impipe(*self.part(index, "c.npy", "--ngff", "0.5"))
+        self.impipe("imgaussfilt 9 | medfilt2 31", "c.npy", "-o", "whole.zarr", "--chunk", "64", "--ngff", "0.5")
+        self.assertEqual({path: data for path, data in self.chunks_of("parts.zarr").items() if "/c/" in path},
+                         {path: data for path, data in self.chunks_of("whole.zarr").items() if "/c/" in path})
+        self.made_again_where_something_else_made_it()
+        np.save("g.npy", ramp(300, 200))
+        for arguments, reason in (
+                (self.part(1, "g.npy"), "cannot write 'parts.zarr': what is there is another Zarr, or one that "
+                                        "was not made in parts"),
+                (self.part(1, "c.npy", "--hash"), "--shard-by chunks: --hash is of a whole picture"),
+                (("fliplr", "g.npy", "-o", "g.tif", "--shard", "1/2", "--shard-by", "chunks"),
+                 "--shard-by chunks: the result is no folder of a Zarr"),
+                (("flipud", "g.npy", "-o", "g.zarr", "--shard", "1/2", "--shard-by", "chunks"),
+                 "--shard-by chunks: flipud needs the whole image")):
+            run = self.impipe(*arguments, code=1)
+            self.assertIn(reason + "\n", run.err)
+
+    def made_again_where_something_else_made_it(self):
+        """Another pipeline, number of parts or input: a note of the one leaves no chunk of the other."""
+        def run(pipeline, parts):
+            for index in parts:
+                self.impipe(pipeline, "d.npy", "-o", "d.zarr", "--chunk", "64", "--shard", index, "--shard-by",
+                            "chunks", "-u")
+            return zarr.open_array("d.zarr/0", mode="r")[:]
+
+        pixels = ramp(333, 200)
+        np.save("d.npy", pixels)
+        halves, thirds = ("1/2", "2/2"), ("2/3", "3/3", "1/3")
+        np.testing.assert_array_equal(run("fliplr", halves), pixels[:, ::-1])
+        np.testing.assert_array_equal(run("imcomplement", halves), 255 - pixels)
+        np.testing.assert_array_equal(run("fliplr", thirds), pixels[:, ::-1])
+        np.testing.assert_array_equal(run("imcomplement", halves), 255 - pixels)
+        made = os.stat("d.zarr/0/5/3").st_mtime_ns
+        np.testing.assert_array_equal(run("imcomplement", halves), 255 - pixels)
+        self.assertEqual(os.stat("d.zarr/0/5/3").st_mtime_ns, made)
+        pixels = ramp(333, 200, 1)
+        np.save("d.npy", pixels)
+        np.testing.assert_array_equal(run("imcomplement", halves), 255 - pixels)
 
     def test_a_zarr_that_fails_leaves_nothing(self):
         np.save("z.npy", ramp(1001, 400))

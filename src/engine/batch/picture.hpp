@@ -133,6 +133,7 @@ struct PictureSettings {
   StackSink* stack = nullptr;  // where the images go that `stack` takes
   double max_memory = 0;       // bytes that there are
   std::int64_t memory = 0;     // bytes that pictures may take (--memory)
+  int part = 1, parts = 1;     // of the chunks of each result
   bool in_place = false;
   std::optional<PixelClass> cls;  // -d
   bool dry_run = false;

@@ -130,6 +130,16 @@ std::string why_not_in_bands(const PictureJob& job) {
   return "";
 }
 
+std::string why_not_in_parts(const PictureJob& job) {
+  const auto& output = job.picture.output;
+  if (job.picture.output_format != io::Format::zarr || output.empty() ||
+      !io::writes_rows(output, io::Format::zarr)) {
+    return "the result is no folder of a Zarr";
+  }
+  if (job.settings.hash) return "--hash is of a whole picture";
+  return why_not_in_bands(job);
+}
+
 bool prefers_bands(const PictureJob& job, std::int64_t estimate) {
   constexpr std::int64_t large = 96 << 20;
   if (estimate < large || job.picture.info->format != io::Format::jpeg) return false;
@@ -218,7 +228,13 @@ struct BandedPicture::BandTarget {
 std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
   auto target = std::make_unique<BandTarget>();
   const io::ImageInfo& info = *picture_.info;
-  const io::RowsTarget rows = rows_target(job_);
+  io::RowsTarget rows = rows_target(job_);
+  if (settings_.encode.zarr_part) {
+    std::vector<io::FileStamp> stamps;
+    for (const auto& source : job_.sources()) stamps.push_back(io::stamp_of(source));
+    rows.part = {settings_.part, settings_.parts, io::made_note(settings_.maker, stamps),
+                 settings_.update};
+  }
   tell_change(info, picture_.program->plan.result, info.size());
   if (info.format == io::Format::jpeg) {
     target->jpeg.emplace(rows.type, info.size(), metadata_, settings_.encode);
@@ -226,9 +242,9 @@ std::unique_ptr<BandedPicture::BandTarget> BandedPicture::make_band_target() {
   }
   tell_file(picture_.output, false);
   tell_losses(io::RowsFile::losses(rows, metadata_, settings_.encode));
-  if (!settings_.dry_run) {
-    target->file.emplace(picture_.output, rows, metadata_, settings_.encode);
-  }
+  if (settings_.dry_run) return target;
+  target->file.emplace(picture_.output, rows, metadata_, settings_.encode);
+  rows_ = target->file->rows();
   return target;
 }
 
@@ -251,6 +267,7 @@ bool BandedPicture::bands_are_alike(int lane) {
   const std::int64_t step = io::rows_together(*picture_.info);
   std::unique_ptr<io::PictureRows> rows;
   std::unique_ptr<BandTarget> target;
+  rows_ = {0, size.height};
   within(Part::decode, lane, [&] { rows = open_bands(); });
   if (!picture_.output.empty()) {
     within(Part::encode, lane, [&] { target = make_band_target(); });
@@ -258,9 +275,10 @@ bool BandedPicture::bands_are_alike(int lane) {
   const Halo halo = banding_of(*picture_.program).halo;
   BandReader reader(*rows);
   PixelHash hash;
-  for (std::int64_t y = 0; y < size.height;) {
+  for (std::int64_t y = rows_.begin; y < rows_.end;) {
     job_.check_time();
-    const Band band = band_at(y, size.height, halo, band_rows_, step);
+    Band band = band_at(y, std::min(size.height, rows_.end + halo.down), halo, band_rows_, step);
+    band.y_end = std::min(band.y_end, rows_.end);
     within(Part::decode, lane, [&] {
       material_ = {.image = reader.read(band), .operands = {}};
       if (inexact_) job_.check_inexact(*inexact_);
@@ -276,6 +294,9 @@ bool BandedPicture::bands_are_alike(int lane) {
         if (target->file) fits = target->file->write(made, result_.clipped);
         if (target->jpeg) target->jpeg->write(made);
       });
+    }
+    if (!fits && settings_.encode.zarr_part) {
+      io::fail("--shard-by chunks: the input's type does not hold the result; give -d single");
     }
     if (!fits) return false;
     y = band.y_end;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/plane_rows.hpp"
 #include "engine/batch/picture_worker.hpp"
 #include "io/files/picture_rows.hpp"
 
@@ -14,6 +15,8 @@ namespace impipe::engine {
 
 // Why the picture has to be computed as a whole; empty when it may be done in bands of rows.
 std::string why_not_in_bands(const PictureJob& job);
+// Why several processes cannot make the chunks of its result; empty when they can.
+std::string why_not_in_parts(const PictureJob& job);
 // Whether it goes in bands though it fits into memory as a whole, which takes `estimate` bytes.
 bool prefers_bands(const PictureJob& job, std::int64_t estimate);
 
@@ -46,7 +49,8 @@ class BandedPicture : public PictureWorker {
   void within(Part part, int lane, const std::function<void()>& work);
 
   const std::int64_t band_rows_;
-  bool as_floats_ = false;                // whatever the type of the input's samples is
+  RowRange rows_;           // of the result: a part of them, where others make the rest
+  bool as_floats_ = false;  // whatever the type of the input's samples is
   std::shared_ptr<io::Inexact> inexact_;  // counted while bands of a TIFF are read
   FileWork::Within within_;
 };

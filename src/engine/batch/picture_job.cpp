@@ -31,7 +31,8 @@ bool PictureJob::may_write(const std::filesystem::path& path) const {
   if (path == "-") return true;
   std::error_code error;
   if (settings.no_clobber && std::filesystem::exists(path, error)) return false;
-  if (!settings.update || picture.is_new) return true;
+  // What is left of a part is seen when it is written.
+  if (!settings.update || picture.is_new || settings.encode.zarr_part) return true;
   return !io::is_up_to_date(path, sources(), settings.maker);
 }
 

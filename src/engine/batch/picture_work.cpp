@@ -37,7 +37,12 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const PictureJob::Needs all = job_.needs();
   std::int64_t estimate = all.bytes;
   std::optional<BandPlan> bands;
-  if (estimate > settings.memory || all.on_device > settings.max_memory) {
+  if (settings.encode.zarr_part) {
+    if (const std::string why_not = why_not_in_parts(job_); !why_not.empty()) {
+      io::fail("--shard-by chunks: ", why_not);
+    }
+    bands = plan_bands(job_, std::min<std::int64_t>(settings.memory / 2, 384 << 20));
+  } else if (estimate > settings.memory || all.on_device > settings.max_memory) {
     const std::string why_not = why_not_in_bands(job_);
     if (why_not.empty()) {
       // More rows than a few hundred MB hold gain nothing.

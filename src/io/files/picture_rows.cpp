@@ -222,6 +222,8 @@ RowsFile::RowsFile(const std::filesystem::path& path, const RowsTarget& target,
 
 RowsFile::~RowsFile() = default;
 
+RowRange RowsFile::rows() const { return file_->rows().value_or(RowRange{0, target_.size.height}); }
+
 bool RowsFile::write(const HostImage& rows, std::int64_t& clipped) {
   Encoded out;
   HostImage ready = ready_for(rows, target_.format, target_.cls, out);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/plane_rows.hpp"
 #include "io/codec.hpp"
 #include "io/picture/picture_rows.hpp"
 
@@ -33,13 +34,21 @@ HostImage read_rows(const std::filesystem::path& path, const ImageInfo& info,
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info,
                            const Reading& reading);
 
+// The part of a Zarr's rows that one of several processes writes.
+struct ZarrPart {
+  int index = 1, count = 1;
+  std::string maker;     // made_note of what makes it
+  bool goes_on = false;  // rows of chunks that it made before are not made again
+};
+
 // What a picture is converted to, as `encode` converts one, and how it is stored.
 struct RowsTarget {
   ImageType type;  // of the result, before its conversion to `cls`
   Format format = Format::tiff;
   PixelClass cls = PixelClass::uint8;
   Size size;
-  Size tile;  // of a TIFF; of no pixels: in strips
+  Size tile;      // of a TIFF; of no pixels: in strips
+  ZarrPart part;  // with EncodeOptions::zarr_part
 };
 
 // Whether rows of such a file are written some at a time.
@@ -48,7 +57,7 @@ bool writes_rows(const std::filesystem::path& path, Format format);
 std::int64_t rows_that_wait(const RowsTarget& target, const ImageInfo& input,
                             const EncodeOptions& options);
 
-// A file that appears whole or not at all.
+// A file that appears whole or not at all, but for a Zarr that several processes write.
 class RowsFile {
  public:
   // The names of what it will not have of the metadata and of an alpha.
@@ -58,6 +67,9 @@ class RowsFile {
   RowsFile(const std::filesystem::path& path, const RowsTarget& target, const Metadata& metadata,
            const EncodeOptions& options);
   ~RowsFile();
+  // Those to write, from the first to the last: all but those of other processes, and of an earlier
+  // run of a part.
+  RowRange rows() const;
   // The next rows. Adds to `clipped` the values that were saturated. False where the input's type
   // of samples (Metadata::samples) does not hold them: then the file is to be begun again without.
   [[nodiscard]] bool write(const HostImage& rows, std::int64_t& clipped);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -203,6 +204,74 @@ class ZarrOfRows final : public RowsOfFormat {
   std::unique_ptr<PictureSink> sink_;
 };
 
+// Rows of chunks of a Zarr that other processes write, too.
+class ZarrPartOfRows final : public RowsOfFormat {
+ public:
+  explicit ZarrPartOfRows(const RowsResult& result)
+      : result_(result), options_(options_of_zarr(result)), zarr_(result.path) {
+    std::vector<std::string> lost;
+    write_zarr_documents(
+        {result.stored, result.target.size, result.metadata, options_},
+        [&](const std::string& key, const std::string& text) { zarr_.add(key, text); }, lost);
+    options_.first_row = (rows_ = rows_left()).begin;
+    sink_ = from_module([&] {
+      return codec_module(traits(Format::zarr).module)
+          .make_rows(zarr_.descriptor(), result.stored, result.target.size, {}, options_);
+    });
+  }
+  std::optional<RowRange> rows() const override { return rows_; }
+  void write(const HostImage& rows) override {
+    from_module([&] {
+      sink_->write(rows);
+      return true;
+    });
+  }
+  void commit(std::string_view, UnsyncedDisks* disks) override {
+    if (disks != nullptr) disks->add(zarr_.descriptor(), result_.path);
+  }
+
+ private:
+  RowRange rows_left() const {
+    const ZarrPart& part = result_.target.part;
+    const Size size = result_.target.size;
+    const std::int64_t high = std::min(options_.chunk, size.height);
+    const std::int64_t rows = (size.height + high - 1) / high;
+    std::int64_t first = rows * (part.index - 1) / part.count;
+    const std::int64_t end = rows * part.index / part.count;
+    if (part.goes_on && zarr_.is_made_by(part)) {
+      while (first < end && has_chunks(first)) ++first;
+    } else {
+      zarr_.forget_makers(part);
+      for (std::int64_t row = first; row < end; ++row) {
+        for (const std::string& key : keys_of_row(row)) zarr_.remove(key);
+      }
+      zarr_.note_maker(part);
+    }
+    return {first * high, std::min(size.height, end * high)};
+  }
+  bool has_chunks(std::int64_t row) const {
+    return std::ranges::all_of(keys_of_row(row),
+                               [&](const std::string& key) { return zarr_.has(key); });
+  }
+  std::vector<std::string> keys_of_row(std::int64_t row) const {
+    const int channels = result_.stored.channels;
+    const std::int64_t wide = std::min(options_.chunk, result_.target.size.width);
+    const std::int64_t across = (result_.target.size.width + wide - 1) / wide;
+    std::vector<std::string> keys;
+    for (int c = 0; c < channels; ++c) {
+      const std::string begin = zarr_row_key(options_, channels, 0, c, row);
+      for (std::int64_t x = 0; x < across; ++x) keys.push_back(begin + std::to_string(x));
+    }
+    return keys;
+  }
+
+  const RowsResult result_;
+  EncodeOptions options_;
+  SharedZarr zarr_;
+  RowRange rows_;
+  std::unique_ptr<PictureSink> sink_;
+};
+
 class NpyOfRows final : public RowsOfFormat {
  public:
   explicit NpyOfRows(const RowsResult& result)
@@ -246,6 +315,9 @@ class NpyOfRows final : public RowsOfFormat {
 }  // namespace
 
 std::unique_ptr<RowsOfFormat> make_rows_of_format(const RowsResult& result) {
+  if (result.target.format == Format::zarr && result.options.zarr_part) {
+    return std::make_unique<ZarrPartOfRows>(result);
+  }
   if (result.target.format == Format::zarr) return std::make_unique<ZarrOfRows>(result);
   if (result.target.format == Format::npy) return std::make_unique<NpyOfRows>(result);
   if (result.options.tiff_storage >= TiffStorage::tiles)

@@ -1,6 +1,8 @@
 // Files that are written some rows at a time, each format in its way. Throws Error.
 #pragma once
 
+#include <optional>
+
 #include "io/files/picture_rows.hpp"
 
 namespace impipe::io {
@@ -8,6 +10,8 @@ namespace impipe::io {
 class RowsOfFormat {
  public:
   virtual ~RowsOfFormat() = default;
+  // Those to write; none: all.
+  virtual std::optional<RowRange> rows() const { return {}; }
   // The next rows, as the file has them.
   virtual void write(const HostImage& rows) = 0;
   virtual void commit(std::string_view maker, UnsyncedDisks* disks) = 0;

@@ -10,11 +10,13 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
 #include "io/codec.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/files/picture_rows.hpp"
 #include "io/files/unsynced_disks.hpp"
 #include "io/formats/zarr/zarr_array.hpp"
 #include "io/formats/zarr/zip_archive.hpp"
@@ -102,6 +104,13 @@ void add_chunks(ZipWriter& zip, const fs::path& folder, const std::string& begin
   if (error) throw system_error(error.value(), "'" + root.string() + "': ");
 }
 
+constexpr std::string_view part_note = ".impipe-part-";
+
+std::string note_end(const ZarrPart& part) { return "-of-" + std::to_string(part.count); }
+std::string note_of(const ZarrPart& part) {
+  return std::string(part_note) + std::to_string(part.index) + note_end(part);
+}
+
 }  // namespace
 
 bool is_zarr_folder(const fs::path& path) {
@@ -185,6 +194,66 @@ void ZarrFolder::commit(UnsyncedDisks* disks) {
   made_.clear();
   if (is_there_) fs::remove_all(old, error);
 }
+
+SharedZarr::SharedZarr(fs::path folder) : path_(std::move(folder)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  folder_ = OpenFile(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder_.get() < 0) fail_with(errno);
+}
+
+void SharedZarr::fail_with(int number) const {
+  throw system_error(number, "cannot write '" + path_.string() + "': ");
+}
+
+void SharedZarr::write(const std::string& key, std::string_view text) const {
+  std::error_code error;
+  fs::create_directories((path_ / key).parent_path(), error);
+  write_file(path_ / key, std::as_bytes(std::span(text)));
+}
+
+void SharedZarr::add(const std::string& key, std::string_view text) const {
+  const auto there = text_in(path_ / key);
+  if (there == text) return;
+  // Zarr 2's or 3's, whichever this is not.
+  const std::string other_version = key.ends_with("zarr.json") ? ".zgroup" : "zarr.json";
+  if (there || has(other_version)) {
+    throw Error("cannot write '" + path_.string() +
+                    "': what is there is another Zarr, or one that was not made in parts",
+                ExitCode::file_failed);
+  }
+  write(key, text);
+}
+
+bool SharedZarr::has(const std::string& key) const {
+  struct stat status = {};
+  return fstatat(folder_.get(), key.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         status.st_size > 0;
+}
+
+void SharedZarr::remove(const std::string& key) const {
+  if (unlinkat(folder_.get(), key.c_str(), 0) != 0 && errno != ENOENT && errno != ENOTDIR) {
+    fail_with(errno);
+  }
+}
+
+bool SharedZarr::is_made_by(const ZarrPart& part) const {
+  return text_in(path_ / note_of(part)) == part.maker;
+}
+
+void SharedZarr::forget_makers(const ZarrPart& part) const {
+  std::error_code error;
+  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(part_note)) continue;
+    const bool is_of_others = name != note_of(part) && name.ends_with(note_end(part)) &&
+                              text_in(at->path()) == part.maker;
+    if (!is_of_others) remove(name);
+  }
+  if (error) fail_with(error.value());
+}
+
+void SharedZarr::note_maker(const ZarrPart& part) const { write(note_of(part), part.maker); }
 
 void write_picture(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker,
                    UnsyncedDisks* disks) {

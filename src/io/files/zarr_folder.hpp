@@ -44,6 +44,34 @@ class ZarrFolder {
   bool is_there_ = false;
 };
 
+struct ZarrPart;
+
+// A Zarr's folder that several processes write into where it is, each its part of the chunks. A
+// note of each part (".impipe-part-2-of-3") says what made the chunks of it that are there.
+class SharedZarr {
+ public:
+  // Makes the folder where there is none. Throws Error that names it, as all functions here do.
+  explicit SharedZarr(std::filesystem::path folder);
+  int descriptor() const { return folder_.get(); }
+  // A document, which all processes write alike; another one that is there is an Error.
+  void add(const std::string& key, std::string_view text) const;
+  // Whether a chunk is there, and not emptied by a power cut.
+  bool has(const std::string& key) const;
+  void remove(const std::string& key) const;
+  bool is_made_by(const ZarrPart& part) const;
+  // Removes the note of a part, and those of parts that something else made or that are divided
+  // otherwise: their chunks are no longer all theirs.
+  void forget_makers(const ZarrPart& part) const;
+  void note_maker(const ZarrPart& part) const;
+
+ private:
+  void write(const std::string& key, std::string_view text) const;
+  [[noreturn]] void fail_with(int number) const;
+
+  const std::filesystem::path path_;
+  OpenFile folder_;
+};
+
 // As write_file; a Zarr whose name ends in .zarr becomes a folder, and one that is there is
 // replaced.
 void write_picture(const std::filesystem::path& target, std::span<const std::byte> bytes,

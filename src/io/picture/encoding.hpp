@@ -44,7 +44,9 @@ struct EncodeOptions {
   int zarr_version = 0;    // of a Zarr: 2 (OME-Zarr 0.4) or 3 (0.5); 0: as before, else 2
   std::int64_t chunk = 0;  // sides of chunks and tiles; 0: as before, else default_chunk
   TiffStorage tiff_storage = TiffStorage::usual;
-  bool zarr_means = true;  // its pyramid has means of pixels, else some of them
+  bool zarr_part = false;      // several processes write the chunks of a Zarr, without a pyramid
+  std::int64_t first_row = 0;  // the first that is written, of a part
+  bool zarr_means = true;      // its pyramid has means of pixels, else some of them
   // Set by `encode` from the metadata.
   SampleType samples = SampleType::of_class;
   ExrStorage exr;

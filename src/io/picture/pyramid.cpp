@@ -20,13 +20,15 @@ void add_pairs(const Number* row, std::int64_t width, std::vector<double>& pairs
 
 }  // namespace
 
-Pyramid::Pyramid(const std::vector<Size>& levels, int channels, bool means) : means_(means) {
+Pyramid::Pyramid(const std::vector<Size>& levels, int channels, bool means, std::int64_t first_row)
+    : means_(means) {
   Channel all;
   std::int64_t by = 1;
   for (const Size& size : levels) {
     all.push_back({.size = size, .by = by, .pairs = {}, .sums = {}, .row = {}});
     by *= 2;
   }
+  all.front().y = first_row;
   channels_.assign(static_cast<std::size_t>(channels), all);
 }
 

@@ -26,8 +26,9 @@ class Pyramid {
   // Row y of a level; level 0 is the image.
   using Take = std::function<void(int level, std::int64_t y, const std::byte* row)>;
 
-  // means: else the first pixel of each square is taken.
-  Pyramid(const std::vector<Size>& levels, int channels, bool means);
+  // means: else the first pixel of each square is taken. first_row: where the rows of a single
+  // level begin.
+  Pyramid(const std::vector<Size>& levels, int channels, bool means, std::int64_t first_row = 0);
   // The next rows of a channel: [y, y_end) of these.
   void add(int channel, const Plane& rows, std::int64_t y, std::int64_t y_end, const Take& take);
   // How many rows of a level are there as soon as those of the image before row y are.

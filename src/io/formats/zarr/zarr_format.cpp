@@ -146,7 +146,7 @@ class Documents {
       write(name, document.dump(2));
     };
     const Json attributes = root_attributes();
-    const std::vector<Size> levels = pyramid_sizes(size_, how_.chunk);
+    const std::vector<Size> levels = zarr_levels(size_, how_);
     if (how_.zarr_version == 3) {
       add("zarr.json",
           {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"ome", attributes}}}});
@@ -187,7 +187,7 @@ class Documents {
       axes.push_back(std::move(one));
     }
     Json datasets = Json::array();
-    const std::size_t levels = pyramid_sizes(size_, how_.chunk).size();
+    const std::size_t levels = zarr_levels(size_, how_).size();
     double by = 1;
     for (std::size_t i = 0; i < levels; ++i, by *= 2) {
       // The middle of the pixels that are one here.

@@ -9,6 +9,7 @@
 #include "io/picture/encoding.hpp"
 #include "io/picture/image_info.hpp"
 #include "io/picture/metadata.hpp"
+#include "io/picture/pyramid.hpp"
 
 namespace impipe::io {
 
@@ -16,6 +17,16 @@ namespace impipe::io {
 // of the file: what is not asked for is as in the Zarr that it was made from.
 EncodeOptions zarr_options(const ImageType& original, const Metadata& metadata,
                            const EncodeOptions& options);
+// The sizes of the images that are written of one.
+inline std::vector<Size> zarr_levels(Size size, const EncodeOptions& options) {
+  return options.zarr_part ? std::vector<Size>{size} : pyramid_sizes(size, options.chunk);
+}
+// The folder of a row of chunks: "0/c/2/17/", of channel 2.
+inline std::string zarr_row_key(const EncodeOptions& options, int channels, int level, int channel,
+                                std::int64_t row) {
+  return std::to_string(level) + (options.zarr_version == 3 ? "/c/" : "/") +
+         (channels > 1 ? std::to_string(channel) + "/" : "") + std::to_string(row) + "/";
+}
 // A Zarr that is to be written. type: as the file has it; options: those of zarr_options.
 struct ZarrResult {
   ImageType type;

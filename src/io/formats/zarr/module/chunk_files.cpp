@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "io/bytes/open_file.hpp"
@@ -28,9 +29,8 @@ void move_all(std::int64_t count, const std::string& key, Move move) {
   }
 }
 
-void write_chunk(int folder, const ChunkTarget::Chunk& chunk) {
-  const OpenFile file(
-      openat(folder, chunk.key.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+void write_chunk(int folder, const std::string& name, const ChunkTarget::Chunk& chunk) {
+  const OpenFile file(openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) fail_with(errno, chunk.key);
   const std::int64_t bytes = std::ssize(chunk.bytes);
   move_all(bytes, chunk.key, [&](std::int64_t done) {
@@ -89,8 +89,17 @@ void FolderTarget::put(const std::vector<Chunk>& chunks) {
     }
     made_ = folder;
   }
-  for_each_(std::ssize(chunks),
-            [&](std::int64_t i) { write_chunk(folder_, chunks[static_cast<std::size_t>(i)]); });
+  for_each_(std::ssize(chunks), [&](std::int64_t i) {
+    const Chunk& chunk = chunks[static_cast<std::size_t>(i)];
+    if (!in_parts_) return write_chunk(folder_, chunk.key, chunk);
+    const std::size_t name = chunk.key.rfind('/') + 1;
+    const std::string unfinished =
+        chunk.key.substr(0, name) + "." + chunk.key.substr(name) + ".tmp";
+    write_chunk(folder_, unfinished, chunk);
+    if (renameat(folder_, unfinished.c_str(), folder_, chunk.key.c_str()) != 0) {
+      fail_with(errno, chunk.key);
+    }
+  });
 }
 
 }  // namespace impipe::io

@@ -65,14 +65,17 @@ class ZipTarget final : public ChunkTarget {
   ZipWriter zip_;
 };
 
-// A folder that is open meanwhile.
+// A folder that is open meanwhile. in_parts: others write into it, too: a file that is there is
+// whole.
 class FolderTarget final : public ChunkTarget {
  public:
-  FolderTarget(int folder, ForEach for_each) : folder_(folder), for_each_(for_each) {}
+  FolderTarget(int folder, bool in_parts, ForEach for_each)
+      : folder_(folder), in_parts_(in_parts), for_each_(for_each) {}
   void put(const std::vector<Chunk>& chunks) override;
 
  private:
   const int folder_;
+  const bool in_parts_;
   const ForEach for_each_;
   std::string made_;  // the folder of the last chunk
 };

@@ -8,6 +8,7 @@
 
 #include "io/formats/zarr/module/chunk_files.hpp"
 #include "io/formats/zarr/module/zarr_chunks.hpp"
+#include "io/formats/zarr/zarr_format.hpp"
 #include "io/picture/pyramid.hpp"
 
 namespace impipe::io {
@@ -257,8 +258,8 @@ class Writer {
         for_each_(for_each),
         item_bytes_(options.samples == SampleType::of_class ? bytes_of(type.cls)
                                                             : bytes_of(options.samples)),
-        levels_(pyramid_sizes(size, options.chunk)),
-        pyramid_(levels_, type.channels, options.zarr_means) {
+        levels_(zarr_levels(size, options)),
+        pyramid_(levels_, type.channels, options.zarr_means, options.first_row) {
     rows_.resize(levels_.size() * static_cast<std::size_t>(type.channels));
     channels_ = type.channels;
   }
@@ -285,9 +286,7 @@ class Writer {
       store_samples(options_.samples, reinterpret_cast<const float*>(row), size.width, to);
     }
     if ((y + 1) % chunk.height != 0 && y + 1 < size.height) return;
-    const std::string keys = std::to_string(level) + (options_.zarr_version == 3 ? "/c/" : "/") +
-                             (channels_ > 1 ? std::to_string(channel) + "/" : "") +
-                             std::to_string(y / chunk.height) + "/";
+    const std::string keys = zarr_row_key(options_, channels_, level, channel, y / chunk.height);
     const std::int64_t across = (size.width + chunk.width - 1) / chunk.width;
     std::vector<ChunkTarget::Chunk> chunks(static_cast<std::size_t>(across));
     for_each_(across, [&](std::int64_t i) {
@@ -323,7 +322,8 @@ class Writer {
 class Sink final : public PictureSink {
  public:
   Sink(int folder, const ImageType& type, Size size, const EncodeOptions& options, ForEach for_each)
-      : target_(folder, for_each), writer_(target_, type, size, options, for_each) {}
+      : target_(folder, options.zarr_part, for_each),
+        writer_(target_, type, size, options, for_each) {}
   void write(const HostImage& rows) override { writer_.write(rows); }
   Bytes finish() override { return {}; }
 
