@@ -25,9 +25,10 @@ LOCAL = ["imcomplement", "imgaussfilt 2", "imgaussfilt 9", "medfilt2 5", "ordfil
          "imdilate disk,6 | imerode square,3", "imfilter laplacian", "imboxfilt 31",
          "imadjust 0.2 0.8 | imgaussfilt 3 | medfilt2 3", "imsharpen", "fliplr",
          "stencil 'at(-1,-7) + at(2,5)' | imdilate square,3", "edge prewitt 0.1", "rgb2gray",
-         "imbilatfilt", "imfilter gaussian,5 replicate | imfilter average,7 symmetric", "im2single",
+         "edge prewitt", "edge log", "imgaussfilt 2 | imbinarize | imdilate square,3", "mat2gray | imadjust 0.2 0.8",
+         "rgb2gray | imadjust | edge sobel", "imbilatfilt", "imfilter gaussian,5 replicate | imfilter average,7 symmetric", "im2single",
          "map 'x * col / width'", "im2bw 0.5 | imdilate disk,3", "rgb2gray | entropyfilt disk,4 | map 'x > 4' class=logical"]
-WHOLE = {"bwdist": "bwdist", "imadjust": "imadjust", "imresize 0.5": "imresize", "flipud": "flipud",
+WHOLE = {"bwdist": "bwdist", "histeq": "histeq", "imresize 0.5": "imresize", "flipud": "flipud",
          "imfilter gaussian,5 circular": "imfilter", "map 'x * row / height'": "map",
          "imcrop 1 1 9 9": "imcrop", "imgaussfilt 2 | bwlabel": "bwlabel"}
 
@@ -112,9 +113,33 @@ class InBands(ProgramTest):
         self.tiled("u16.tif", ramp(700, 400).astype(np.uint16) * 251, "uint16")
         self.tiled("f32.tif", ramp(700, 400).astype(np.float32) / 200, "float")
         for name in ("u16.tif", "f32.tif"):
-            for pipeline in ("imgaussfilt 4", "medfilt2 7", "imerode disk,5"):
+            for pipeline in ("imgaussfilt 4", "medfilt2 7", "imerode disk,5", "mat2gray", "edge sobel"):
                 with self.subTest(name=name, pipeline=pipeline):
                     self.expect_same(pipeline, name)
+        self.expect_same("imadjust", "u16.tif")
+
+    def test_measurements_of_bands(self):
+        """The numbers of the whole; bands end inside the cells of 32x32 that floats are added up in."""
+        rng = np.random.default_rng(4)
+        noise = rng.normal(0.5, 0.2, (901, 333)).astype(np.float32)
+        strange = noise.copy()
+        strange[500, 7], strange[8, 9], strange[8, 10] = np.nan, np.inf, -np.inf
+        of_codes = ("graythresh", "imhist", "entropy", "stretchlim", "multithresh")
+        of_all = ("std2", "stats", "imgaussfilt 2 | mean2")
+        for name, pixels, pipelines in (
+                ("u8", ramp(901, 333), of_all + of_codes), ("c", colour(901, 333), of_all + of_codes[1:4]),
+                ("u16", rng.integers(0, 65536, (901, 333)).astype(np.uint16), of_all + of_codes),
+                ("bits", ramp(901, 333) > 90, of_all[:2]), ("f", noise, of_all), ("f1e3", noise + 1000, of_all),
+                ("f1e5", noise + np.float32(1e5), of_all), ("strange", strange, of_all)):
+            np.save(name + ".npy", np.ascontiguousarray(pixels))
+            for pipeline in pipelines:
+                with self.subTest(name=name, pipeline=pipeline):
+                    run = self.impipe(pipeline, name + ".npy", "--memory", "200K")
+                    self.assertEqual((run.out, run.err), (self.impipe(pipeline, name + ".npy").out, ""))
+        got = [float(self.impipe(p, "u16.npy", "--memory", "200K", "--no-header").out.split()[1])
+               for p in ("mean2", "std2")]
+        pixels = np.load("u16.npy").astype(np.float64)
+        np.testing.assert_allclose(got, [pixels.mean(), pixels.std(ddof=1)], rtol=1e-13)
 
     def test_alpha(self):
         alpha = np.dstack([colour(800, 300), ramp(800, 300, 7)])

@@ -60,7 +60,8 @@ io::RowsTarget rows_target(const PictureJob& job) {
 
 double bytes_of_band(const PictureJob& job, std::int64_t rows) {
   const Program& program = *job.picture.program;
-  const Halo halo = banding_of(program).halo;
+  const Banding banding = banding_of(program);
+  const Halo halo = banding.halo;
   const Size size = job.picture.info->size();
   const std::int64_t step = io::rows_together(*job.picture.info);
   const Size part{size.width, std::min(size.height, rows + halo.up + halo.down + step)};
@@ -74,7 +75,8 @@ double bytes_of_band(const PictureJob& job, std::int64_t rows) {
                        bytes_per_pixel(program.plan.values[program.plan.result]);
   const double alphas =
       job.picture.info->type.alpha ? 12.0 * static_cast<double>(part.pixels()) : 0;
-  return 2 * bytes.input + bytes.on_device + 3 * bytes.result + tiles + alphas;
+  const double measured = 2.0 * banding.measured_bytes * static_cast<double>(part.pixels());
+  return 2 * bytes.input + bytes.on_device + std::max(3 * bytes.result, measured) + tiles + alphas;
 }
 
 std::int64_t rows_of_bands(const PictureJob& job, std::int64_t memory) {
@@ -108,6 +110,7 @@ std::string why_not_in_bands(const PictureJob& job) {
   }
   if (job.shrink_of(info) != 1) return "it is read smaller";
   if (!job.picture.output.empty()) {
+    if (!plan.writes_image) return "its numbers go into a file";
     if (jpeg ? job.picture.output_format != info.format
              : job.settings.in_place ||
                    !io::writes_rows(job.picture.output, job.picture.output_format)) {
@@ -123,7 +126,7 @@ std::string why_not_in_bands(const PictureJob& job) {
   Banding banding = banding_of(*job.picture.program);
   if (!banding.why_not.empty()) return banding.why_not;
   const ImageType& result = plan.values[plan.result].type;
-  if (result.white == 0 && job.picture.output_class != PixelClass::single) {
+  if (plan.writes_image && result.white == 0 && job.picture.output_class != PixelClass::single) {
     return "a distance or label image is looked at whole before it is written";
   }
   if (plan.result_alpha && job.settings.hash) return "a hash goes over its alpha after its pixels";
@@ -148,7 +151,9 @@ bool prefers_bands(const PictureJob& job, std::int64_t estimate) {
   if (!why_not_in_bands(job).empty()) return false;
   // Rows that two bands compute are computed twice.
   constexpr std::int64_t rows_a_row_beside = 16;
-  const Halo halo = banding_of(*job.picture.program).halo;
+  const Banding banding = banding_of(*job.picture.program);
+  if (banding.measures()) return false;  // it would be decoded twice
+  const Halo& halo = banding.halo;
   return rows_of_bands(job, enough_for_bands) >= rows_a_row_beside * (halo.up + halo.down);
 }
 
@@ -183,7 +188,13 @@ void BandedPicture::within(Part part, int lane, const std::function<void()>& wor
                            .end = end});
 }
 
-std::unique_ptr<io::PictureRows> BandedPicture::open_bands() {
+std::unique_ptr<io::PictureRows> BandedPicture::open_bands(int lane) {
+  std::unique_ptr<io::PictureRows> rows;
+  within(Part::decode, lane, [&] { rows = opened(); });
+  return rows;
+}
+
+std::unique_ptr<io::PictureRows> BandedPicture::opened() {
   const io::ImageInfo& info = *picture_.info;
   std::unique_ptr<io::PictureRows> rows;
   if (info.format == io::Format::jpeg) {
@@ -254,8 +265,90 @@ void BandedPicture::finish_bands(BandTarget& target) {
   write(picture_.output, noted(target.jpeg->finish()).bytes);
 }
 
+std::shared_ptr<const Program> BandedPicture::program_on(Session& session, Queue& queue,
+                                                         const Material& material) {
+  if (!plan_) return PictureWorker::program_on(session, queue, material);
+  std::shared_ptr<const Program>& known = programs_[&session];
+  if (!known) known = session.made_program(*plan_);
+  return known;
+}
+
+void BandedPicture::each_band(int lane, std::unique_ptr<io::PictureRows> rows,
+                              const std::function<bool(const Band& band)>& take) {
+  const std::int64_t height = picture_.info->size().height;
+  const std::int64_t step = io::rows_together(*picture_.info);
+  BandReader reader(*rows);
+  for (std::int64_t y = rows_.begin; y < rows_.end;) {
+    job_.check_time();
+    Band band = band_at(y, std::min(height, rows_.end + halo_.down), halo_, band_rows_, step);
+    band.y_end = std::min(band.y_end, rows_.end);
+    within(Part::decode, lane, [&] {
+      material_ = {.image = reader.read(band), .operands = {}};
+      if (inexact_) job_.check_inexact(*inexact_);
+    });
+    if (!take(band)) return;
+    y = band.y_end;
+  }
+  rows.reset();
+  if (inexact_) result_.inexact = *inexact_;
+  keep_bytes(std::exchange(file_, {}));
+}
+
+HostImage BandedPicture::own_rows(const HostImage& image, const Band& band) {
+  HostImage out = image_like(image, band.y_end - band.y);
+  copy_rows(image, band.y - band.input_y, band.y_end - band.input_y, out, 0);
+  return out;
+}
+
+void BandedPicture::measure(int lane) {
+  const auto program = picture_.program;
+  const Size size = picture_.info->size();
+  BandMeasures measures(program->lowered, sizes_of(*program, size, {}));
+  rows_ = {0, size.height};
+  while (!measures.images().empty()) {
+    plan_ = measures.pass();
+    programs_.clear();
+    const bool is_of_input = measures.images() == std::vector<ValueId>{0};
+    each_band(lane, open_bands(lane), [&](const Band& band) {
+      if (is_of_input) {
+        measures.add(0, own_rows(material_.image, band));
+        return true;
+      }
+      compute_image(lane);
+      for (std::size_t i = 0; i < outcome_.saves.size(); ++i) {
+        measures.add(i, own_rows(outcome_.saves[i], band));
+      }
+      return true;
+    });
+    measures.finish_pass();
+  }
+  picture_.program = program;
+  plan_ = measures.settled();
+  programs_.clear();
+  outcome_ = {};
+  if (!program->plan.writes_image) report(measures);
+}
+
+void BandedPicture::report(const BandMeasures& measures) {
+  const Plan& plan = picture_.program->lowered;
+  for (const PlanColumn& column : plan.columns) {
+    const auto values = plan.values[static_cast<std::size_t>(column.value)].values;
+    outcome_.columns.push_back(measures.numbers(
+        column.value)[static_cast<std::size_t>(column.channel * values + column.element)]);
+  }
+  for (const PlanMeasurement& one : plan.measurements) {
+    const PlanValue& value = plan.values[static_cast<std::size_t>(one.value)];
+    outcome_.measurements.push_back(
+        {value.channels, value.values, measures.numbers(one.value), one.matrix_columns});
+  }
+  add_row(0);
+}
+
 void BandedPicture::compute(int lane) {
-  if (bands_are_alike(lane)) return;
+  const Banding banding = banding_of(*picture_.program);
+  halo_ = banding.halo;
+  if (banding.measures()) measure(lane);
+  if (!picture_.program->plan.writes_image || bands_are_alike(lane)) return;
   result_.widened = metadata_.samples;
   forget_results();
   as_floats_ = true;
@@ -263,32 +356,19 @@ void BandedPicture::compute(int lane) {
 }
 
 bool BandedPicture::bands_are_alike(int lane) {
-  const Size size = picture_.info->size();
-  const std::int64_t step = io::rows_together(*picture_.info);
-  std::unique_ptr<io::PictureRows> rows;
   std::unique_ptr<BandTarget> target;
-  rows_ = {0, size.height};
-  within(Part::decode, lane, [&] { rows = open_bands(); });
+  rows_ = {0, picture_.info->size().height};
+  PixelHash hash;
+  bool fits = true;
+  auto rows = open_bands(lane);
   if (!picture_.output.empty()) {
     within(Part::encode, lane, [&] { target = make_band_target(); });
   }
-  const Halo halo = banding_of(*picture_.program).halo;
-  BandReader reader(*rows);
-  PixelHash hash;
-  for (std::int64_t y = rows_.begin; y < rows_.end;) {
-    job_.check_time();
-    Band band = band_at(y, std::min(size.height, rows_.end + halo.down), halo, band_rows_, step);
-    band.y_end = std::min(band.y_end, rows_.end);
-    within(Part::decode, lane, [&] {
-      material_ = {.image = reader.read(band), .operands = {}};
-      if (inexact_) job_.check_inexact(*inexact_);
-    });
+  each_band(lane, std::move(rows), [&](const Band& band) {
     compute_image(lane);
-    HostImage made = image_like(outcome_.image, band.y_end - band.y);
-    copy_rows(outcome_.image, band.y - band.input_y, band.y_end - band.input_y, made, 0);
+    const HostImage made = own_rows(outcome_.image, band);
     outcome_.image = {};
-    if (settings_.hash) hash.add(made.planes, size.height);
-    bool fits = true;
+    if (settings_.hash) hash.add(made.planes, picture_.info->size().height);
     if (target) {
       within(Part::encode, lane, [&] {
         if (target->file) fits = target->file->write(made, result_.clipped);
@@ -298,12 +378,9 @@ bool BandedPicture::bands_are_alike(int lane) {
     if (!fits && settings_.encode.zarr_part) {
       io::fail("--shard-by chunks: the input's type does not hold the result; give -d single");
     }
-    if (!fits) return false;
-    y = band.y_end;
-  }
-  rows.reset();
-  if (inexact_) result_.inexact = *inexact_;
-  keep_bytes(std::exchange(file_, {}));
+    return fits;
+  });
+  if (!fits) return false;
   if (target) within(Part::encode, lane, [&] { finish_bands(*target); });
   FileReport::Row row;
   if (settings_.hash) row.hash = hash.text();

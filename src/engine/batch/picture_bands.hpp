@@ -4,11 +4,15 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/plane_rows.hpp"
 #include "engine/batch/picture_worker.hpp"
+#include "engine/program/band_measures.hpp"
+#include "engine/program/bands.hpp"
 #include "io/files/picture_rows.hpp"
 
 namespace impipe::engine {
@@ -38,9 +42,21 @@ class BandedPicture : public PictureWorker {
   FileWork::Within within_compute() const override { return within_; }
 
  private:
+  std::shared_ptr<const Program> program_on(Session& session, Queue& queue,
+                                            const Material& material) override;
+  // Reads the rows that the result needs, and calls take(band) when those of a band are there,
+  // until that is false.
+  void each_band(int lane, std::unique_ptr<io::PictureRows> rows,
+                 const std::function<bool(const Band& band)>& take);
+  // Rows of an image of a band that are of this band alone.
+  static HostImage own_rows(const HostImage& image, const Band& band);
+  // Takes the measurements that the image or the report needs, in passes of their own.
+  void measure(int lane);
+  void report(const BandMeasures& measures);
   // False where the file has values that the type of its samples does not hold.
   bool bands_are_alike(int lane);
-  std::unique_ptr<io::PictureRows> open_bands();
+  std::unique_ptr<io::PictureRows> open_bands(int lane);
+  std::unique_ptr<io::PictureRows> opened();
   // Where the rows of the result go.
   struct BandTarget;
   std::unique_ptr<BandTarget> make_band_target();
@@ -49,6 +65,10 @@ class BandedPicture : public PictureWorker {
   void within(Part part, int lane, const std::function<void()>& work);
 
   const std::int64_t band_rows_;
+  Halo halo_;
+  // Instead of the pipeline's: what makes the image, or measures it, as programs of sessions.
+  std::optional<Plan> plan_;
+  std::map<Session*, std::shared_ptr<const Program>> programs_;
   RowRange rows_;           // of the result: a part of them, where others make the rest
   bool as_floats_ = false;  // whatever the type of the input's samples is
   std::shared_ptr<io::Inexact> inexact_;  // counted while bands of a TIFF are read

@@ -113,13 +113,18 @@ void PictureWorker::take(io::Decoded decoded) {
   }
 }
 
-void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
-  const ExecuteOptions options = execute_options(session);
+std::shared_ptr<const Program> PictureWorker::program_on(Session& session, Queue& queue,
+                                                         const Material& material) {
   // What was decoded decides, should a file have changed since its header was read.
   const ImageType first =
       part_ == 0 ? material.image.type : part_of(*picture_.program, 0).plan.values[0].type;
-  picture_.program =
-      program_for(session, queue, {part_, first, picture_.partner_types()}, material, options);
+  return program_for(session, queue, {part_, first, picture_.partner_types()}, material,
+                     execute_options(session));
+}
+
+void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
+  const ExecuteOptions options = execute_options(session);
+  picture_.program = program_on(session, queue, material);
   outcome_ = execute_in_parts(part(), std::move(material), queue, options);
 }
 

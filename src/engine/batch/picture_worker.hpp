@@ -43,6 +43,8 @@ class PictureWorker {
   const Program& part() const { return part_of(*picture_.program, part_); }
   // Asked while `material_` is there.
   virtual ExecuteOptions execute_options(Session& session) const;
+  virtual std::shared_ptr<const Program> program_on(Session& session, Queue& queue,
+                                                    const Material& material);
   // Makes the pixels of a material that was meant for a device.
   virtual void decode_for_cpu() {}
   // Where and when something was computed.

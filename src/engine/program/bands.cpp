@@ -5,6 +5,7 @@
 
 #include "core/expression.hpp"
 #include "core/primitive_facts.hpp"
+#include "engine/program/row_statistics.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -16,7 +17,9 @@ bool reads_row(const Expression& expression) {
 // Whether row y of the result is made of rows round y of the input alone, the same way wherever y
 // is.
 struct IsLocal {
-  bool operator()(const Point& p) const { return !p.expression || !reads_row(*p.expression); }
+  bool operator()(const Point& p) const {
+    return !p.in_table && (!p.expression || !reads_row(*p.expression));
+  }
   bool operator()(const Permute& p) const { return !p.transpose && !p.flip_y; }
   bool operator()(const Stencil& s) const {
     return s.fourier_side == 0 && (!s.expression || !reads_row(*s.expression)) &&
@@ -39,10 +42,32 @@ struct IsLocal {
 };
 
 bool is_local(const Node& node) {
+  // A number that is measured becomes a constant, which is the same for all channels.
   return std::visit(IsLocal{}, node.primitive) &&
-         std::ranges::all_of(node.arguments, [](const Argument& argument) {
-           return argument.source == Argument::Source::constant;
+         std::ranges::all_of(node.arguments, [&](const Argument& argument) {
+           return argument.source == Argument::Source::constant ||
+                  (argument.source == Argument::Source::measured &&
+                   !(argument.per_channel && node.channels > 1));
          });
+}
+
+// Whether it measures what bands of the image add up to, or computes with such numbers.
+bool is_measured_in_bands(const Plan& plan, const Step& step) {
+  const Node& node = step.kernel.nodes.front();
+  if (node.images.empty()) return std::holds_alternative<Scalar>(node.primitive);
+  const ValueId image = step.inputs[node.images.front().index];
+  return RowStatistics::measures(node, plan.values[image].type);
+}
+
+std::string why_not_as_a_whole(const Plan& plan) {
+  const bool has_table = std::ranges::any_of(
+      plan.measurements, [](const PlanMeasurement& one) { return one.objects.has_value(); });
+  if (has_table || !plan.checks.empty() || (plan.writes_image && !plan.measurements.empty())) {
+    return "measurements are taken of the whole image";
+  }
+  if (!plan.operands.empty()) return "images of --with are read whole";
+  if (!plan.saves.empty()) return "images of save are written whole";
+  return "";
 }
 
 // Of moments, whose kernel has its image as a whole, too.
@@ -56,20 +81,19 @@ Footprint footprint_of(const Node& node) {
 Banding banding_of(const Program& program) {
   const Plan& plan = program.lowered;
   Banding out;
-  if (!plan.writes_image || !plan.measurements.empty() || !plan.checks.empty()) {
-    out.why_not = "measurements are taken of the whole image";
-  } else if (!plan.operands.empty()) {
-    out.why_not = "images of --with are read whole";
-  } else if (!plan.saves.empty()) {
-    out.why_not = "images of save are written whole";
-  }
+  out.why_not = why_not_as_a_whole(plan);
   std::vector<Halo> halos(plan.values.size());
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend() && out.why_not.empty(); ++step) {
     const Node& node = step->kernel.nodes.front();
-    if (!is_local(node)) {
+    if (node.is_measure ? !is_measured_in_bands(plan, *step) : !is_local(node)) {
       out.why_not =
           program.operators[static_cast<size_t>(step->stages.front())] + " needs the whole image";
       break;
+    }
+    if (node.is_measure) {
+      for (const ValueId input : step->inputs)
+        out.measured_bytes += bytes_per_pixel(plan.values[input]);
+      continue;
     }
     const Footprint footprint = footprint_of(node);
     const Halo& made = halos[static_cast<size_t>(step->outputs.front())];

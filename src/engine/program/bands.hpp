@@ -18,6 +18,8 @@ struct Banding {
   // Why the image is needed as a whole, "radon needs the whole image"; empty when it is not.
   std::string why_not;
   Halo halo;
+  int measured_bytes = 0;  // a pixel, of all images that are measured
+  bool measures() const { return measured_bytes > 0; }
 };
 Banding banding_of(const Program& program);
 
