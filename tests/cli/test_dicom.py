@@ -9,6 +9,7 @@ import tifffile
 from PIL import Image
 from program import ProgramTest, colour, ramp
 from pydicom.data import get_testdata_file
+from pydicom.pixel_data_handlers.util import apply_voi_lut
 from pydicom.uid import (DeflatedExplicitVRLittleEndian, ExplicitVRBigEndian,
                          ImplicitVRLittleEndian, JPEG2000Lossless, JPEGBaseline8Bit)
 
@@ -172,6 +173,42 @@ class Dicom(ProgramTest):
         np.testing.assert_array_equal(self.pixels("a.png"), np.floor(255 * linear + 0.5))
         self.assertIn("it has no window; give --window CENTRE,WIDTH",
                       self.impipe("", "a.dcm", "-o", "a.png", "--window", "file", code=1).err)
+
+    def test_lookup_tables(self):
+        """VOI LUTs as pydicom applies them: of bytes and words, signed first numbers, beyond both ends."""
+        values = np.arange(-100, 300, 2, dtype=np.int16).reshape(10, 20)
+        curve = np.round(4095 * np.linspace(0, 1, 256) ** 2).astype(np.uint16)
+        for kind, first, bits, stored, fields in (
+                ("int16", -50, 12, 16, {}), ("uint16", 20, 12, 16, {}), ("uint16", 20, 12, 12, {}),
+                ("uint8", 10, 8, 8, {}), ("uint16", 30, 16, 16, {"photometric": "MONOCHROME1"}),
+                ("uint8", 10, 8, 8, {"photometric": "MONOCHROME1"}),
+                ("int16", 40, 12, 16, {"WindowCenter": "10", "WindowWidth": "20"}),
+                ("uint16", -60, 12, 12, {"RescaleSlope": "1", "RescaleIntercept": "-100"})):
+            with self.subTest(kind=kind, first=first, bits=bits, stored=stored, **fields):
+                item = pydicom.Dataset()
+                item.add_new("LUTDescriptor", "SS" if first < 0 else "US", [256, first, bits])
+                table = np.minimum(curve.astype(np.uint32) * (2 ** bits - 1) // 4095, 65535).astype("<u2")
+                item.add_new("LUTData", "OW", table.tobytes())
+                pixels = (values + (0 if kind == "int16" else 100)).clip(0 if kind != "int16" else -100, 255)
+                pixels = pixels.astype(kind)
+                self.made(pixels, stored=stored, VOILUTSequence=[item], **fields)
+                run = self.impipe("", "a.dcm", "-o", "a.png", "--window", "file")
+                self.assertNotIn("VOI LUT", run.err)
+                ds = pydicom.dcmread(self.path("a.dcm"))
+                numbers = pixels.astype(np.int32) + int(ds.get("RescaleIntercept", 0))
+                shown = apply_voi_lut(numbers, ds) / (2.0 ** bits - 1)
+                if ds.PhotometricInterpretation == "MONOCHROME1":
+                    shown = 1 - shown
+                np.testing.assert_array_equal(self.pixels("a.png"), np.floor(255 * shown + 0.5))
+                self.assertIn("VOI LUT", self.impipe("", "a.dcm", "-o", "a.npy").err)
+
+    def test_windows_of_inverted_pixels(self):
+        for kind, width in (("uint8", 100), ("uint16", 30000)):
+            values = np.linspace(0, np.iinfo(kind).max, 200).astype(kind).reshape(10, 20)
+            self.made(values, photometric="MONOCHROME1", WindowCenter="80", WindowWidth=str(width))
+            self.impipe("", "a.dcm", "-o", "a.png", "--window", "file")
+            shown = np.clip((values.astype(float) - 79.5) / (width - 1) + 0.5, 0, 1)
+            np.testing.assert_array_equal(self.pixels("a.png"), np.floor(255 * (1 - shown) + 0.5))
 
     def test_bytes_in_words_of_the_other_order(self):
         values = colour(11, 21)

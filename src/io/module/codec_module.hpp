@@ -92,6 +92,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 20";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 21";
 
 }  // namespace impipe::io

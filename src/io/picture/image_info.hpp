@@ -74,7 +74,15 @@ struct ValueWindow {
   double centre = 0, width = 1;
   Shape shape = Shape::linear;
   bool inverted = false;  // the smallest are white
-  ImageType numbers;      // the type of the numbers
+  // Instead of a centre and a width, a lookup table (PS3.3 C.11.2.1.1): what numbers from `first`
+  // on are shown as, those beyond its ends as its ends.
+  struct Table {
+    std::int64_t first = 0;
+    double white = 65535;
+    std::vector<std::uint16_t> entries;
+  };
+  std::shared_ptr<const Table> table = {};
+  ImageType numbers;  // the type of the numbers
 };
 
 // What the header of a file says; no pixel is looked at.

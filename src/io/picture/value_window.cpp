@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "io/bytes/byte_source.hpp"
@@ -16,8 +17,7 @@ bool read_number(std::string_view text, double& number) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-// The part of white, from 0 to 1.
-double shown(double value, const ValueWindow& window) {
+double part_of_width(double value, const ValueWindow& window) {
   double part = 0;
   switch (window.shape) {
     case ValueWindow::Shape::linear: {
@@ -36,6 +36,23 @@ double shown(double value, const ValueWindow& window) {
       part = 1 / (1 + std::exp(-4 * (value - window.centre) / window.width));
       break;
   }
+  return part;
+}
+
+double looked_up(double value, const ValueWindow::Table& table) {
+  const double last = static_cast<double>(table.entries.size() - 1);
+  const double at = std::floor(value + 0.5) - static_cast<double>(table.first);
+  return table.entries[static_cast<std::size_t>(std::clamp(at, 0.0, last))] / table.white;
+}
+
+// The part of white, from 0 to 1.
+double shown(double value, const ValueWindow& window) {
+  double part = 0;
+  if (window.table) {
+    part = std::isnan(value) ? value : looked_up(value, *window.table);
+  } else {
+    part = part_of_width(value, window);
+  }
   if (std::isnan(part)) return 0;
   part = std::clamp(part, 0.0, 1.0);
   return window.inverted ? 1 - part : part;
@@ -43,9 +60,12 @@ double shown(double value, const ValueWindow& window) {
 
 template <class T>
 void show_row(const T* from, std::uint8_t* to, std::int64_t count, const ValueWindow& window) {
+  // Pictures have been inverted; windows are of the numbers as they were.
+  const bool is_picture = window.inverted && std::is_integral_v<T>;
   for (std::int64_t x = 0; x < count; ++x) {
+    const T number = is_picture ? static_cast<T>(window.numbers.white - from[x]) : from[x];
     to[x] = static_cast<std::uint8_t>(
-        std::floor(255 * shown(static_cast<double>(from[x]), window) + 0.5));
+        std::floor(255 * shown(static_cast<double>(number), window) + 0.5));
   }
 }
 
@@ -79,6 +99,7 @@ void choose_window(ImageInfo& info, const std::string& window) {
     read_number(std::string_view(window).substr(0, comma), chosen.centre);
     read_number(std::string_view(window).substr(comma + 1), chosen.width);
     chosen.shape = ValueWindow::Shape::linear;
+    chosen.table.reset();
   }
   chosen.numbers = info.type;
   info.window = chosen;

@@ -54,6 +54,9 @@ MetadataRead read_metadata(const MetadataInput& input) {
   if (is_inverted && input.info.type.white == 0) {
     out.lose("that its smallest numbers are the brightest (MONOCHROME1)");
   }
+  if (input.info.window && input.info.window->table) {
+    std::erase_if(out.lost, [](const std::string& one) { return one.ends_with("(VOI LUT)"); });
+  }
   return out;
 }
 

@@ -58,6 +58,12 @@ class Fields {
     return static_cast<int>(number_at(said, 2 * i, 2, all_.order().big_endian));
   }
   bool has(DicomTag tag) const { return find(tag) != nullptr; }
+  const DicomElement* find(DicomTag tag) const {
+    for (const DicomData& group : groups_) {
+      if (const DicomElement* element = group.find(tag)) return element;
+    }
+    return all_.find(tag);
+  }
 
  private:
   void add_groups(DicomTag tag, std::size_t number) {
@@ -71,16 +77,46 @@ class Fields {
       if (fields) groups_.push_back(std::move(*fields));
     }
   }
-  const DicomElement* find(DicomTag tag) const {
-    for (const DicomData& group : groups_) {
-      if (const DicomElement* element = group.find(tag)) return element;
-    }
-    return all_.find(tag);
-  }
 
   const DicomData& all_;
   std::vector<DicomData> groups_;
 };
+
+// A lookup table whose description and data have these tags; nothing where data are missing.
+std::optional<DicomTable> table_of(const Fields& fields, DicomTag described, DicomTag data_tag,
+                                   bool is_signed, bool big_endian) {
+  const auto count = fields.whole(described), first = fields.whole(described, 1);
+  const std::string_view data = fields.text(data_tag);
+  const auto entries = static_cast<std::size_t>(count.value_or(0) == 0 ? 65536 : *count);
+  if (!count || !first || data.size() < entries) return {};
+  DicomTable table;
+  table.first = is_signed ? static_cast<std::int16_t>(*first) : *first;
+  const bool are_words = data.size() >= 2 * entries;
+  const bool is_wide = fields.whole(described, 2).value_or(8) > 8;
+  for (std::size_t i = 0; i < entries; ++i) {
+    std::uint16_t entry = static_cast<std::uint8_t>(data[i]);
+    if (are_words) entry = static_cast<std::uint16_t>(number_at(data, 2 * i, 2, big_endian));
+    table.entries.push_back(is_wide ? entry : static_cast<std::uint16_t>(entry & 0xff));
+  }
+  return table;
+}
+
+// The first VOI LUT. One of numbers that a modality LUT gives is none: that is not read.
+std::shared_ptr<const ValueWindow::Table> voi_table(const DicomFile& file, const Fields& fields,
+                                                    bool is_signed) {
+  constexpr DicomTag modality_tables = 0x00283000, tables = 0x00283010, described = 0x00283002;
+  const DicomElement* sequence = fields.find(tables);
+  if (sequence == nullptr || fields.has(modality_tables)) return nullptr;
+  const bool big_endian = file.data.order().big_endian;
+  const std::optional<DicomData> item = dicom_item(*sequence, 0, file.data.order());
+  if (!item) return nullptr;
+  const Fields of_item(*item, 0);
+  const auto table = table_of(of_item, described, 0x00283006, is_signed, big_endian);
+  if (!table) return nullptr;
+  const int bits = std::clamp(of_item.whole(described, 2).value_or(16), 1, 16);
+  return std::make_shared<const ValueWindow::Table>(
+      ValueWindow::Table{table->first, std::ldexp(1.0, bits) - 1, table->entries});
+}
 
 std::optional<ValueWindow> window_of(const Fields& fields, bool inverted) {
   const auto centre = fields.number(0x00281050), width = fields.number(0x00281051);
@@ -202,7 +238,9 @@ std::string detail_of(const DicomPixels& p) {
   text += ", " + p.photometric;
   if (p.scaled()) text += ", rescaled";
   if (p.info.lossy) text += ", with loss";
-  if (p.info.window) {
+  if (p.info.window && p.info.window->table) {
+    text += ", VOI LUT";
+  } else if (p.info.window) {
     text +=
         ", window " + short_text(p.info.window->centre) + "," + short_text(p.info.window->width);
   }
@@ -249,7 +287,14 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
       "1.2.840.10008.1.2.4.50", "1.2.840.10008.1.2.4.51", "1.2.840.10008.1.2.4.81",
       "1.2.840.10008.1.2.4.91"};
   info.lossy = std::ranges::find(with_loss, file.syntax) != std::end(with_loss);
-  if (info.type.channels == 1) info.window = window_of(fields, out.inverted());
+  if (info.type.channels == 1) {
+    info.window = window_of(fields, out.inverted());
+    // Numbers below 0 are there where pixels are signed, or an offset makes them so.
+    if (auto table = voi_table(file, fields, out.is_signed || out.offset < 0)) {
+      if (!info.window) info.window = {.inverted = out.inverted()};
+      info.window->table = std::move(table);
+    }
+  }
   if (!data->has_items && !file.inflated) {
     const bool shared = out.photometric == "YBR_FULL_422";
     info.min_bytes = whole_bytes(static_cast<double>(info.stored.pixels()) * info.pages *
@@ -263,23 +308,10 @@ std::vector<DicomTable> dicom_palette(const DicomFile& file, bool is_signed) {
   const Fields fields(file.data, 0);
   std::vector<DicomTable> out;
   for (DicomTag channel = 0; channel < 3; ++channel) {
-    const DicomTag described = 0x00281101 + channel;
-    const auto count = fields.whole(described), first = fields.whole(described, 1);
-    const std::string_view data = fields.text(0x00281201 + channel);
-    if (!count || !first || data.empty()) fail("DICOM of a palette that is not read (segmented)");
-    DicomTable& table = out.emplace_back();
-    table.first = is_signed ? static_cast<std::int16_t>(*first) : *first;
-    const auto entries = static_cast<std::size_t>(*count == 0 ? 65536 : *count);
-    const bool are_words = data.size() >= 2 * entries;
-    if (data.size() < entries) fail("damaged DICOM: a palette of ", data.size(), " bytes");
-    const bool is_wide = fields.whole(described, 2).value_or(8) > 8;
-    for (std::size_t i = 0; i < entries; ++i) {
-      std::uint16_t entry = static_cast<std::uint8_t>(data[i]);
-      if (are_words) {
-        entry = static_cast<std::uint16_t>(number_at(data, 2 * i, 2, file.data.order().big_endian));
-      }
-      table.entries.push_back(is_wide ? entry : static_cast<std::uint16_t>(entry & 0xff));
-    }
+    auto table = table_of(fields, 0x00281101 + channel, 0x00281201 + channel, is_signed,
+                          file.data.order().big_endian);
+    if (!table) fail("DICOM of a palette that is segmented or cut off, which is not read");
+    out.push_back(std::move(*table));
   }
   return out;
 }
