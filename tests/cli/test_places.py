@@ -303,6 +303,24 @@ class Fields(ProgramTest):
             run = self.impipe(pipeline, "a.ome.tif", "-o", "out.tif")
             self.assertIn(OME_ANEW, ", ".join(lost_of(run, "a.ome.tif")))
 
+    def test_aperio_says_the_size_of_pixels(self):
+        """Of the largest image; not of those that are smaller, nor of the label."""
+        pixels = colour(2 * H, 2 * W)
+        text = "Aperio Image Library v11.2.1\r\n120x80 [0,0 120x80] (16x16)%s|AppMag = 20|MPP = 0.4990|Left = 25.7"
+        with tifffile.TiffWriter(self.path("a.svs")) as file:
+            for image, level in ((pixels, ""), (pixels[::2, ::2], " -> 60x40")):
+                file.write(image, tile=(16, 16), description=text % level, metadata=None, photometric="rgb")
+        sizes = {}
+        for pipeline, page in (("fliplr", 1), ("imresize 0.5", 1), ("fliplr", 2)):
+            self.impipe(pipeline, "a.svs", "-o", "out.ome.tif", "--pages", page)
+            with tifffile.TiffFile(self.path("out.ome.tif")) as file:
+                image = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
+            sizes[pipeline, page] = [image.get(f"PhysicalSize{axis}{of}") for axis in "XY" for of in ("", "Unit")]
+        self.assertEqual(sizes, {("fliplr", 1): [0.499, "µm"] * 2, ("imresize 0.5", 1): [0.998, "µm"] * 2,
+                                 ("fliplr", 2): [None] * 4})
+        self.assertEqual(self.impipe("imadd 1", "a.svs", "-o", "out.tif", "--pages", 1).err, "")
+        self.assertEqual(self.tags("out.tif")[270], text % "")
+
     def test_pages(self):
         first = Image.fromarray(ramp(H, W))
         text = '<OME xmlns="o"><Pixels SizeX="60" SizeY="40" SizeZ="2"/></OME>'

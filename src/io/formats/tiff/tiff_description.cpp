@@ -185,6 +185,20 @@ std::vector<MeasuredAxis> imagej_measures(std::string_view description, double x
   return out;
 }
 
+// "... |AppMag = 20|MPP = 0.4990|...": micrometres a pixel.
+std::vector<MeasuredAxis> aperio_measures(std::string_view description) {
+  constexpr std::string_view key = "|MPP = ";
+  const size_t begin = description.find(key);
+  if (begin == description.npos) return {};
+  std::string_view number = description.substr(begin + key.size());
+  number = number.substr(0, number.find('|'));
+  std::vector<MeasuredAxis> out;
+  for (const std::string_view name : {"x", "y"}) {
+    add_measure(out, name, real_in(number), unit_named("µm"));
+  }
+  return out;
+}
+
 // The line of each axis, the slowest first: the number of pages, and what lies between two.
 struct ImagejAxis {
   char letter;
@@ -364,9 +378,12 @@ std::vector<PageAxis> described_axes(std::string_view description, std::int64_t 
   return count == pages ? out : std::vector<PageAxis>();
 }
 
+bool is_aperio(std::string_view description) { return description.starts_with("Aperio"); }
+
 std::vector<MeasuredAxis> described_measures(std::string_view description, double x_resolution,
                                              double y_resolution) {
   if (is_ome(description)) return ome_measures(description);
+  if (is_aperio(description)) return aperio_measures(description);
   if (!is_imagej(description)) return {};
   return imagej_measures(description, x_resolution, y_resolution);
 }

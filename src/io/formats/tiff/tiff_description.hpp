@@ -1,5 +1,5 @@
-// What ImageJ, tifffile and writers of OME-XML write into a TIFF's ImageDescription about the pages
-// of a stack.
+// What ImageJ, tifffile, Aperio's scanners and writers of OME-XML write into a TIFF's
+// ImageDescription about the pages of a stack.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,10 @@ std::int64_t described_planes(std::string_view description, const TiffLayout& la
 // The axes of so many pages of a whole file, by ImageJ's description or OME-XML; none where it says
 // nothing of them, or something else.
 std::vector<PageAxis> described_axes(std::string_view description, std::int64_t pages);
-// What axes of them, and x and y, measure by the same. x_resolution, y_resolution: pixels for each
-// of ImageJ's units, of the file's own fields; 0: it has none.
+// Whether a slide scanner wrote it, which says the size of pixels alone.
+bool is_aperio(std::string_view description);
+// What axes of them, and x and y, measure by the same, or by Aperio's description. x_resolution,
+// y_resolution: pixels for each of ImageJ's units, of the file's own fields; 0: it has none.
 std::vector<MeasuredAxis> described_measures(std::string_view description, double x_resolution,
                                              double y_resolution);
 // What OME-XML of one picture calls its channels, as it stands there; empty where one has no name.

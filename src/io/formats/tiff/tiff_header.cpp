@@ -254,11 +254,12 @@ struct Chain {
   bool has_children = false;
   std::string description;                    // of the first page
   double x_resolution = 0, y_resolution = 0;  // likewise
+  Size size;                                  // likewise
 };
 
 void read_description(Directory& directory, const ByteSource& source) {
   const TiffEntry& entry = directory.description;
-  if (!may_describe_stack(entry.values)) return;
+  if (!may_describe_stack(entry.values) && !is_aperio(entry.values)) return;
   const auto bytes = static_cast<std::int64_t>(
       std::min<std::uint64_t>(entry.count, static_cast<std::uint64_t>(max_description)));
   std::string text = entry.offset < 0 ? entry.values : source.read_some(entry.offset, bytes);
@@ -292,6 +293,7 @@ Chain read_chain(const ByteSource& source) {
         out.description = directory.storage.description;
         out.x_resolution = directory.x_resolution;
         out.y_resolution = directory.y_resolution;
+        out.size = directory.storage.layout.size;
       }
       const bool claims = directory.storage.claims_planes();
       out.pages.push_back({begin, claims ? std::move(directory.storage) : TiffPixels{}});
@@ -325,6 +327,7 @@ TiffPages find_tiff_pages(const ByteSource& source) {
   if (out.count > 0) {
     out.axes = described_axes(chain.description, count);
     out.measured = described_measures(chain.description, chain.x_resolution, chain.y_resolution);
+    out.size = chain.size;
     out.series = described_series(chain.description);
     out.others = chain.directories - static_cast<int>(chain.pages.size());
     return out;
@@ -356,7 +359,9 @@ TiffHeader read_tiff(const ByteSource& source, int page, const TiffPages* known)
                     .page = page,
                     .pages = known->count,
                     .axes = known->axes,
-                    .measured = known->measured,
+                    .measured = directory.storage.layout.size == known->size
+                                    ? known->measured
+                                    : std::vector<MeasuredAxis>(),
                     .series = known->series,
                     .plane = page - run.first,
                     .planes = run.planes,

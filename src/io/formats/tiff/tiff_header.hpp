@@ -71,10 +71,11 @@ struct TiffPages {
   std::vector<Run> runs;
   int count = 0;
   std::vector<PageAxis> axes;          // see ImageInfo
-  std::vector<MeasuredAxis> measured;  // see ImageInfo
-  int series = 1;                      // pictures that OME-XML describes
-  int others = 0;                      // reduced images and masks
-  bool has_children = false;           // pictures in sub-directories
+  std::vector<MeasuredAxis> measured;  // see ImageInfo; of pages that have this size
+  Size size;
+  int series = 1;             // pictures that OME-XML describes
+  int others = 0;             // reduced images and masks
+  bool has_children = false;  // pictures in sub-directories
 };
 
 struct TiffHeader {

@@ -284,7 +284,8 @@ void describe_tiff(TiffFields& fields, const TiffLayout& layout, std::int64_t co
                    const FileAxes& file, Lost& lost) {
   const TiffField* field = field_of(fields, image_description);
   std::string text = field == nullptr ? "" : field->value.substr(0, field->value.find('\0'));
-  if (is_ome_xml(text) || (describes_whole_file(text) && !file.is_ome)) return;
+  const bool says_it = describes_whole_file(text) || is_aperio(text);
+  if (is_ome_xml(text) || (says_it && !file.is_ome)) return;
   const bool has_axes = !file.pages.empty() || !of_pages(file.measured).empty();
   if (!file.is_ome && !has_axes) return;
   FileAxes said = file;
