@@ -33,6 +33,9 @@ void expect_quotients_of_codes(Device& device);
 // Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
 std::vector<SpecCase> moved_specs();
 
+// Fourier transforms of images, of every kind.
+std::vector<SpecCase> spectral_specs();
+
 // Bytes in whole numbers.
 std::vector<SpecCase> byte_specs();
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -27,7 +26,6 @@
 #include "backends/jit/text/text.hpp"
 #include "backends/opencl/loader.hpp"
 #include "bench/variants.hpp"
-#include "core/host_work.hpp"
 #include "core/text.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/program_of.hpp"
@@ -200,28 +198,6 @@ PackedForm packed_form(PackedForm::Filter filter) {
   form.filter = filter;
   form.channel_of = {0};
   return form;
-}
-
-// Of every kind of Fourier transforms.
-std::vector<SpecCase> spectral_specs() {
-  using Kind = SpectralWork::Kind;
-  std::vector<SpecCase> specs;
-  for (const Kind kind : {Kind::forward, Kind::inverse, Kind::cosine, Kind::inverse_cosine,
-                          Kind::gain, Kind::factors, Kind::wiener, Kind::lucy, Kind::taper}) {
-    const SpectralWork work{.kind = kind, .rows = 1, .columns = 1, .psf = {1}, .iterations = 3};
-    const HostWork host{.name = "spectrum", .text = "spectrum", .spectral = work};
-    Node node{.primitive = OnHost{std::make_shared<const HostWork>(host)},
-              .images = {{true, 0}},
-              .cls = PixelClass::single};
-    KernelSpec spec{.inputs = {{.cls = PixelClass::single}}, .nodes = {}, .outputs = {0}};
-    if (kind == Kind::factors) {
-      node.images.push_back({true, 1});
-      spec.inputs.push_back({.cls = PixelClass::single});
-    }
-    spec.nodes.push_back(std::move(node));
-    specs.push_back({.name = "spectrum", .spec = std::move(spec)});
-  }
-  return specs;
 }
 
 // Programs of every dialect, of vendors with and without groups that wait, joined.

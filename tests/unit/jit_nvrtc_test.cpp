@@ -175,5 +175,7 @@ TEST_F(Nvrtc, CompilesPointsBeforeNeighbourhoods) {
 
 TEST_F(Nvrtc, CompilesBytesInLanes) { expect_compiled(some_of(byte_specs(), 3), "sm_90"); }
 
+TEST_F(Nvrtc, CompilesSpectra) { expect_compiled(some_of(spectral_specs(), 9), "sm_90"); }
+
 }  // namespace
 }  // namespace impipe::testing
