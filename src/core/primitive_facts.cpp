@@ -57,7 +57,7 @@ struct Facts {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
   PrimitiveFacts operator()(const OnHost& h) const {
-    return whole("on_host", h.work->size != nullptr);
+    return whole(h.work->spectral ? "spectrum" : "on_host", h.work->size != nullptr);
   }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};

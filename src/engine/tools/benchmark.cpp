@@ -11,6 +11,7 @@
 
 #include "backends/registry.hpp"
 #include "core/error.hpp"
+#include "core/host_work.hpp"
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/profile.hpp"
 #include "engine/program/picture_parts.hpp"
@@ -41,8 +42,10 @@ double transfer_seconds(std::vector<Activity> activity) {
   return sum;
 }
 
+// Whether a GPU leaves it to the host.
 bool is_on_host(const Step& step) {
-  return std::holds_alternative<OnHost>(step.kernel.nodes.front().primitive);
+  const auto* on_host = std::get_if<OnHost>(&step.kernel.nodes.front().primitive);
+  return on_host != nullptr && !on_host->work->spectral;
 }
 
 // What `read` makes of a file, which its errors name.
