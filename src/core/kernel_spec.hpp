@@ -53,9 +53,9 @@ struct Point {
   // the value there. The last argument, which the body does not read, is the table's first element.
   bool in_table = false;
   // Across the channels of one pixel: inputs r, g, b are the channels of the only image. A body
-  // with
-  bool mixes_channels = false;  // several gray images makes channel c of the result from image c.
-  // args that differ from channel to channel come from measurements; see Argument.
+  // with several gray images makes channel c of the result from image c. Arguments that differ from
+  // channel to channel come from measurements; see Argument.
+  bool mixes_channels = false;
 };
 
 // P2P, not sequential: out(x, y) = in at the place that flips and transposition send it to.
@@ -224,7 +224,7 @@ struct Label {
     reach,
     first_areas,  // how many pixels each component has, at its first pixel in column-major order;
                   // 0 elsewhere; single
-    // Meyer's flooding of an image from labelled pixels, in the order of semantics-2.md 1.11.
+    // Meyer's flooding of an image from labelled pixels.
     // Images: the heights, and labels (single; 0: none). Result: labels, single. A GPU leaves NaN
     // in the first pixel of an image that has too many heights for it.
     flood,
@@ -274,17 +274,17 @@ struct Morph {
   bool outside = false;  // what windows have beside the image
 };
 
-// A statistic of the values under the mask, in float32 (decisions/0072); single. n values are
-// counted from the first of them, f; s is the sum of those differences d, q that of their squares,
-// each fma(d, d, q); the mean is fma(s, 1/n, f), and the squared deviations from it are
-// q - s (1/n) s, or 0 where that is less. NaN stays NaN.
-// So a variance loses no digits to what its values have in common.
-// By passes, of rectangles: each column of the window downwards; then the columns' means from left
-// to right, whose squared deviations count `height` times and are added to the columns' own sum.
-// Of columns that hold one another, as those of discs: core/deviation.hpp. Else s and q are sums of
-// the sums of runs of cells downwards, column by column, all counted from the first cell's value.
-// Of two images, always by passes: products of the differences d and e, fma(d, e, q), and
-// q - s (1/n) t, of which nothing is cut off.
+// A statistic of the values under the mask, in float32 on shifted values, so that a variance keeps
+// its digits (decisions/0072); single. NaN stays NaN. With the first of n values f, d = x - f,
+// s = sum of d and q = fma(d, d, q): the mean is fma(s, 1/n, f), and the squared deviations are
+// q - s (1/n) s, or 0 where that is negative.
+// Rectangles, in two passes: each column of the window from top to bottom; then the columns' means
+// from left to right, whose squared deviations count `height` times and are added to the columns'.
+// Nested columns, as those of discs: core/deviation.hpp.
+// Other masks: runs of cells downwards are summed, then these sums column by column, all shifted by
+// the first cell.
+// Covariance: two passes with fma(d, e, q) and q - s (1/n) t, which is not clamped.
+//
 // Divisions by n, N and N - 1 are products with the rounded reciprocal.
 //
 // weighted: what the body makes of four statistics of two images, the means of their sum and of
@@ -292,7 +292,7 @@ struct Morph {
 // times those of a column; the nearest pixel outside. Pixels count from one near them: pixel i of a
 // row, i a multiple of `run`, to i + run - 1 from pixel i + 2 (run 4) or i (run 1). With dx and dy
 // so counted and s = dx + dy, each weight w, from left to right: m = fma(w, s, m),
-// q = fma(w, s s, q); then the row's mean is (x + y) + m, x and y those that are counted from, and
+// q = fma(w, s s, q); then the row's mean is (x + y) + m, x and y the shifts, and
 // its variance v = fma(-m, m, q). Columns likewise, from top to bottom, of the rows' means, with
 // q = fma(w, fma(s, s, v), q). Differences are the same with s = dx - dy.
 // Arguments: the weights of a row, which add up to 1, and those of the body.

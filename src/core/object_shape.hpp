@@ -27,7 +27,7 @@ struct ObjectImages {
   const Plane* labels = nullptr;
   const Plane* intensities = nullptr;
 };
-// [objects][table.columns] of rows of object_columns, by semantics-3.md 2.5.
+// [objects][table.columns] of rows of object_columns.
 std::vector<double> chosen_columns(std::span<const double> rows, const ObjectTable& table,
                                    const ObjectImages& images);
 

@@ -56,7 +56,7 @@ constexpr std::int64_t length(bool intensities) {
 // numbers to count by.
 std::int64_t objects_numbered(double largest, Size size);
 
-// The records of objects 0 to count, by semantics-2.md 1.1; what there is no pixel of has zeros.
+// The records of objects 0 to count; what there is no pixel of has zeros.
 // intensities: codes of the labels' size, or null.
 std::vector<double> object_records(const Plane& labels, const Plane* intensities,
                                    std::int64_t count);
@@ -66,7 +66,7 @@ bool has_faults(std::span<const double> records);
 std::vector<double> object_rows(std::span<const double> records, bool intensities,
                                 const ObjectScale& scale);
 
-// [objects][columns], in the order of the labels, by semantics-2.md 1.1. labels: whole numbers, of
+// [objects][columns], in the order of the labels. labels: whole numbers, of
 // any class; those that are not above 0 are background. intensities: of that size, or null. Boxes
 // are in pixels whatever their sides are, and begin half a pixel before their first one's number.
 std::vector<double> measure_objects(const Plane& labels, const Plane* intensities,

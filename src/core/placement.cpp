@@ -54,7 +54,7 @@ IMPIPE_POINT_BODY(resize_cubic, (k, tap), (scale, narrow, before), {
                                                    (real(-2.2948428997269873e-8) +  \
                                                     name##_s *                      \
                                                         real(5.392664662608127e-10)))))))))));
-// (sin(pi x) sin(pi x / lobes) + eps) / (pi^2 x^2 / lobes + eps), semantics-2.md 2.4
+// (sin(pi x) sin(pi x / lobes) + eps) / (pi^2 x^2 / lobes + eps)
 #define IMPIPE_LANCZOS(lobes)                                                            \
   const real place = real(0.5) + real(0.5) / scale + k / scale;                          \
   const real x = narrow * ((place - floor(place)) + before - tap);                       \
@@ -160,7 +160,7 @@ void divide_by_sums(std::vector<double>& weights, int taps) {
   }
 }
 
-// imrotate's, semantics-2.md 2.1: a and b are the cosine and the sine of its angle.
+// imrotate's: a and b are the cosine and the sine of its angle.
 Size turned_size(const Node& node, Size input) {
   const double cosine = std::fabs(argument(node, 2)), sine = std::fabs(argument(node, 3));
   const double w = static_cast<double>(input.width - 1), h = static_cast<double>(input.height - 1);

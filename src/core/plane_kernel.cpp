@@ -88,7 +88,7 @@ class Splitter {
     return {true, known->second};
   }
 
-  // Channel `c` of node n; where the kernel mixes no channels that of any plane.
+  // The new node for channel `c` of node n; where no channels are mixed, one for all planes.
   int node(int n, int c) {
     const auto known = nodes_.find({n, c});
     if (known != nodes_.end()) return known->second;

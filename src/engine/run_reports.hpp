@@ -47,7 +47,7 @@ class Reports {
 
  private:
   void pass_on_warnings();
-  // Of --shrink-on-load, what it did.
+  // Tells what --shrink-on-load did.
   void tell_shrunk();
   // Results that are not of the type of their inputs' samples.
   void tell_widened();

@@ -52,7 +52,7 @@ class ImageStore {
   void put(std::int64_t index, HostImage image);
   // One that is there; once.
   HostImage take(std::int64_t index);
-  // Of images that are all there.
+  // The images' reduction; all have been put.
   HostImage reduced(const ImageReduction& reduction, ThreadPool& pool,
                     const std::function<void()>& check);
   // Bytes in the file, 0 when there is none; and its folder.

@@ -73,7 +73,7 @@ struct Profile {
   double total() const { return start_up + threads * times.wall; }
   double thread_unaccounted() const;
 
-  // Of the wall clock: what went on more than once at the same time, and when nothing is known to.
+  // Wall-clock seconds in which kinds of work overlapped, and those in which none was recorded.
   double overlap() const { return sums.all - sums.covered; }
   double unaccounted() const { return wall - sums.covered; }
 

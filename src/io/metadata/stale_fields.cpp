@@ -132,7 +132,7 @@ unsigned changed(const Metadata& m, const ImageType& result) {
   add(frame, !change.has_same_frame());
   add(scale, change.scaled());
   add(samples, before.cls != result.cls || !m.stored_as_decoded);
-  // Numbers without a white stay the numbers that they are.
+  // Without a white, numbers mean the same however they are stored.
   add(numbers, before.white != result.white || (!m.stored_as_decoded && before.white != 0));
   add(channels, before.channels != result.channels || before.alpha != result.alpha);
   add(pages, change.pages);

@@ -42,7 +42,7 @@ struct Lines {
     const auto w = static_cast<double>(size.width - 1), h = static_cast<double>(size.height - 1);
     return static_cast<std::int64_t>(std::ceil(std::sqrt(h * h + w * w) / rho));
   }
-  // A column of the transform: rows of pixels.
+  // A column (theta) of the transform: gives the row (rho) of a pixel.
   class Column {
    public:
     Column(const Lines& lines, std::int64_t column, Size size)

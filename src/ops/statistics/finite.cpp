@@ -1,21 +1,12 @@
-// Points in front of measurements, which take away what is not finite.
+// Measurements of an image's finite values.
 #include "ops/statistics/finite.hpp"
 
 #include "ops/images.hpp"
 
-IMPIPE_POINT_BODY(finite_or_nan, (x), (), {
-  const real apart = x - x;
-  return apart == real(0) ? x : apart;
-})
 // in: a sum, and of how many values.
 IMPIPE_SCALAR_BODY(mean_of_counted, { out[0] = in[0] / in[1]; })
 
 namespace impipe::ops {
-
-ImageValue finite_or_nan(PlanBuilder& plan, const ImageValue& image) {
-  if (is_integer(image.type.cls)) return image;
-  return plan.point(bodies::finite_or_nan, {image}, {}, like(image));
-}
 
 FiniteRange finite_range(PlanBuilder& plan, const ImageValue& image) {
   const bool finite = !is_integer(image.type.cls);

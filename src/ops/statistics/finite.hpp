@@ -5,10 +5,6 @@
 
 namespace impipe::ops {
 
-// The image with NaN for what is not finite, which measurements of the smallest and the largest
-// value leave out; integer classes stay as they are.
-ImageValue finite_or_nan(PlanBuilder& plan, const ImageValue& image);
-
 // The smallest and the largest finite value of each channel; NaN where there is none.
 struct FiniteRange {
   MeasureValue low, high;

@@ -53,8 +53,6 @@ IMPIPE_SCALAR_BODY(deviation_of_sums, {
 })
 
 namespace impipe::ops {
-namespace {}
-
 MeasureValue mean_of_sums(PlanBuilder& plan, MeasureValue sums, int channels) {
   return plan.scalar(bodies::mean_of_sums, {sums}, {pixels_argument}, 1, channels);
 }

@@ -53,7 +53,7 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
   for (std::int64_t s = 1; s < strips(); ++s) {
     join_strips(first_row(s) - 1, first_row(s));
   }
-  // Each joined root leads to its own straight away: that comes before it and has been here.
+  // Path compression: a parent comes before its child, so that it points to its root already.
   std::sort(joined_.begin(), joined_.end());
   for (const std::uint32_t i : joined_) parent_[i] = parent_[parent_[i]];
 }
@@ -116,7 +116,8 @@ void Components::search(const BitPlane* flags, std::int64_t s, std::uint32_t at)
         kept_[i] = kept_of<keep>(flags, y, here);
         continue;
       }
-      // Its first pixel is not the component's: there is one above that is as far to the left.
+      // The run above begins as far to the left, so that this one has not the component's first
+      // pixel.
       const bool adds_nothing = keep == Keep::first && here.begin >= begins_[j];
       if (adds_nothing && (j + 1 == end || begins_[j + 1] >= to)) {
         parent_[i] = parent_[j];

@@ -1,4 +1,4 @@
-// Sums of codes over rectangles, at a cost that does not grow with the rectangle.
+// Box sums of integer pixels: small boxes add up columns, larger ones keep running sums.
 #pragma once
 
 #include "backends/cpu/neighbourhood/separable.hpp"

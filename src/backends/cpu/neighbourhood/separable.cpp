@@ -1,5 +1,5 @@
-// The methods of separable sums, in nanoseconds a pixel as measured for boxes and Gaussians of 3 to
-// 31 taps on one core of an EPYC with AVX-512 (docs/decisions/0111).
+// What each method of separable sums costs, in nanoseconds a pixel, measured for boxes and
+// Gaussians of 3 to 31 taps on one core of an EPYC with AVX-512 (docs/decisions/0111).
 #include "backends/cpu/neighbourhood/separable.hpp"
 
 #include "backends/cpu/neighbourhood/box_sums.hpp"

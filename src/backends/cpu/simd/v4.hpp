@@ -106,7 +106,7 @@ IMPIPE_SIMD Floats from_element(Floats a, Floats b) {
   return _mm512_castsi512_ps(
       _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), first % lanes));
 }
-// Of two vectors at p the elements with even numbers and those with odd ones.
+// Splits the two vectors at p into their even (a) and odd (b) elements.
 IMPIPE_SIMD void split_pairs(const float* p, Floats& a, Floats& b) {
   const __m512 low = _mm512_loadu_ps(p), high = _mm512_loadu_ps(p + 16);
   const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);

@@ -22,7 +22,7 @@ class BlockParts {
 
   // A row of an operand's pixels.
   RowPlaces row_of(const Operand& operand) { return row_of(operand, {}); }
-  // That row of an operand is made so, by somebody else.
+  // Uses `row`, which was made elsewhere, as the row of that operand.
   void add(const Operand& operand, MadeRow row);
 
   const BlockText& text() const { return text_; }

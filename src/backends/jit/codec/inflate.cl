@@ -567,8 +567,8 @@ FUNCTION uint inflate_step(IN_LOCAL struct Inflater* s, const struct Source* sou
 // The Adler-32 of bytes, by all of a group. from: begins on 4 bytes.
 #define ADLER_MODULUS 65521u
 FUNCTION uint adler_of(IN_LOCAL uint* shared, GLOBAL const uchar* from, const uint count) {
-  // sum: of bytes. turns: of the words' sums, each as often as there are words of this work-item
-  // before it. rest: of the bytes, each as often as its place in the word.
+  // sum: of the bytes. The second sum weighs each byte by its index: turns adds each word's bytes
+  // times the words before it of this work-item, rest each byte times its index in the word.
   uint sum = 0u, rest = 0u;
   ulong turns = 0ul;
   GLOBAL const uint* words = (GLOBAL const uint*)from;

@@ -52,7 +52,7 @@ struct WholeTile {
   std::int64_t runs(std::int64_t width) const { return (width + run() - 1) / run(); }
   // Of a tile, where all have about as many.
   std::int64_t across(std::int64_t width) const {
-    // They begin at whole fours of columns.
+    // Tiles begin at multiples of 4 columns.
     const std::int64_t even = 4 / wide(), most = max_runs() / even * even;
     const std::int64_t all = runs(width), tiles = (all + most - 1) / most;
     return ((all + tiles - 1) / tiles + even - 1) / even * even;

@@ -36,9 +36,9 @@ struct PointTile {
                            const Operand& operand) const;
 };
 
-// The image of codes that an operand is a function of, code by code: points above one plane of
-// bytes; above a neighbourhood's bytes, where they are in double, have powers or take many steps;
-// above those of points of several images, where they take long. Nothing for others.
+// The image of bytes whose values alone decide an operand's pixels, if a lookup table pays: always
+// over a stored plane; over a neighbourhood where the points use double, powers or many steps; over
+// points of several images where they take long. Nothing for others.
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
 

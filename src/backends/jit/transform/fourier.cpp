@@ -17,7 +17,7 @@ constexpr int eight = 8;
 // long.
 constexpr int groups_at_once = 2;
 
-// Of each stage in turn, its seven factors of every part of its span, the first ones of all first.
+// The twiddle factors, radix-8 stage by stage: those of number 1 for the whole span, then 2 to 7.
 std::vector<double> factors_of_stages(int side) {
   const std::span<const float> factors = fourier_factors(side);
   std::vector<double> out;

@@ -36,7 +36,7 @@ struct FramePlanes {
   std::array<std::int64_t, 4> begin, row_bytes;
 };
 
-// Rows of samples, which a file may have at any address. Codes beyond the depth are its largest.
+// Copies rows of samples, which may be unaligned in the file. Values beyond the depth are clamped.
 template <class T>
 class SampleRows {
  public:
@@ -156,7 +156,7 @@ class KeptSamples {
   std::array<std::vector<T>, 3> colours_;
 };
 
-// kept: how the frame was stored whose unchanged pixels keep their samples, or null.
+// kept: the input frame's storage; unchanged pixels keep its samples. May be null.
 template <class T>
 void append_samples(Bytes& out, const HostImage& image, const Y4mHeader& header, YcbcrMatrix matrix,
                     const Y4mStorage* kept) {

@@ -132,7 +132,7 @@ Bytes icc_of(const Decoder& decoder, const ImageType& type, JxlColorProfileTarge
   return read ? profile : Bytes();
 }
 
-// A profile that the decoder cannot bring colours to.
+// An ICC profile to which libjxl cannot convert colours.
 struct OwnProfile {
   Bytes icc;
   std::optional<MatrixProfile> matrix;  // by which we bring linear light to it
