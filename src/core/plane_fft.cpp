@@ -79,6 +79,14 @@ void Spectrum::copy_row(std::int64_t row, double* to_re, double* to_im) const {
   }
 }
 
+void Spectrum::clear_row(std::int64_t row) {
+  for (std::int64_t l = 0; l < columns_; l += lines) {
+    const std::size_t at = place(row, l);
+    re[at].of.fill(0);
+    im[at].of.fill(0);
+  }
+}
+
 void multiply(Spectrum& spectrum, const Spectrum& factors, bool conjugate) {
   const double sign = conjugate ? -1 : 1;
   const std::int64_t height = spectrum.size().height;
@@ -110,9 +118,11 @@ void PlaneFft::transform_columns(Spectrum& spectrum, bool inverse) const {
   });
 }
 
-Spectrum PlaneFft::forward(const ReadRow& real) const {
+Spectrum PlaneFft::forward(const ReadRow& real, std::int64_t rows) const {
   Spectrum out(size_, true);
-  for_each_part(groups(size_.height, 2 * lines), [&](std::int64_t group) {
+  const std::int64_t row_groups = groups(rows, 2 * lines);
+  for (std::int64_t row = row_groups * 2 * lines; row < size_.height; ++row) out.clear_row(row);
+  for_each_part(row_groups, [&](std::int64_t group) {
     const std::int64_t first = group * 2 * lines;
     FftLines z(size_.width);
     read_lines(real, first, size_.height, z.re);

@@ -22,6 +22,7 @@ class Spectrum {
   std::complex<double> at(std::int64_t row, std::int64_t column) const;
   // All W frequencies of a row.
   void copy_row(std::int64_t row, double* re, double* im) const;
+  void clear_row(std::int64_t row);
 
   // Replaces each kept frequency by change(row, column, value), in parallel.
   template <class Change>
@@ -66,7 +67,9 @@ class PlaneFft {
  public:
   explicit PlaneFft(Size size) : size_(size), along_(size.width), down_(size.height) {}
   Size size() const { return size_; }
-  Spectrum forward(const ReadRow& real) const;
+  Spectrum forward(const ReadRow& real) const { return forward(real, size_.height); }
+  // The same of an image whose rows from `rows` on are 0.
+  Spectrum forward(const ReadRow& real, std::int64_t rows) const;
   Spectrum forward(const ReadRow& real, const ReadRow& imaginary) const;
   // a = 1 / (H W) sum F exp(+...); the spectrum is that of a real image.
   void backward(Spectrum spectrum, const WriteRow& write) const;

@@ -80,12 +80,13 @@ class Correlator {
       double* row = values_.data() + y * size_.width;
       load_row(image, y, row);
       const auto at = static_cast<std::size_t>(y);
-      least[at] = largest[at] = row[0];
+      double sum = 0, low = row[0], high = row[0];
       for (std::int64_t x = 0; x < size_.width; ++x) {
-        sums[at] += row[x];
-        least[at] = std::min(least[at], row[x]);
-        largest[at] = std::max(largest[at], row[x]);
+        sum += row[x];
+        low = row[x] < low ? row[x] : low;
+        high = row[x] > high ? row[x] : high;
       }
+      sums[at] = sum, least[at] = low, largest[at] = high;
     });
     const double low = std::ranges::min(least), high = std::ranges::max(largest);
     middle_ = sum_of(sums) / static_cast<double>(size_.pixels());
@@ -117,30 +118,38 @@ class Correlator {
   }
 
  private:
-  // The side of the transforms for a template side and a side of the result.
-  static std::int64_t tile_side(std::int64_t length, std::int64_t full) {
-    constexpr std::int64_t usual = 512, times = 4;
-    return std::min(smooth_length(full), smooth_length(std::max(usual, times * length)));
-  }
+  // Along one axis: the length of the transforms, and the results of each.
+  struct Tiles {
+    std::int64_t side = 1, step = 1, count = 1;
+    // As few as are no longer than what caches hold. A tile of all needs no overlap: what goes on
+    // at its other end is 0, as outside the image.
+    Tiles(std::int64_t length, std::int64_t full) {
+      constexpr std::int64_t usual = 768, times = 4;
+      const std::int64_t most = std::max(usual, times * length), overlap = length - 1;
+      if (full > most) count = (full + most - overlap - 1) / (most - overlap);
+      step = (full + count - 1) / count;
+      side = smooth_length(count > 1 ? step + overlap : full);
+    }
+  };
 
   // Writes the sums of products with the template inside the image, of values divided by scale_ and
   // a template of norm 1.
   void correlate(Plane& result) const {
     const Size full = result.size(), own = pattern_.size;
-    const Size side{tile_side(own.width, full.width), tile_side(own.height, full.height)};
-    const Size step{side.width - own.width + 1, side.height - own.height + 1};
+    const Tiles columns(own.width, full.width), rows(own.height, full.height);
+    const Size side{columns.side, rows.side}, step{columns.step, rows.step};
     const PlaneFft fft(side);
-    const Spectrum factors = fft.forward([&](std::int64_t y, double* row) {
+    const auto pattern_row = [&](std::int64_t y, double* row) {
       std::fill_n(row, side.width, 0.0);
       if (y >= own.height) return;
       for (std::int64_t x = 0; x < own.width; ++x) {
         row[x] = pattern_.values[static_cast<std::size_t>(y * own.width + x)] / pattern_.length;
       }
-    });
-    const std::int64_t across = (full.width + step.width - 1) / step.width;
-    const std::int64_t down = (full.height + step.height - 1) / step.height;
-    for_each_part(across * down, [&](std::int64_t tile) {
-      const std::int64_t left = tile % across * step.width, top = tile / across * step.height;
+    };
+    const Spectrum factors = fft.forward(pattern_row, own.height);
+    for_each_part(columns.count * rows.count, [&](std::int64_t tile) {
+      const std::int64_t left = tile % columns.count * step.width;
+      const std::int64_t top = tile / columns.count * step.height;
       // The image pixel under the first pixel of the tile.
       const std::int64_t first_x = left - own.width + 1, first_y = top - own.height + 1;
       Spectrum spectrum = fft.forward([&](std::int64_t y, double* row) {
@@ -202,15 +211,16 @@ class Correlator {
     const double *values = columns.values.data(), *squares = columns.squares.data();
     double sum = 0, square = 0;
     for (std::int64_t q = 0; q < std::ssize(windows.values); ++q) {
+      const auto at = static_cast<std::size_t>(q);
       if (q % run == 0) {
-        sum = std::accumulate(values + q + 1, values + q + width, 0.0);
-        square = std::accumulate(squares + q + 1, squares + q + width, 0.0);
-      } else {
-        sum -= values[q];
-        square -= squares[q];
+        sum = std::accumulate(values + q + 1, values + q + width + 1, 0.0);
+        square = std::accumulate(squares + q + 1, squares + q + width + 1, 0.0);
+      } else {  // one addition waits for the one before, not two
+        sum += values[q + width] - values[q];
+        square += squares[q + width] - squares[q];
       }
-      windows.values[static_cast<std::size_t>(q)] = sum += values[q + width];
-      windows.squares[static_cast<std::size_t>(q)] = square += squares[q + width];
+      windows.values[at] = sum;
+      windows.squares[at] = square;
     }
   }
 
