@@ -124,13 +124,17 @@ class InBands(ProgramTest):
         noise = rng.normal(0.5, 0.2, (901, 333)).astype(np.float32)
         strange = noise.copy()
         strange[500, 7], strange[8, 9], strange[8, 10] = np.nan, np.inf, -np.inf
+        # Sums that are nothing but what was rounded off on the way.
+        half = (rng.normal(0, 1, (901, 166)) * 10.0 ** rng.uniform(-6, 6, (901, 166))).astype(np.float32)
+        roundings = np.concatenate([half, -half[::-1]], axis=1)
         of_codes = ("graythresh", "imhist", "entropy", "stretchlim", "multithresh")
         of_all = ("std2", "stats", "imgaussfilt 2 | mean2")
         for name, pixels, pipelines in (
                 ("u8", ramp(901, 333), of_all + of_codes), ("c", colour(901, 333), of_all + of_codes[1:4]),
                 ("u16", rng.integers(0, 65536, (901, 333)).astype(np.uint16), of_all + of_codes),
                 ("bits", ramp(901, 333) > 90, of_all[:2]), ("f", noise, of_all), ("f1e3", noise + 1000, of_all),
-                ("f1e5", noise + np.float32(1e5), of_all), ("strange", strange, of_all)):
+                ("f1e5", noise + np.float32(1e5), of_all), ("strange", strange, of_all),
+                ("roundings", roundings, of_all)):
             np.save(name + ".npy", np.ascontiguousarray(pixels))
             for pipeline in pipelines:
                 with self.subTest(name=name, pipeline=pipeline):
