@@ -17,6 +17,13 @@ struct Found {
   cl_device_id device;
 };
 
+bool is_gpu(cl_device_id device) {
+  cl_device_type type = 0;
+  calls()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  return (type & CL_DEVICE_TYPE_GPU) != 0;
+}
+
+// GPUs first: loaders differ in the order of their platforms.
 std::vector<Found> find_devices() {
   std::vector<Found> found;
   const Calls* cl = calls();
@@ -35,6 +42,7 @@ std::vector<Found> find_devices() {
     cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
     for (const cl_device_id device : devices) found.push_back({platform, device});
   }
+  std::ranges::stable_partition(found, is_gpu, &Found::device);
   return found;
 }
 
@@ -73,12 +81,6 @@ std::string why_not(cl_device_id device) {
     return "it has no double precision (cl_khr_fp64)";
   }
   return "";
-}
-
-bool is_gpu(cl_device_id device) {
-  cl_device_type type = 0;
-  calls()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  return (type & CL_DEVICE_TYPE_GPU) != 0;
 }
 
 DeviceInfo describe(const Found& found, std::size_t index) {
