@@ -115,6 +115,7 @@ set(does_raw "reads camera raw")
 set(does_fits "reads FITS")
 set(does_dicom "reads DICOM")
 set(does_zarr "reads and writes OME-Zarr")
+set(does_icc "converts colours by ICC profiles")
 set(does_opencv "reads Sun raster, and other formats by OpenCV")
 set(broken "")
 get_property(codec_modules GLOBAL PROPERTY IMPIPE_SEPARATE_MODULES)
@@ -128,7 +129,7 @@ foreach(component IN LISTS codec_modules)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "impipe (= ${package_version})")
   set(CPACK_DEBIAN_${upper}_DESCRIPTION
 "module with which impipe ${does_${name}}
-Put beside the program, it is opened at the first such picture, and costs
+Put beside the program, it is opened when it is first needed, and costs
 nothing until then.")
   # OpenCV brings GDAL and 100 other libraries: suggested above.
   if(NOT name STREQUAL opencv)

@@ -21,6 +21,8 @@ from PIL import Image, ImageDraw, ImageFont
 from make_samples import photograph, still_life, street, to_integer
 
 WIDTH, HEIGHT, GAP = 160, 120, 6  # pixels
+# Where files are that examples name.
+DATA = os.path.join(os.path.dirname(__file__), "..", "tests", "data", "colour")
 
 
 def impipe(program, *arguments):
@@ -106,7 +108,7 @@ class Scenes:
 
 def run_example(program, op, scenes, folder):
     """The panels of an operator, or the reason why there are none."""
-    example = op["example"]
+    example = re.sub(r"@(?=\w)", f"@{DATA}/", op["example"])
     source = example.split()[0] == op["name"] and op["source"] or example.split()[0] in SOURCES
     inputs = [] if source else [scenes.picture]
     before = [] if source else [shown(scenes.picture)]

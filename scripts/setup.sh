@@ -16,13 +16,14 @@ build_packages=(
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
   libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev
-  libblosc-dev libzstd-dev
+  libblosc-dev libzstd-dev liblcms2-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format python3-pip
   chromium                              # looks at the pages of --profile=html and impipe-bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
+  libgs-common                          # has a profile of CMYK
   dcraw libcfitsio-bin                  # judge our files
   netpbm                                # makes and judges PAMs
   libimage-exiftool-perl                # puts metadata into files

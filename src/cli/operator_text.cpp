@@ -47,6 +47,7 @@ std::string takes_of(const Parameter& parameter) {
     case Takes::element: add("a 0/1 matrix, a shape (disk,3), @file"); break;
     case Takes::operand: add("an image, :a"); break;
     case Takes::operands: add("images, :a :b"); break;
+    case Takes::file: add("@file"); break;
     case Takes::expression: add("a quoted expression"); break;
   }
   return out;

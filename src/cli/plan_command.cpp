@@ -170,7 +170,8 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
                                       : parse_amount("--max-pixels", flags.max_pixels, 1000);
-  const engine::FileFacts input = input_of(flags, pipeline, max_pixels);
+  engine::FileFacts input = input_of(flags, pipeline, max_pixels);
+  if (pipeline.reads_profile()) input.type.profile = unread_profile();
   std::map<std::string, ImageType> operands;
   std::map<std::string, Size> sizes;
   for (const std::string& name : pipeline.operands) {

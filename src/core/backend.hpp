@@ -152,6 +152,9 @@ class Queue {
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
+  // These numbers, all channels of a measurement, for each image of a stack.
+  virtual std::shared_ptr<DeviceMeasure> upload_measure(std::span<const double> numbers,
+                                                        int channels, int count) = 0;
   // The same for stacks of at most Device::max_stacked() images; upload: of equal ones.
   virtual std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) {
     return upload(images.front());

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/colour_profile.hpp"
+
 namespace impipe {
 
 // The class of a pixel, in MATLAB's words. A logical pixel is one byte, 0 or 1.
@@ -41,6 +43,8 @@ struct ImageType {
   bool alpha = false;  // straight alpha, in a plane of its own; keeps the class it was read in
   double white =
       255.0;  // the value that displays as white; 0 when there is none (distances, labels)
+  // What its numbers mean as colours, where a pipeline asks for it; null: nothing is known.
+  std::shared_ptr<const ColourProfile> profile = nullptr;
   bool operator==(const ImageType&) const = default;
 };
 std::string to_string(const ImageType& type);  // "uint8 x3 + alpha, white 255"

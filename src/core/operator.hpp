@@ -26,6 +26,7 @@ enum class Takes {
   operand,     // one image by name, :a
   operands,    // any number of images by name
   expression,  // a quoted text, see core/expression.hpp
+  file,        // @file
 };
 
 struct Parameter {
@@ -185,6 +186,10 @@ struct Operator {
   bool colour = false;
   // Measures a table whose numbers the host has: of objects, lines, a translation.
   bool table = false;
+  // What it makes depends on what its input's numbers mean as colours: on the file's ICC profile.
+  // srgb: its formula is that of sRGB, and an image of another profile is reported.
+  enum class Profile { ignored, read, srgb };
+  Profile profile = Profile::ignored;
   std::string_view details = "";   // meaning, formula and its source; several lines
   std::string_view example = "";   // a pipeline
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"

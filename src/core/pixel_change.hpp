@@ -18,6 +18,7 @@ struct PixelChange {
   std::optional<AffinePlace> place = AffinePlace{};
   bool read_turned = false;  // rows of the file are columns of what was read
   bool values = false;       // an operator made the result
+  bool colours = false;      // they are of another ICC profile than the file's
   bool pages = false;        // the result's file has other pages than the input's
 
   // Rows and columns of the result are rows and columns of the file; or columns and rows.

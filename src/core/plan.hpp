@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/kernel_spec.hpp"
@@ -58,6 +61,25 @@ struct PlanCheck {
   bool on_cpu = false;  // the CPU has a result
 };
 
+// Numbers that are known before a run, as a measurement. They are made when they are first read.
+class PlanTable {
+ public:
+  explicit PlanTable(std::function<std::vector<double>()> make) : make_(std::move(make)) {}
+  const std::vector<double>& numbers() {
+    std::call_once(once_, [this] { numbers_ = std::exchange(make_, nullptr)(); });
+    return numbers_;
+  }
+
+ private:
+  std::once_flag once_;
+  std::function<std::vector<double>()> make_;
+  std::vector<double> numbers_;
+};
+struct PlanConstant {
+  ValueId value = 0;  // with no producer
+  std::shared_ptr<PlanTable> table;
+};
+
 // `save TEMPLATE`: an intermediate image that is written.
 struct PlanSave {
   std::string name_template;
@@ -101,6 +123,7 @@ struct Plan {
   std::vector<PlanValue> values;
   std::vector<Step> steps;
   std::vector<PlanOperand> operands;
+  std::vector<PlanConstant> constants;
   std::vector<PlanMeasurement> measurements;  // in the order of the pipeline
   std::vector<PlanColumn> columns;            // of the measurements
   std::vector<PlanCheck> checks;

@@ -96,6 +96,13 @@ void PlanBuilder::set_current(ImageValue image) {
   current_ = drops_alpha_ ? image.without_alpha() : image;
 }
 
+ImageValue PlanBuilder::with_profile(ImageValue image,
+                                     std::shared_ptr<const ColourProfile> profile) {
+  image.type.profile = std::move(profile);
+  plan_.values.at(image.id).type.profile = image.type.profile;
+  return image;
+}
+
 ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
   return operand_with_alpha(call, name).without_alpha();
 }
@@ -276,6 +283,14 @@ MeasureValue PlanBuilder::select(ImageValue image, std::vector<Arg> places) {
 MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
                                  std::vector<Arg> args, int results, int channels, int groups) {
   return add_measure(Scalar{&body, results, groups}, {}, measures, args, results, channels);
+}
+
+MeasureValue PlanBuilder::constant(std::function<std::vector<double>()> make, std::int64_t values,
+                                   int channels) {
+  const ValueId id = static_cast<ValueId>(plan_.values.size());
+  plan_.values.push_back({.is_measure = true, .channels = channels, .values = values});
+  plan_.constants.push_back({id, std::make_shared<PlanTable>(std::move(make))});
+  return {id, channels, values};
 }
 
 void PlanBuilder::add_numbers(std::string_view name, MeasureValue measure,

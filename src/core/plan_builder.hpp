@@ -1,6 +1,7 @@
 // What an operator's `lower` builds a plan with: one call a primitive.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -63,6 +64,8 @@ class PlanBuilder {
   ImageValue operand(const Call& call, std::string_view name) const;
   // The same with its alpha: operands lend their pixels only.
   ImageValue operand_with_alpha(const Call& call, std::string_view name) const;
+  // The same image, whose numbers mean the colours of this profile.
+  ImageValue with_profile(ImageValue image, std::shared_ptr<const ColourProfile> profile);
   void keep(std::string name, ImageValue image) { named_[std::move(name)] = image; }
   // In pixels of the input; those of the current image may lie elsewhere once one was moved.
   const std::optional<DisplayWindow>& display() const { return display_; }
@@ -92,6 +95,11 @@ class PlanBuilder {
   // that knows `group`; it has one measurement.
   MeasureValue scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
                       std::vector<Arg> args, int results, int channels, int groups = 1);
+
+  // A measurement of numbers that are known; `values` a channel, which `make` makes one channel
+  // behind the other when they are first needed.
+  MeasureValue constant(std::function<std::vector<double>()> make, std::int64_t values,
+                        int channels);
 
   // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
   // there are several elements (more than 16 are reported as an array); see report_columns.hpp.

@@ -173,8 +173,12 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels,
                      .metadata = !options.strip,
+                     .profile = options.strip || pipeline.reads_profile(),
                      .page = {},
-                     .reading = {options.channels, options.axes, options.window},
+                     .reading = {.channels = options.channels,
+                                 .axes = options.axes,
+                                 .window = options.window,
+                                 .ink = pipeline.converts_colours()},
                      .matrix = matrix_of(options),
                      .by_opencv = options.by_opencv};
   settings.encode.matrix = settings.decode.matrix;

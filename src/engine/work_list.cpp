@@ -529,8 +529,9 @@ void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress&
   for (Picture& picture : work.pictures) {
     if (picture.failure) continue;
     try {
-      auto program =
-          lanes.program(picture.info->type, picture.partner_types(), picture.info->display);
+      ImageType type = picture.info->type;
+      if (lanes.pipeline().reads_profile()) type.profile = unread_profile();
+      auto program = lanes.program(type, picture.partner_types(), picture.info->display);
       check_sizes(picture, *program, lanes.pipeline(), options.max_pixels);
       picture.program = std::move(program);
       all_failed = false;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/colour/colour_maps.hpp"
 #include "io/formats/camera/camera_raw.hpp"
+#include "io/metadata/colours.hpp"
 #include "io/metadata/stale_fields.hpp"
 #include "io/module/module_call.hpp"
 #include "io/picture/convert.hpp"
@@ -153,6 +155,11 @@ bool is_counted(const ImageType& type, Format format, PixelClass cls) {
   return type.white == 0 && cls != PixelClass::single && !is_raw(type, format, cls);
 }
 
+[[maybe_unused]] const bool maps_colours = [] {
+  make_colour_map = colour_map;
+  return true;
+}();
+
 }  // namespace
 
 HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out) {
@@ -208,11 +215,15 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     check_decoded(out);
     out.image = orient(std::move(out.image), out.info.orientation);
   }
-  if (options.metadata && !format.read_metadata.is(no_metadata)) {
+  const bool reads_metadata = options.metadata || options.profile;
+  if (reads_metadata && !format.read_metadata.is(no_metadata)) {
     MetadataRead read = from_module(
         [&] { return read_metadata(bytes, out.info, options.pages_together, options.axes); });
-    out.metadata = std::move(read.metadata);
-    out.lost = std::move(read.lost);
+    if (options.profile) out.image.type.profile = profile_of(read.metadata);
+    if (options.metadata) {
+      out.metadata = std::move(read.metadata);
+      out.lost = std::move(read.lost);
+    }
   }
   out.metadata.samples = out.info.samples;
   out.metadata.tiff = out.info.tiff;

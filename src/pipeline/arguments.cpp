@@ -89,6 +89,7 @@ std::string expectation(const Parameter& p) {
   if (p.takes == Takes::kernel) add("a kernel ([1 2 1]/4, fspecial:gaussian,5,1.2 or @file)");
   if (p.takes == Takes::element) add("a structuring element ([1 1; 0 1], disk,3 or @file)");
   if (p.takes == Takes::operand || p.takes == Takes::operands) add("an image (:name)");
+  if (p.takes == Takes::file) add("a file (@file)");
   if (p.takes == Takes::expression) add("a quoted expression ('x + 1')");
   if (!p.words.empty()) add((p.lists_words ? "some of " : "") + listed(p.words));
   return out;
@@ -300,7 +301,9 @@ class Matcher {
     } else if (const auto* matrix = std::get_if<Matrix>(&head.value)) {
       target = target_of_matrix(*matrix);
     } else if (std::holds_alternative<File>(head.value)) {
-      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      target = first([&](const Parameter& p) {
+        return unset(p) && (takes_shape(p) || p.takes == Takes::file);
+      });
     } else if (std::holds_alternative<Measured>(head.value)) {
       target = first(
           [&](const Parameter& p) { return unset(p) && (p.max_numbers > 0 || takes_shape(p)); });
@@ -441,7 +444,8 @@ class Matcher {
     } else if (const auto* measured = std::get_if<Measured>(&item.value)) {
       add_measured(p, value, *measured, item.span);
     } else if (const auto* file = std::get_if<File>(&item.value)) {
-      if (!takes_shape(p) || !value.path.empty()) mismatch(p, item.span);
+      const bool takes_file = takes_shape(p) || p.takes == Takes::file;
+      if (!takes_file || !value.path.empty()) mismatch(p, item.span);
       value.path = file->path;
     } else if (const auto* operand = std::get_if<Operand>(&item.value)) {
       const bool fits =

@@ -257,6 +257,18 @@ bool Pipeline::reads_display() const {
   });
 }
 
+bool Pipeline::reads_profile() const {
+  return std::ranges::any_of(stages, [](const BoundStage& stage) {
+    return stage.call && stage.call->op().profile != Operator::Profile::ignored;
+  });
+}
+
+bool Pipeline::converts_colours() const {
+  return std::ranges::any_of(stages, [](const BoundStage& stage) {
+    return stage.call && stage.call->op().profile == Operator::Profile::read;
+  });
+}
+
 namespace {
 
 // bwconncomp with the neighbours of a voxel is bwlabeln, as MATLAB's function takes both.

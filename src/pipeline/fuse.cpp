@@ -438,7 +438,8 @@ class Fuser {
     std::string barrier;
     for (const ValueId input : fused.inputs) {
       if (const auto it = stored_.find(input); it != stored_.end()) return it->second;
-      if (plan_.values[input].is_measure) barrier = "it needs a measurement of the whole image";
+      if (plan_.values[input].is_measure && producer_[input] >= 0)
+        barrier = "it needs a measurement of the whole image";
     }
     return barrier;
   }

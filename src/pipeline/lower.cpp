@@ -59,6 +59,11 @@ void lower_operator(const Call& call, PlanBuilder& builder, const LowerOptions& 
   const Operator& op = call.op();
   const ImageValue given = builder.current();
   prepare_image(call, builder, options);
+  const auto& profile = builder.current().type.profile;
+  if (op.profile == Operator::Profile::srgb && profile && !profile->is_srgb) {
+    builder.note(std::string(op.name) + ": its formula is sRGB's, and the colours are those of '" +
+                 profile->name + "'; `icc to=srgb` before it converts them");
+  }
   const ImageValue seen = builder.current();
   const ImageValue made = op.lower(call, builder);
   // What only measures hands the image on as it was given.

@@ -48,6 +48,9 @@ struct Pipeline {
   bool has_measured_arguments() const;
   // Whether it depends on the display window of its input: `imcrop display`.
   bool reads_display() const;
+  // Whether it depends on the ICC profile of its input; and whether it converts colours by that.
+  bool reads_profile() const;
+  bool converts_colours() const;
 };
 
 }  // namespace impipe::pipeline

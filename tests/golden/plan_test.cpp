@@ -10,9 +10,9 @@
 namespace impipe::pipeline {
 namespace {
 
-constexpr ImageType gray8{};
-constexpr ImageType colour8{.channels = 3};
-constexpr ImageType gray_single{.cls = PixelClass::single, .white = 1};
+const ImageType gray8{};
+const ImageType colour8{.channels = 3};
+const ImageType gray_single{.cls = PixelClass::single, .white = 1};
 
 std::string explained(const char* text, const ImageType& type) {
   const Pipeline pipeline = bind(parse(text));

@@ -103,6 +103,14 @@ class CpuQueue final : public Queue {
     return static_cast<const CpuMeasure&>(measure).numbers;
   }
 
+  std::shared_ptr<DeviceMeasure> upload_measure(std::span<const double> numbers, int channels,
+                                                int) override {
+    const auto values = std::ssize(numbers) / channels;
+    const auto made = std::make_shared<CpuMeasure>(channels, values);
+    std::ranges::copy(numbers, made->numbers.begin());
+    return made;
+  }
+
   void run(const Kernel& kernel, const Launch& launch) override {
     ++launches_;
     const double begin = noting_ ? steady_seconds() : 0;

@@ -7,8 +7,7 @@
 namespace impipe::bench::naive {
 namespace {
 
-constexpr ImageType logical_type{
-    .cls = PixelClass::logical, .channels = 1, .alpha = false, .white = 1};
+const ImageType logical_type{.cls = PixelClass::logical, .channels = 1, .alpha = false, .white = 1};
 
 // The lower envelope of parabolas over a line (Felzenszwalb and Huttenlocher, Distance Transforms
 // of Sampled Functions, Theory of Computing 8, 2012): squares[q] becomes the least of

@@ -10,6 +10,7 @@
 #include "engine/batch/pixel_hash.hpp"
 #include "engine/program/bands.hpp"
 #include "io/files/read_picture.hpp"
+#include "io/metadata/colours.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -202,7 +203,7 @@ std::unique_ptr<io::PictureRows> BandedPicture::opened() {
     file_ = io::read_picture(picture_.path, stamp);
     stamps_ = settings_.pipeline_stamps;
     stamps_.push_back(stamp);
-    const io::ImageInfo now = io::probe(file_);
+    const io::ImageInfo now = io::probe(file_, {}, settings_.decode.reading);
     if (now.format != info.format || now.type != info.type || now.stored != info.stored ||
         now.orientation != info.orientation) {
       throw Error("it was written to while it was read", ExitCode::file_failed, true);
@@ -220,15 +221,26 @@ std::unique_ptr<io::PictureRows> BandedPicture::opened() {
             : "out of memory: its samples lie in planes apart, or in YCbCr, and are read whole");
   }
   // The axes of an NPY are no metadata that --strip leaves out.
-  if (settings_.decode.metadata || info.format == io::Format::npy) {
+  const bool has_metadata = settings_.decode.metadata || info.format == io::Format::npy;
+  if (has_metadata || settings_.decode.profile) {
     io::MetadataRead read = io::read_metadata(picture_.path, info, settings_.decode.reading);
-    metadata_ = std::move(read.metadata);
-    metadata_.measured = info.measured;
-    lost_ = std::move(read.lost);
+    if (settings_.decode.profile) take_profile(io::profile_of(read.metadata));
+    if (has_metadata) {
+      metadata_ = std::move(read.metadata);
+      metadata_.measured = info.measured;
+      lost_ = std::move(read.lost);
+    }
   }
   metadata_.samples = as_floats_ ? io::SampleType::of_class : info.samples;
   metadata_.tiff = info.tiff;
   return rows;
+}
+
+void BandedPicture::take_profile(std::shared_ptr<const ColourProfile> profile) {
+  profile_ = std::move(profile);
+  ImageType type = picture_.info->type;
+  type.profile = profile_;
+  take_program(settings_.lanes->first().program(type, {}));
 }
 
 struct BandedPicture::BandTarget {
@@ -284,6 +296,7 @@ void BandedPicture::each_band(int lane, std::unique_ptr<io::PictureRows> rows,
     band.y_end = std::min(band.y_end, rows_.end);
     within(Part::decode, lane, [&] {
       material_ = {.image = reader.read(band), .operands = {}};
+      material_.image.type.profile = profile_;
       if (inexact_) job_.check_inexact(*inexact_);
     });
     if (!take(band)) return;

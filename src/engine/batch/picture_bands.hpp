@@ -57,6 +57,8 @@ class BandedPicture : public PictureWorker {
   bool bands_are_alike(int lane);
   std::unique_ptr<io::PictureRows> open_bands(int lane);
   std::unique_ptr<io::PictureRows> opened();
+  // The program becomes that of pictures of this profile.
+  void take_profile(std::shared_ptr<const ColourProfile> profile);
   // Where the rows of the result go.
   struct BandTarget;
   std::unique_ptr<BandTarget> make_band_target();
@@ -71,6 +73,7 @@ class BandedPicture : public PictureWorker {
   std::map<Session*, std::shared_ptr<const Program>> programs_;
   RowRange rows_;           // of the result: a part of them, where others make the rest
   bool as_floats_ = false;  // whatever the type of the input's samples is
+  std::shared_ptr<const ColourProfile> profile_;
   std::shared_ptr<io::Inexact> inexact_;  // counted while bands of a TIFF are read
   FileWork::Within within_;
 };

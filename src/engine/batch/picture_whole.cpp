@@ -177,6 +177,9 @@ FileWork::Stack WholePicture::stack() const {
     const auto& storage = metadata_.jpeg;
     if (storage) stack.key += fmt::format(" of {}x{}", storage->across, storage->down);
   }
+  if (const auto& profile = material_.image.type.profile) {
+    stack.key += fmt::format(" of {}", fmt::ptr(profile.get()));
+  }
   if (material_.display && settings_.lanes->pipeline().reads_display()) {
     stack.key += "; display " + to_string(*material_.display);
   }
@@ -208,7 +211,7 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
       left.push_back(one.job_.file);
       continue;
     }
-    one.picture_.program = program;
+    one.take_program(program);
     one.outcome_ = std::move(outcomes[i]);
     one.result_.decoded_on_device = one.material_.is_coded();
     one.image_computed({turn.device, lane, begin}, 0);

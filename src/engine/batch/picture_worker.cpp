@@ -23,6 +23,7 @@
 #include "io/formats/npy/npy.hpp"
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/formats/zarr/zarr_format.hpp"
+#include "io/metadata/colours.hpp"
 #include "io/picture/orient.hpp"
 #include "pipeline/image_sizes.hpp"
 #include "pipeline/pixel_places.hpp"
@@ -124,7 +125,7 @@ std::shared_ptr<const Program> PictureWorker::program_on(Session& session, Queue
 
 void PictureWorker::compute_on(Session& session, Queue& queue, Material material) {
   const ExecuteOptions options = execute_options(session);
-  picture_.program = program_on(session, queue, material);
+  take_program(program_on(session, queue, material));
   outcome_ = execute_in_parts(part(), std::move(material), queue, options);
 }
 
@@ -343,8 +344,44 @@ PixelChange PictureWorker::change_of(const io::ImageInfo& input, ValueId value, 
 }
 
 void PictureWorker::tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart) {
+  const bool other_colours = follow_profile(part().plan.values[value].type);
   if (settings_.lanes->pipeline().has_source()) return;
   metadata_.change = change_of(input, value, size, apart);
+  metadata_.change.colours = other_colours;
+}
+
+bool PictureWorker::follow_profile(const ImageType& result) {
+  if (!settings_.decode.profile) return false;
+  const bool has_colours = result.cls != PixelClass::logical && result.white != 0;
+  if (!settings_.decode.metadata) {
+    if (!result.profile || result.profile->is_srgb || !has_colours) return false;
+    add_note(
+        fmt::format("its colours are those of {}'{}', which --strip leaves out: "
+                    "they will be shown as others; `icc to=srgb` converts them",
+                    result.profile->bytes.empty() ? "" : "the ICC profile ", result.profile->name));
+    return false;
+  }
+  if (result.profile == io::profile_of(metadata_)) return false;
+  metadata_.icc = result.profile ? result.profile->bytes : io::Bytes();
+  metadata_.cicp = {};
+  metadata_.icc_name = "icc";
+  return true;
+}
+
+void PictureWorker::take_program(std::shared_ptr<const Program> program) {
+  if (settings_.lanes->pipeline().reads_profile()) {
+    const std::vector<std::string>& planned = part().plan.notes;
+    for (const std::string& note : part_of(*program, part_).plan.notes) {
+      if (std::ranges::find(planned, note) == planned.end()) add_note(note);
+    }
+  }
+  picture_.program = std::move(program);
+}
+
+void PictureWorker::add_note(std::string note) {
+  if (std::ranges::find(result_.notes, note) == result_.notes.end()) {
+    result_.notes.push_back(std::move(note));
+  }
 }
 
 void PictureWorker::tell_file(const std::filesystem::path& path, bool is_page) {

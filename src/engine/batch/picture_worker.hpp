@@ -54,6 +54,9 @@ class PictureWorker {
     double begin = 0;  // on the steady clock
   };
   void computed(const ComputedAt& turn);  // the outcome is there
+  void add_note(std::string note);        // once
+  // In the place of the one that was planned; reports what that did not know.
+  void take_program(std::shared_ptr<const Program> program);
   void add_row(int page);
   // Nothing of what was computed counts: it is done again, to be written as floats.
   void forget_results();
@@ -68,6 +71,9 @@ class PictureWorker {
   };
   // What became of the pixels of an input on the way to a value of the plan, which has this size.
   PixelChange change_of(const io::ImageInfo& input, ValueId value, Size size, bool apart) const;
+  // The profile of a value of the plan becomes that of the metadata; false where it is already.
+  // Reports colours that --strip makes others.
+  bool follow_profile(const ImageType& result);
   // What the metadata have to know of this run before an image is encoded.
   void tell_change(const io::ImageInfo& input, ValueId value, Size size, bool apart = false);
   // Tells the metadata whether the file that the image goes into is an OME-TIFF, by its name, and

@@ -1,6 +1,8 @@
 // Programs by image type and kernels by key, each made once.
 #include "engine/device/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -57,8 +59,15 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
                                                 bool any_scale) {
   std::string types = (any_scale ? "any scale; " : "") + to_string(input);
   for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
+  if (input.profile) types += fmt::format("; profile {}", fmt::ptr(input.profile.get()));
   if (display && pipeline_.reads_display()) types += "; display " + to_string(*display);
   std::lock_guard lock(programs_mutex_);
+  // Each keeps its profile, and so the profile's address, and tables.
+  constexpr std::size_t most_with_profiles = 64;
+  if (input.profile && programs_.size() > most_with_profiles) {
+    std::erase_if(programs_,
+                  [](const auto& one) { return one.first.find("; profile ") != one.first.npos; });
+  }
   std::shared_ptr<const Program>& known = programs_[types];
   if (!known) known = program_of(pipeline_, input, operands, display, any_scale);
   return known;

@@ -17,9 +17,7 @@ bool reads_row(const Expression& expression) {
 // Whether row y of the result is made of rows round y of the input alone, the same way wherever y
 // is.
 struct IsLocal {
-  bool operator()(const Point& p) const {
-    return !p.in_table && (!p.expression || !reads_row(*p.expression));
-  }
+  bool operator()(const Point& p) const { return !p.expression || !reads_row(*p.expression); }
   bool operator()(const Permute& p) const { return !p.transpose && !p.flip_y; }
   bool operator()(const Stencil& s) const {
     return s.fourier_side == 0 && (!s.expression || !reads_row(*s.expression)) &&
@@ -41,14 +39,23 @@ struct IsLocal {
   }
 };
 
-bool is_local(const Node& node) {
-  // A number that is measured becomes a constant, which is the same for all channels.
-  return std::visit(IsLocal{}, node.primitive) &&
-         std::ranges::all_of(node.arguments, [&](const Argument& argument) {
-           return argument.source == Argument::Source::constant ||
-                  (argument.source == Argument::Source::measured &&
-                   !(argument.per_channel && node.channels > 1));
-         });
+// Step of a plan that is not fused.
+bool is_local(const Step& step, const Plan& plan) {
+  const Node& node = step.kernel.nodes.front();
+  const auto* point = std::get_if<Point>(&node.primitive);
+  const bool in_table = point != nullptr && point->in_table;
+  const auto is_known = [&](const Argument& argument) {
+    if (argument.source != Argument::Source::measured) {
+      return argument.source == Argument::Source::constant;
+    }
+    const Operand& measure = node.measures[static_cast<size_t>(argument.measure)];
+    const ValueId value = step.inputs[static_cast<size_t>(measure.index)];
+    const bool is_constant =
+        std::ranges::find(plan.constants, value, &PlanConstant::value) != plan.constants.end();
+    // A number that is measured becomes a constant, which is the same for all channels.
+    return is_constant || (!in_table && !(argument.per_channel && node.channels > 1));
+  };
+  return std::visit(IsLocal{}, node.primitive) && std::ranges::all_of(node.arguments, is_known);
 }
 
 // Whether it measures what bands of the image add up to, or computes with such numbers.
@@ -85,7 +92,7 @@ Banding banding_of(const Program& program) {
   std::vector<Halo> halos(plan.values.size());
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend() && out.why_not.empty(); ++step) {
     const Node& node = step->kernel.nodes.front();
-    if (node.is_measure ? !is_measured_in_bands(plan, *step) : !is_local(node)) {
+    if (node.is_measure ? !is_measured_in_bands(plan, *step) : !is_local(*step, plan)) {
       out.why_not =
           program.operators[static_cast<size_t>(step->stages.front())] + " needs the whole image";
       break;
@@ -102,6 +109,9 @@ Banding banding_of(const Program& program) {
       halo.up = std::max(halo.up, made.up + footprint.up);
       halo.down = std::max(halo.down, made.down + footprint.down);
     }
+  }
+  if (!plan.constants.empty() && out.measures() && out.why_not.empty()) {
+    out.why_not = "measurements are taken of the whole image";
   }
   out.halo = halos.front();
   if (plan.input_alpha) {

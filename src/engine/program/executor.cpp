@@ -223,6 +223,12 @@ class Execution {
     if (!alphas_.empty() && read_by_steps(plan_)[*plan_.input_alpha]) {
       values_[*plan_.input_alpha].plane = upload_one(alphas_);
     }
+    for (const PlanConstant& constant : plan_.constants) {
+      if (!read[constant.value]) continue;
+      values_[constant.value].measure =
+          queue_.upload_measure(constant.table->numbers(), plan_.values[constant.value].channels,
+                                static_cast<int>(count_));
+    }
     for (const PlanOperand& operand : plan_.operands) {
       if (take_there(materials.front(), operand.name, operand.value, operand.alpha)) continue;
       if (!read[operand.value]) continue;

@@ -36,6 +36,7 @@ void check_exportable(const Program& program) {
   if (counts || !object_images(plan).empty()) {
     refuse("the pipeline ends in a table of objects, which the host makes");
   }
+  if (!plan.constants.empty()) refuse("tables of colours are made when the pipeline runs");
   if (plan.steps.empty()) refuse("the pipeline computes nothing");
 }
 

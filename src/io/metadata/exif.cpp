@@ -26,6 +26,7 @@ enum Tag : std::uint16_t {
   thumbnail_bytes = 514,
   exif_directory = 34665,
   subject_area = 37396,
+  colour_space = 40961,
   pixel_x = 40962,
   pixel_y = 40963,
   focal_plane_x = 41486,
@@ -234,6 +235,18 @@ std::string exif_of_moved(std::string block, const PixelChange& change,
       drop({focal_plane_x, focal_plane_y}, "EXIF FocalPlaneResolution");
     }
   }
+  return block;
+}
+
+std::uint64_t exif_colour_space(std::string_view block) {
+  std::string bytes(block);
+  const Block b(bytes);
+  return b.value(b.value(b.first(), exif_directory), colour_space);
+}
+
+std::string exif_with_colour_space(std::string block, std::uint16_t space) {
+  Block b(block);
+  b.set(b.value(b.first(), exif_directory), colour_space, space);
   return block;
 }
 

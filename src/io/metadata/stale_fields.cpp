@@ -26,9 +26,10 @@ enum Bound : unsigned {
   samples = 16,  // the type of samples in the file
   numbers = 32,  // what a number means: the white, and the scale
   channels = 64,
-  pages = 128,   // which pages there are in the file
-  values = 256,  // the values themselves
-  map = 512,     // where on a map a pixel lies, which follows places where it can
+  pages = 128,     // which pages there are in the file
+  values = 256,    // the values themselves
+  colours = 1024,  // which colours values mean
+  map = 512,       // where on a map a pixel lies, which follows places where it can
 };
 constexpr unsigned grid = places | size;
 
@@ -44,6 +45,9 @@ constexpr NumberRow tiff_rows[] = {
     {300, 300, "a colour response unit", samples | channels},
     {343, 345, "a clipping path", grid},
     {433, 434, "Decode", samples | numbers | channels},
+    {301, 301, "a transfer function", colours},
+    {318, 319, "a white point and primary colours", colours},
+    {532, 532, "a reference black and white", colours},
     {33300, 33301, "the size of the full image", grid},
     {33305, 33306, "the camera's matrices", grid},
     {33421, 33422, "the colour filter's pattern", grid | channels},
@@ -116,10 +120,21 @@ struct PieceRow {
   unsigned bound;
 };
 constexpr PieceRow piece_rows[] = {
-    {"calibration (oFFs)", grid},  {"calibration (pCAL)", numbers},
-    {"calibration (sCAL)", scale}, {"chunk caNv", grid},
-    {"chunk vpAg", grid},          {"chunk sTER", grid},
+    {"calibration (oFFs)", grid},
+    {"calibration (pCAL)", numbers},
+    {"calibration (sCAL)", scale},
+    {"chunk caNv", grid},
+    {"chunk vpAg", grid},
+    {"chunk sTER", grid},
     {"extended XMP", frame},
+    {"", colours},
+    {"gamma", colours},
+    {"primary colours", colours},
+    {"colour space (cICP)", colours},
+    {"colour space (mDCV)", colours},
+    {"colour space (mDCv)", colours},
+    {"colour space (cLLI)", colours},
+    {"colour space (cLLi)", colours},
 };
 
 unsigned changed(const Metadata& m, const ImageType& result) {
@@ -137,6 +152,7 @@ unsigned changed(const Metadata& m, const ImageType& result) {
   add(channels, before.channels != result.channels || before.alpha != result.alpha);
   add(pages, change.pages);
   add(values, change.values);
+  add(colours, change.colours);
   return out;
 }
 
@@ -153,7 +169,8 @@ class Dropper {
         text_of(m_.photoshop), [this](std::uint64_t id) { return is_lost(resource_rows, id); }));
     for (const PieceRow& row : piece_rows) {
       const auto is_it = [&](const Piece& piece) { return piece.name == row.piece; };
-      if ((row.bound & changed_) != 0 && std::erase_if(m_.pieces, is_it) > 0) lose(row.piece);
+      if ((row.bound & changed_) == 0 || std::erase_if(m_.pieces, is_it) == 0) continue;
+      if (!row.piece.empty()) lose(row.piece);
     }
   }
 
@@ -193,6 +210,10 @@ class Dropper {
       if (!follow_geotiff(block, m_.change)) changed_ |= map;
     }
     if ((changed_ & values) != 0) drop_statistics(block);
+    if ((changed_ & colours) != 0) {
+      const auto profile = colour_profile(m_.icc);
+      block = exif_with_colour_space(std::move(block), profile && profile->is_srgb ? 1 : 65535);
+    }
     block = exif_without(std::move(block), [&](std::uint16_t tag) {
       if (tag == description_tag) return now.empty() && !description.empty();
       const auto* end = std::end(resolution_tags);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/colour_map.hpp"
 #include "core/image.hpp"
 #include "io/picture/decoding.hpp"
 #include "io/picture/encoding.hpp"
@@ -80,6 +81,10 @@ class CodecModule {
                                                  const EncodeOptions&) const {
     return nullptr;
   }
+  // A conversion between ICC profiles.
+  virtual ColourMap colour_map(const ColourRequest&) const { return {}; }
+  // Conversions between colour spaces of a configuration.
+  virtual std::vector<ColourMap> colour_maps(const SpaceRequest&) const { return {}; }
   // What zlib data of a text chunk, or a gzip file, hold; nothing when they are damaged. Of more
   // than `most` bytes the first most + 1.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }

@@ -37,6 +37,7 @@ struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
   std::int64_t max_pixels = std::int64_t{1} << 30;
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
+  bool profile = false;  // the image's type has its ICC profile
   // From 0. Without it, a file of several pages is an error.
   std::optional<int> page;
   // Of a file that is read page after page: what its pages leave for those that follow.

@@ -66,6 +66,7 @@ struct Reading {
   // Of DICOMs and NIfTIs, which numbers become black to white: "file" or "CENTRE,WIDTH"; empty: the
   // numbers stay.
   std::string window;
+  bool ink = false;  // CMYK stays four channels, each 0 (none) to white, instead of RGB
 };
 
 // Numbers that are shown as black to white, by DICOM's formulas (PS3.3 C.11.2.1).

@@ -124,11 +124,17 @@ struct Piece {
   std::string bytes;  // the whole of it, its frame included
 };
 
+// Colours by the numbers of ITU-T H.273.
+struct CodePoints {
+  int primaries = 2, transfer = 2;  // 2: unspecified
+};
+
 struct Metadata {
   std::vector<std::byte> exif;  // a TIFF structure ("II*\0…"), orientation already reset to 1
   bool exif_of_tiff = false;    // it has what a TIFF said beside its pixels, foreign to photographs
   std::vector<std::byte> icc;   // an ICC profile
   std::string icc_name = "icc";      // as PNG has it
+  std::optional<CodePoints> cicp;    // of an AVIF or HEIF without an ICC profile
   std::string xmp;                   // an XMP packet
   std::vector<std::byte> photoshop;  // image resources ("8BIM…"), IPTC among them
   std::optional<Resolution> resolution;

@@ -137,6 +137,7 @@ const RegisterOperator rgb2xyz_operator{{
     .help = "CIE XYZ of an sRGB image",
     .category = "colour",
     .colour = true,
+    .profile = Operator::Profile::srgb,
     .details =
         "u = x / white; lin(u) = u / 12.92 up to 0.04045, ((u + 0.055) / 1.055)^2.4 above;\n"
         "X = 0.412453 R + 0.357580 G + 0.180423 B, Y = 0.212671 R + 0.715160 G + 0.072169 B,\n"
@@ -181,6 +182,7 @@ const RegisterOperator rgb2lab_operator{{
     .help = "CIE L*a*b* of an sRGB image, white point D65",
     .category = "colour",
     .colour = true,
+    .profile = Operator::Profile::srgb,
     .details = "X / 0.95047, Y, Z / 1.08883 of rgb2xyz; f(t) = t^(1/3) above (6/29)^3, else\n"
                "(29/3)^3 / 116 t + 16/116; L = 116 f(Y) - 16, a = 500 (f(X) - f(Y)),\n"
                "b = 200 (f(Y) - f(Z)). L is 0 to 100. The result is single and has no white.",
@@ -315,6 +317,7 @@ const RegisterOperator rgb2lin_operator{{
     .help = "values of sRGB as amounts of light; the class stays",
     .category = "colour",
     .classes = no_logical,
+    .profile = Operator::Profile::srgb,
     .details =
         "u = |x| / white; u / 12.92 up to 0.04045, ((u + 0.055) / 1.055)^2.4 above, times white,\n"
         "with the sign of x. Each channel; gray images too. Integer classes: in double, rounded.",

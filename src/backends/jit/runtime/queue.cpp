@@ -77,6 +77,14 @@ std::shared_ptr<DeviceMeasure> GpuQueue::allocate_measure_stack(int channels, st
   return std::make_shared<PooledMeasure>(channels, values, count, take(bytes));
 }
 
+std::shared_ptr<DeviceMeasure> GpuQueue::upload_measure(std::span<const double> numbers,
+                                                        int channels, int count) {
+  const std::vector<std::span<const std::byte>> parts(static_cast<std::size_t>(count),
+                                                      std::as_bytes(numbers));
+  return std::make_shared<PooledMeasure>(channels, std::ssize(numbers) / channels, count,
+                                         filled(parts));
+}
+
 std::shared_ptr<DevicePlane> GpuQueue::upload(const Planes& image) {
   return upload_stack({&image, 1});
 }

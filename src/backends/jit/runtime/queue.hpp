@@ -39,6 +39,8 @@ class GpuQueue : public Queue {
   std::shared_ptr<DevicePlane> joined(
       std::span<const std::shared_ptr<DevicePlane>> planes) override;
   DeviceArray array_of(const DevicePlane& plane) override;
+  std::shared_ptr<DeviceMeasure> upload_measure(std::span<const double> numbers, int channels,
+                                                int count) override;
   using Queue::download;
 
  protected:

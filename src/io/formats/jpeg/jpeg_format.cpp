@@ -83,7 +83,11 @@ ImageInfo read_header(const HeaderInput& input) {
       check_jpeg_kind(code, static_cast<int>(big_at(frame, 0, 1)));
       const auto components = static_cast<int>(big_at(frame, 5, 1));
       info.stored = size_of(big_at(frame, 3, 2), big_at(frame, 1, 2));
-      info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
+      info.type = type_of(PixelClass::uint8,
+                          components == 1                        ? 1
+                          : components == 4 && input.reading.ink ? 4
+                                                                 : 3,
+                          false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");
       info.progressive = code == 0xc2;

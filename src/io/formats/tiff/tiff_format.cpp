@@ -95,10 +95,11 @@ SampleType samples_of(const TiffLayout& l) {
   return is_signed || bytes > 2 ? sample_type_of(is_signed, bytes) : SampleType::of_class;
 }
 
-ImageInfo info_of(const TiffHeader& header) {
+ImageInfo info_of(const TiffHeader& header, const Reading& reading) {
   const TiffLayout& l = header.layout;
   ImageInfo info;
   info.type = image_type_of(l);
+  if (l.is_cmyk() && reading.ink) info.type.channels = 4;
   info.samples = samples_of(l);
   info.stored = l.size;
   SaidOrientation said;
@@ -138,7 +139,7 @@ ImageInfo read_header(const HeaderInput& input) {
   std::shared_ptr<const TiffPages> pages = known == nullptr ? nullptr : *known;
   if (!pages) pages = std::make_shared<const TiffPages>(find_tiff_pages(input.source));
   if (known != nullptr && pages->count > 1) *known = pages;
-  return info_of(read_tiff(input.source, input.page.value_or(0), pages.get()));
+  return info_of(read_tiff(input.source, input.page.value_or(0), pages.get()), input.reading);
 }
 
 HostImage decode(const DecodeInput& input, Decoded& out) {

@@ -142,6 +142,7 @@ class Libavif final : public CodecModule {
       out.metadata.xmp.assign(reinterpret_cast<const char*>(image.xmp.data), image.xmp.size);
     }
     if (image.icc.size == 0) {
+      out.metadata.cicp = {image.colorPrimaries, image.transferCharacteristics};
       out.lose(name_of_colours(image.colorPrimaries, image.transferCharacteristics));
     }
     const bool oblong = (image.transformFlags & AVIF_TRANSFORM_PASP) != 0 &&

@@ -68,12 +68,11 @@ class File {
     return image;
   }
 
-  // By their numbers, where they are unlike those of pictures without a profile.
-  std::string colours() const {
+  CodePoints colours() const {
     heif_color_profile_nclx* said = nullptr;
     check(heif_image_handle_get_nclx_color_profile(get(), &said), size_);
     const Colours owner(said);
-    return name_of_colours(said->color_primaries, said->transfer_characteristics);
+    return {said->color_primaries, said->transfer_characteristics};
   }
 
   // The first block of a kind; nothing where there is none, or `read` has no room for it.
@@ -182,7 +181,8 @@ class Libheif final : public CodecModule {
       m.icc.resize(profile);
       check(heif_image_handle_get_raw_color_profile(file.get(), m.icc.data()), bytes.size());
     } else if (kind == heif_color_profile_type_nclx) {
-      out.lose(file.colours());
+      m.cicp = file.colours();
+      out.lose(name_of_colours(m.cicp->primaries, m.cicp->transfer));
     }
     return out;
   }

@@ -106,6 +106,10 @@ struct Output : jpeg_destination_mgr {
   Bytes bytes;
 };
 
+void invert(JSAMPLE* row, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) row[i] = static_cast<JSAMPLE>(255 - row[i]);
+}
+
 // Ink to light; `to` may be `from`. Adobe writes its CMYK inverted: 255 is no ink.
 void cmyk_to_rgb(const JSAMPLE* from, std::uint8_t* to, std::int64_t count, bool inverted) {
   for (std::int64_t x = 0; x < count; ++x) {
@@ -136,7 +140,9 @@ class JpegRows final : public PictureRows {
     const std::int64_t stop = y_end < height ? y_end : jpeg.output_height;
     while (next_ < stop) {
       jpeg_read_scanlines(&jpeg, &row, 1);
-      if (four_) cmyk_to_rgb(row, row, size().width, jpeg.saw_Adobe_marker != 0);
+      const bool inverted = jpeg.saw_Adobe_marker != 0;
+      if (four_ && info_.type.channels == 3) cmyk_to_rgb(row, row, size().width, inverted);
+      if (info_.type.channels == 4 && inverted) invert(row, 4 * size().width);
       if (next_ >= y && next_ < y_end) splitter.put(row, next_ - y);
       ++next_;
     }

@@ -325,7 +325,7 @@ class RowReader {
             to[x] = palette_.colour(static_cast<std::uint8_t>(from[x * stride]))[c];
           }
         }
-      } else if (l_.is_cmyk() &&
+      } else if (l_.is_cmyk() && image_.type.channels == 3 &&
                  which == 3) {  // black, after the three inks: it darkens what they leave
         for (int c = 0; c < 3; ++c) {
           T* to = channel(c);
@@ -335,8 +335,9 @@ class RowReader {
         }
       } else {
         // Floats whose white is 0 are read as they are, as other programs do.
-        const bool invert = !std::is_same_v<T, float> &&
-                            (l_.is_cmyk() || (l_.photometric == tiff_white_is_zero && which == 0));
+        const bool invert =
+            !std::is_same_v<T, float> && ((l_.is_cmyk() && image_.type.channels == 3) ||
+                                          (l_.photometric == tiff_white_is_zero && which == 0));
         T* to = channel(alpha_ >= 0 && which > alpha_ ? which - 1 : which);
         for (std::int64_t x = 0; x < count; ++x) {
           const T value = from[x * stride];
