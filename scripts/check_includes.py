@@ -33,7 +33,7 @@ LIBRARIES = {
     "OpenEXR/": "<pictures", "CLI/": "<CLI11", "spdlog/": "<spdlog", "fmt/": "<text",
     "nlohmann/": "<text", "CL/": "<SDK", "cuda": "<SDK", "nvrtc": "<SDK", "cufft": "<SDK",
     "jxl/": "<pictures", "avif/": "<pictures", "openjpeg": "<pictures", "gif_lib": "<pictures", "libheif/": "<pictures",
-    "fitsio": "<pictures", "lcms2": "<pictures", "opencv2/": "<pictures", "libraw/": "<pictures",
+    "fitsio": "<pictures", "lcms2": "<pictures", "OpenColorIO/": "<pictures", "opencv2/": "<pictures", "libraw/": "<pictures",
     "png.h": "<pictures", "jpeglib.h": "<pictures", "jerror.h": "<pictures",
     "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures", "blosc.h": "<pictures", "zstd.h": "<pictures",
 }

@@ -16,7 +16,7 @@ build_packages=(
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
   libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev
-  libblosc-dev libzstd-dev liblcms2-dev
+  libblosc-dev libzstd-dev liblcms2-dev libopencolorio-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
@@ -24,6 +24,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   chromium                              # looks at the pages of --profile=html and impipe-bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
   libgs-common                          # has a profile of CMYK
+  python3-pyopencolorio                 # judges conversions of colours
   dcraw libcfitsio-bin                  # judge our files
   netpbm                                # makes and judges PAMs
   libimage-exiftool-perl                # puts metadata into files

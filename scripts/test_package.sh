@@ -105,6 +105,7 @@ lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
 for extension in exr jxl jp2 avif zarr; do
   lacks "impipe-codec-$extension" there impipe 'phantom 64' -o "/tmp/a.$extension"
 done
+lacks impipe-codec-ocio there impipe "phantom 64 | gray2rgb | ocio 'a' 'b' config=@/tmp/a.txt" -o /tmp/a.png
 lacks impipe-codec-icc there impipe 'phantom 64 | icc srgb' -o /tmp/a.png
 lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
 lacks impipe-codec-heif there impipe mean2 /tmp/a.heic

@@ -48,6 +48,7 @@ std::string takes_of(const Parameter& parameter) {
     case Takes::operand: add("an image, :a"); break;
     case Takes::operands: add("images, :a :b"); break;
     case Takes::file: add("@file"); break;
+    case Takes::text: add("a text"); break;
     case Takes::expression: add("a quoted expression"); break;
   }
   return out;

@@ -27,6 +27,7 @@ enum class Takes {
   operands,    // any number of images by name
   expression,  // a quoted text, see core/expression.hpp
   file,        // @file
+  text,        // any word or quoted text
 };
 
 struct Parameter {
@@ -71,7 +72,7 @@ struct ParameterValue {
   std::optional<Matrix> matrix;
   std::string path;                   // @file, as written
   std::vector<std::string> operands;  // names without the colon
-  std::string text;                   // an expression, unquoted
+  std::string text;                   // an expression or a text, unquoted
 };
 
 class PlanBuilder;

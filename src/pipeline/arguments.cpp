@@ -90,6 +90,7 @@ std::string expectation(const Parameter& p) {
   if (p.takes == Takes::element) add("a structuring element ([1 1; 0 1], disk,3 or @file)");
   if (p.takes == Takes::operand || p.takes == Takes::operands) add("an image (:name)");
   if (p.takes == Takes::file) add("a file (@file)");
+  if (p.takes == Takes::text) add("a text ('…')");
   if (p.takes == Takes::expression) add("a quoted expression ('x + 1')");
   if (!p.words.empty()) add((p.lists_words ? "some of " : "") + listed(p.words));
   return out;
@@ -196,7 +197,9 @@ class Matcher {
     }
     const bool taken = first([&](const Parameter& p) { return has_word(p, word.text); }) != nullptr;
     if (target == nullptr && !taken) {
-      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      target = first([&](const Parameter& p) {
+        return unset(p) && (takes_shape(p) || p.takes == Takes::text);
+      });
     }
     if (target == nullptr) unknown_word(argument, word.text);
     return target;
@@ -308,7 +311,9 @@ class Matcher {
       target = first(
           [&](const Parameter& p) { return unset(p) && (p.max_numbers > 0 || takes_shape(p)); });
     } else if (std::holds_alternative<Quoted>(head.value)) {
-      target = first([&](const Parameter& p) { return unset(p) && p.takes == Takes::expression; });
+      target = first([&](const Parameter& p) {
+        return unset(p) && (p.takes == Takes::expression || p.takes == Takes::text);
+      });
     } else if (std::holds_alternative<Operand>(head.value)) {
       target = first([&](const Parameter& p) {
         return p.takes == Takes::operands || (unset(p) && p.takes == Takes::operand);
@@ -476,6 +481,10 @@ class Matcher {
   }
 
   void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {
+    if (p.takes == Takes::text && word.argument.empty() && value.text.empty()) {
+      value.text = word.text;
+      return;
+    }
     if (word.argument.empty() && takes_special(p, word.text)) {
       add_number(p, value, *special_number(word.text), span);
       return;

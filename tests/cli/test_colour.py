@@ -1,6 +1,8 @@
 """Colour spaces: conversions by ICC profiles, by .cube files, and what results say of their colours."""
+import importlib.util
 import os
 import re
+import shutil
 import struct
 import subprocess
 import unittest
@@ -447,6 +449,81 @@ class Cubes(ColourTest):
             self.assertIn("^", said)
 
 
+CONFIG = os.path.join(ROOT, "tests/data/colour/config.ocio")
+
+
+@unittest.skipUnless(importlib.util.find_spec("PyOpenColorIO"), "no python3-pyopencolorio")
+class Spaces(ColourTest):
+    def by_ocio(self, pixels, *spaces):
+        import PyOpenColorIO as ocio
+        config = ocio.Config.CreateFromFile(CONFIG)
+        cpu = config.getProcessor(*spaces).getOptimizedCPUProcessor(ocio.OPTIMIZATION_LOSSLESS)
+        out = np.array(pixels, np.float32).reshape(-1, 3)
+        cpu.applyRGB(out)
+        return out.reshape(pixels.shape)
+
+    def test_curves_matrices_and_tables_of_files(self):
+        rng = np.random.default_rng(8)
+        light = np.exp2(rng.uniform(-12, 10, (1, 4000, 1))) * rng.uniform(0.8, 1, (1, 4000, 3))
+        light[0, :3] = [[0] * 3, [1] * 3, [-0.05] * 3]
+        light = light.astype(np.float32)
+        np.save(self.path("in.npy"), light)
+        logs = (rng.uniform(0, 1, (1, 4000, 1)) + rng.uniform(0, 0.02, (1, 4000, 3))).astype(np.float32)
+        np.save(self.path("log.npy"), logs)
+        for name, pixels, spaces in (("in", light, ("ACEScg", "sRGB - Display")),
+                                     ("in", light, ("default", "log")),
+                                     ("log", logs, ("log", "sRGB - Display")),
+                                     ("log", logs, ("ACEScg", "look"))):
+            self.impipe("ocio {!r} {!r} config=@{}".format(*spaces, CONFIG), f"{name}.npy", "-o", "out.npy")
+            wanted, got = self.by_ocio(pixels, *spaces), np.load(self.path("out.npy"))
+            self.assertLess((np.abs(got - wanted) / (0.1 + np.abs(wanted))).max(), 3e-4, spaces)
+
+    def test_steps_that_mix_channels(self):
+        rng = np.random.default_rng(9)
+        light = (np.exp2(rng.uniform(-9, 3, (1, 20000, 1))) * rng.uniform(0.3, 1, (1, 20000, 3))).astype(np.float32)
+        np.save(self.path("in.npy"), light)
+        self.impipe("ocio ACEScg graded config=@" + CONFIG, "in.npy", "-o", "out.npy")
+        self.impipe("ocio ACEScg screen view=film config=@" + CONFIG, "in.npy", "-o", "view.npy")
+        got, wanted = np.load(self.path("out.npy")), self.by_ocio(light, "ACEScg", "graded")
+        self.assertTrue(np.array_equal(got, np.load(self.path("view.npy"))))
+        self.impipe("icc srgb", self.picture("s.png", colours(1)), "-o", "srgb.png")
+        lab = [of_lcms(np.clip(a, 0, 1).reshape(-1, 3).astype(np.float32), self.icc_of("srgb.png"), None)
+               for a in (got, wanted)]
+        apart = ciede2000(*lab)
+        self.assertLess(np.quantile(apart, 0.999), 1)
+        self.assertLess(np.quantile(apart, 0.99), 0.2)
+
+    def test_bytes_devices_and_profiles(self):
+        pixels = colours(2000)
+        self.png("in.png", pixels, SOURCES["adobe"])
+        self.impipe("ocio 'sRGB - Display' ACEScg", "in.png", "-o", "out.png",
+                    env={"OCIO": CONFIG})
+        wanted = 255 * np.clip(self.by_ocio(pixels / np.float32(255), "sRGB - Display", "ACEScg"), 0, 1)
+        self.assertLess(np.abs(self.pixels("out.png") - wanted).max(), 0.51)
+        self.assertIsNone(self.icc_of("out.png"))
+        for device in ["opencl:0"] if "opencl:0" in self.impipe("devices", "--json").out else []:
+            for pipeline in ("ocio ACEScg graded", "im2single | ocio log 'sRGB - Display'",
+                             "ocio ACEScg look"):
+                text = pipeline + " config=@" + CONFIG
+                self.assertEqual(*[self.impipe(text, "in.png", "-n", "--hash", "--device", name).out
+                                   for name in ("cpu", device)])
+
+    def test_what_is_missing_is_named(self):
+        self.png("in.png", colours(3))
+        self.write("bad.ocio", "ocio_profile_version: 7\n")
+        self.write("text.ocio", "[[[")
+        for text, reason in (("ocio ACEScg log", "config=@config.ocio names one, or $OCIO"),
+                             ("ocio ACEScg log config=@none.ocio", "none.ocio"),
+                             ("ocio ACEScg log config=@bad.ocio", "bad.ocio"),
+                             ("ocio ACEScg log config=@text.ocio", "text.ocio"),
+                             ("ocio ACEScg noir config=@" + CONFIG, "noir"),
+                             ("ocio ACEScg screen view=noir config=@" + CONFIG, "noir")):
+            said = self.impipe(text, "in.png", "-o", "out.png", code=2, env={"OCIO": ""}).err
+            self.assertIn(reason, said)
+            self.assertIn("^", said)
+            self.assertFalse(os.path.exists(self.path("out.png")))
+
+
 class Devices(ColourTest):
     def test_the_same_bits(self):
         devices = self.impipe("devices", "--json").out
@@ -474,6 +551,8 @@ class Example(ColourTest):
         Image.fromarray(colour(1200, 1800)).save(self.path("photos", "a.jpg"), quality=95,
                                                  icc_profile=SOURCES["adobe"])
         self.write("printer.icc", SOURCES["sampled"])
+        self.impipe("phantom 32 | gray2rgb", "-o", "frames/a.exr")
+        shutil.copy(CONFIG, self.path("config.ocio"))
         _, rows = Cubes.look(self, 5)
         Cubes.cube(self, "look.cube", rows)
         env = dict(self.environment(), PATH=os.path.dirname(PROGRAM) + ":" + os.environ["PATH"])

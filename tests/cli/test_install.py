@@ -25,6 +25,7 @@ class Install(ProgramTest):
             "lib/impipe/impipe_codec_fits.so", "lib/impipe/impipe_codec_dicom.so",
             "lib/impipe/impipe_codec_raw.so", "lib/impipe/impipe_codec_zarr.so",
             "lib/impipe/impipe_codec_icc.so",
+            "lib/impipe/impipe_codec_ocio.so",
             "lib/impipe/impipe_codec_gif.so", "lib/impipe/impipe_codec_heif.so",
             "lib/impipe/impipe_codec_jp2.so", "lib/impipe/impipe_codec_opencv.so",
             "lib/impipe/impipe_codec_jxl.so", "share/man/man1/impipe.1",

@@ -1,4 +1,4 @@
-// Conversions between ICC profiles, by the module that has Little CMS.
+// Conversions between colour spaces, by the modules that have Little CMS and OpenColorIO.
 #include "io/colour/colour_maps.hpp"
 
 #include "io/module/module.hpp"
@@ -7,13 +7,18 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::string_view lcms_module = "impipe_codec_icc";
+constexpr std::string_view lcms_module = "impipe_codec_icc", ocio_module = "impipe_codec_ocio";
 
 }  // namespace
 
 ColourMap colour_map(const ColourRequest& request) {
   const CodecModule& module = codec_module(lcms_module);
   return from_module([&] { return module.colour_map(request); });
+}
+
+std::vector<ColourMap> space_maps(const SpaceRequest& request) {
+  const CodecModule& module = codec_module(ocio_module);
+  return from_module([&] { return module.colour_maps(request); });
 }
 
 }  // namespace impipe::io

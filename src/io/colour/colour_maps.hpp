@@ -1,4 +1,4 @@
-// Conversions between ICC profiles, by the module that has Little CMS.
+// Conversions between colour spaces, by the modules that have Little CMS and OpenColorIO.
 #pragma once
 
 #include "core/colour_map.hpp"
@@ -7,5 +7,7 @@ namespace impipe::io {
 
 // Throws Error: a damaged profile, one of a space that pixels are not in, or no module.
 ColourMap colour_map(const ColourRequest& request);
+// Throws Error: no such configuration or colour space, or no module.
+std::vector<ColourMap> space_maps(const SpaceRequest& request);
 
 }  // namespace impipe::io
