@@ -23,10 +23,9 @@ OPERATION = {
     "root": "sqrt",
     "multiply_add": "mul", "choose": r"cmp\w+", "at": r"fmadd\d+",
     "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
-    "power": r"cmp\w+", "cube_root": r"fn?madd\d+",
+    "power": r"cmp\w+", "cube_root": r"fn?madd\d+", "atan2": r"fn?madd\d+",
 }
 STENCILS = {"at", "weighted_mean"}
-OF_FLOATS = {"exp", "log", "pow", "power", "cube_root"}  # doubles call the C library
 REGISTER = {"v3": "%ymm", "v4": "%zmm"}
 
 
@@ -58,7 +57,7 @@ def main(compiler, options):
     words = re.findall(r"_BODY\(word_(\w+)", SOURCE.read_text())
     for word in words:
         for level in REGISTER:
-            reals = [""] if word in STENCILS else ["float"] if word in OF_FLOATS else ["float", "double"]
+            reals = [""] if word in STENCILS else ["float", "double"]
             for real in reals:
                 name = "_".join(filter(None, ["word", word, real, level]))
                 wrong = fault(word, real, level, code[name]) if name in code else "not found"

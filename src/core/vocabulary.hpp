@@ -3,8 +3,7 @@
 // and not the latter. docs/decisions/0001-one-body-every-backend.md has the numbers.
 //
 // One NaN is as good as another: which NaN (sign, payload) comes out is not promised, everything
-// else is, bit for bit, on every backend (but for pow, exp, log, the trigonometric words, and
-// cube_root in double).
+// else is, bit for bit, on every backend.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +13,25 @@
 #define IMPIPE_INLINE inline __attribute__((always_inline))
 
 // clang-format off
-// Words every dialect has as builtins: word, name of the builtin, number of arguments. Those of
-// FUNCTION_WORDS are core/functions.hpp for floats in C++; cube_root, of infinity and of normal
-// numbers above 0 alone, is so for floats in kernels, too.
-#define IMPIPE_PLAIN_WORDS(word) \
-  word(abs, fabs, 1)             \
-  word(floor, floor, 1)          \
-  word(ceil, ceil, 1)            \
-  word(trunc, trunc, 1)          \
-  word(sqrt, sqrt, 1)            \
-  word(fma, fma, 3)              \
-  word(sin, sin, 1)              \
-  word(cos, cos, 1)              \
-  word(tan, tan, 1)              \
-  word(atan2, atan2, 2)
+// Words every dialect has as builtins: word, name of the builtin, number of arguments.
+#define IMPIPE_BUILTIN_WORDS(word) \
+  word(abs, fabs, 1)               \
+  word(floor, floor, 1)            \
+  word(ceil, ceil, 1)              \
+  word(trunc, trunc, 1)            \
+  word(sqrt, sqrt, 1)              \
+  word(fma, fma, 3)
+// Words of core/functions.clh: word, number of arguments. cube_root is of infinity and of normal
+// numbers above 0 alone.
 #define IMPIPE_FUNCTION_WORDS(word) \
-  word(pow, pow, 2)                 \
-  word(exp, exp, 1)                 \
-  word(log, log, 1)                 \
-  word(cube_root, cbrt, 1)
-#define IMPIPE_BUILTIN_WORDS(word) IMPIPE_PLAIN_WORDS(word) IMPIPE_FUNCTION_WORDS(word)
+  word(pow, 2)                      \
+  word(exp, 1)                      \
+  word(log, 1)                      \
+  word(cube_root, 1)                \
+  word(sin, 1)                      \
+  word(cos, 1)                      \
+  word(tan, 1)                      \
+  word(atan2, 2)
 
 // Words composed of those: name, number of parameters, their names, text. Each may call the ones
 // above it.
@@ -71,19 +69,15 @@
 #define IMPIPE_ARGUMENTS_1 a
 #define IMPIPE_ARGUMENTS_2 a, b
 #define IMPIPE_ARGUMENTS_3 a, b, c
-#define IMPIPE_PLAIN_WORD(name, builtin, count)              \
-  IMPIPE_WORD_OF_FLOATS(name, count, __builtin_##builtin##f) \
-  IMPIPE_WORD_OF_DOUBLES(name, builtin, count)
-#define IMPIPE_FUNCTION_WORD(name, builtin, count)    \
-  IMPIPE_WORD_OF_FLOATS(name, count, functions::name) \
-  IMPIPE_WORD_OF_DOUBLES(name, builtin, count)
-#define IMPIPE_WORD_OF_FLOATS(name, count, function)                                            \
-  IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_ARGUMENTS_##count) { \
-    return function(IMPIPE_ARGUMENTS_##count);                                                  \
-  }
-#define IMPIPE_WORD_OF_DOUBLES(name, builtin, count)                                              \
-  IMPIPE_INLINE double name IMPIPE_CALL(IMPIPE_TYPED_##count, double, IMPIPE_ARGUMENTS_##count) { \
-    return __builtin_##builtin(IMPIPE_ARGUMENTS_##count);                                         \
+#define IMPIPE_BUILTIN_WORD(name, builtin, count)         \
+  IMPIPE_WORD(float, name, count, __builtin_##builtin##f) \
+  IMPIPE_WORD(double, name, count, __builtin_##builtin)
+#define IMPIPE_FUNCTION_WORD(name, count)                  \
+  IMPIPE_WORD(float, name, count, functions::name##_float) \
+  IMPIPE_WORD(double, name, count, functions::name##_double)
+#define IMPIPE_WORD(type, name, count, function)                                              \
+  IMPIPE_INLINE type name IMPIPE_CALL(IMPIPE_TYPED_##count, type, IMPIPE_ARGUMENTS_##count) { \
+    return function(IMPIPE_ARGUMENTS_##count);                                                \
   }
 #define IMPIPE_COMPOSED_WORD(name, count, names, ...)                                       \
   IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_NAMES names) {   \
@@ -97,7 +91,7 @@
 
 // Bodies live in this namespace too, so that these words hide the C library's.
 namespace impipe::bodies {
-IMPIPE_PLAIN_WORDS(IMPIPE_PLAIN_WORD)
+IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD)
 IMPIPE_FUNCTION_WORDS(IMPIPE_FUNCTION_WORD)
 IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
 }  // namespace impipe::bodies

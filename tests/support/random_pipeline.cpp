@@ -28,9 +28,6 @@ class Maker {
     const int stages = 1 + below(3);
     for (int s = 0; s < stages; ++s) out.text += (s == 0 ? "" : " | ") + stage();
     const auto has = [&](const char* word) { return out.text.find(word) != std::string::npos; };
-    out.approximate = has("gamma") || has("canny") || has("direction") || has("rotate") ||
-                      has("radon") || has("sqrt") || has("lab") || has("xyz") || has("lin") ||
-                      has("imbilatfilt") || has("imsharpen");
     // Where NaN has no place in the definition.
     const bool ordered = has("imregional") || has("imreconstruct") || has("imfill") ||
                          has("stats") || has("imhist") || has("watershed");

@@ -14,8 +14,6 @@ struct RandomRun {
   std::string text;  // it may ask for what its operators refuse
   HostImage image;
   std::map<std::string, HostImage> operands;
-  // Whether it calls pow, exp, log or trigonometry, whose last bits devices may choose.
-  bool approximate = false;
 };
 
 // The same for the same seed and catalogue.

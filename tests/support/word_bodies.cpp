@@ -27,13 +27,14 @@ IMPIPE_STENCIL_BODY(word_at, (1, 1, 1, 1), (weight), {
 IMPIPE_WEIGHTED_MEAN_BODY(word_weighted_mean, (3, 3, 3, 3), (near_by, alike, reach), (int)reach,
                           exp(fma(apart* apart, alike, (real)(dx* dx + dy * dy) * near_by)))
 
-// Vectorised of floats; of doubles called once a value, as what follows them is on every level.
 IMPIPE_POINT_BODY(word_pow, (x, y), (), { return pow(x, y); })
 IMPIPE_POINT_BODY(word_power, (x), (gamma), { return pow(x, gamma); })
 IMPIPE_POINT_BODY(word_exp, (x), (), { return exp(x); })
 IMPIPE_POINT_BODY(word_log, (x), (), { return log(x); })
 IMPIPE_POINT_BODY(word_cube_root, (x), (), { return cube_root(x); })
+IMPIPE_POINT_BODY(word_atan2, (y, x), (), { return atan2(y, x); })
+
+// One value at a time: they have a branch.
 IMPIPE_POINT_BODY(scalar_sin, (x), (), { return sin(x); })
 IMPIPE_POINT_BODY(scalar_cos, (x), (), { return cos(x); })
 IMPIPE_POINT_BODY(scalar_tan, (x), (), { return tan(x); })
-IMPIPE_POINT_BODY(scalar_atan2, (x, y), (), { return atan2(x, y); })

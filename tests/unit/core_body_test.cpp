@@ -16,8 +16,8 @@
 namespace impipe::bodies {
 extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
     word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
-    word_quotient, word_root, word_pow, word_power, word_exp, word_log, word_cube_root, scalar_sin,
-    scalar_cos, scalar_tan, scalar_atan2;
+    word_quotient, word_root, word_pow, word_power, word_exp, word_log, word_cube_root, word_atan2,
+    scalar_sin, scalar_cos, scalar_tan;
 extern const StencilBody word_at, word_weighted_mean;
 }  // namespace impipe::bodies
 
@@ -27,11 +27,11 @@ namespace {
 using namespace bodies;
 
 const PointBody* const words[] = {
-    &word_min,    &word_max,        &word_clamp,        &word_abs,     &word_floor,
-    &word_ceil,   &word_trunc,      &word_sqrt,         &word_fma,     &word_to_code,
-    &word_divide, &word_round_away, &word_quotient,     &word_root,    &word_pow,
-    &word_power,  &word_exp,        &word_multiply_add, &word_choose,  &word_log,
-    &scalar_sin,  &scalar_cos,      &scalar_tan,        &scalar_atan2, &word_cube_root,
+    &word_min,    &word_max,        &word_clamp,        &word_abs,    &word_floor,
+    &word_ceil,   &word_trunc,      &word_sqrt,         &word_fma,    &word_to_code,
+    &word_divide, &word_round_away, &word_quotient,     &word_root,   &word_pow,
+    &word_power,  &word_exp,        &word_multiply_add, &word_choose, &word_log,
+    &scalar_sin,  &scalar_cos,      &scalar_tan,        &word_atan2,  &word_cube_root,
 };
 
 template <class real>
@@ -181,62 +181,129 @@ void expect_words_as_documented() {
 TEST(Vocabulary, AgreesWithTheCLibraryInFloat) { expect_words_as_documented<float>(); }
 TEST(Vocabulary, AgreesWithTheCLibraryInDouble) { expect_words_as_documented<double>(); }
 
-// How many units in the last place of floats near `exact` lie between the two; 0 of the nearest.
-double units_apart(float got, double exact) {
-  const float nearest = static_cast<float>(exact);
+// How many units in the last place lie between the two; 0 of the nearest number.
+template <class real>
+double units_apart(real got, long double exact) {
+  const real nearest = static_cast<real>(exact);
   if (std::isnan(exact)) return std::isnan(got) ? 0 : HUGE_VAL;
   if (got == nearest) return 0;
   if (std::isinf(got) || std::isinf(nearest)) return HUGE_VAL;
+  using Limits = std::numeric_limits<real>;
   int power = 0;
   static_cast<void>(std::frexp(nearest, &power));
-  return std::abs(got - exact) / std::ldexp(1.0, std::max(power - 24, -149));
+  const int unit = std::max(power - Limits::digits, Limits::min_exponent - Limits::digits);
+  return static_cast<double>(std::abs(got - exact) / std::ldexp(1.0L, unit));
 }
 
-TEST(Vocabulary, ExpLogAndPowOfFloatsAreTheNearestOrHardlyMore) {
-  const std::vector<float> x = awkward_values<float>(400000, 7),
-                           y = awkward_values<float>(400000, 8);
-  double exp_apart = 0, log_apart = 0, pow_apart = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double v = x[i];
-    exp_apart = std::max(exp_apart, units_apart(bodies::exp(x[i]), std::exp(v)));
-    log_apart = std::max(log_apart, units_apart(bodies::log(x[i]), std::log(v)));
-    const double power = std::pow(v, static_cast<double>(y[i]));
-    pow_apart = std::max(pow_apart, units_apart(bodies::pow(x[i], y[i]), power));
+// The functions against the C library's of long double. tests/accuracy/functions.cpp tries more.
+template <class real>
+void expect_functions_near(double tan_most) {
+  using One = real (*)(real);
+  using Two = real (*)(real, real);
+  const struct {
+    const char* name;
+    One own;
+    long double (*exact)(long double);
+    double most;
+  } ones[] = {{"exp", [](real x) { return bodies::exp(x); }, std::exp, 1},
+              {"log", [](real x) { return bodies::log(x); }, std::log, 1},
+              {"sin", [](real x) { return bodies::sin(x); }, std::sin, 1},
+              {"cos", [](real x) { return bodies::cos(x); }, std::cos, 1},
+              {"tan", [](real x) { return bodies::tan(x); }, std::tan, tan_most}};
+  const struct {
+    const char* name;
+    Two own;
+    long double (*exact)(long double, long double);
+    double most;
+  } twos[] = {{"pow", [](real x, real y) { return bodies::pow(x, y); }, std::pow, 0.8},
+              {"atan2", [](real y, real x) { return bodies::atan2(y, x); }, std::atan2, 1.6}};
+  std::vector<real> x = awkward_values<real>(100000, 7), y = awkward_values<real>(100000, 8);
+  for (int k = -3000; k < 3000; ++k) {  // near the zeros of sin and cos; near powers of one
+    x[static_cast<std::size_t>(k + 3000)] = static_cast<real>(k * 1.5707963267948966);
+    x[static_cast<std::size_t>(k + 9000)] = static_cast<real>(1 + k * 1e-6);
+    y[static_cast<std::size_t>(k + 9000)] = static_cast<real>(k * 10);
   }
-  EXPECT_LE(exp_apart, 1);
-  EXPECT_LE(log_apart, 1);
-  EXPECT_LE(pow_apart, 0.51);
+  for (const auto& f : ones) {
+    for (const real v : x)
+      ASSERT_LE(units_apart(f.own(v), f.exact(v)), f.most) << f.name << " " << v;
+  }
+  for (const auto& f : twos) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_LE(units_apart(f.own(x[i], y[i]), f.exact(x[i], y[i])), f.most)
+          << f.name << " " << x[i] << ", " << y[i];
+    }
+  }
 }
 
-TEST(Vocabulary, CubeRootOfFloatsIsWithinAUnit) {
-  double apart = 0;
-  const auto look_at = [&](std::uint32_t bits) {
-    const float x = std::bit_cast<float>(bits);
-    apart = std::max(apart, units_apart(bodies::cube_root(x), std::cbrt(double{x})));
-  };
+TEST(Vocabulary, FunctionsAreNearTheTrueOnesInFloat) { expect_functions_near<float>(2.5); }
+TEST(Vocabulary, FunctionsAreNearTheTrueOnesInDouble) { expect_functions_near<double>(2.2); }
+
+template <class real>
+void expect_cube_root(real x) {
+  ASSERT_LE(units_apart(bodies::cube_root(x), std::cbrt(static_cast<long double>(x))), 1) << x;
+}
+
+TEST(Vocabulary, CubeRootIsWithinAUnit) {
   // Three exponents closely, as a third of an exponent leaves three rests; all others.
   const std::uint32_t first = std::bit_cast<std::uint32_t>(0.125f),
                       end = std::bit_cast<std::uint32_t>(1.0f);
-  for (std::uint32_t bits = first; bits < end; bits += 7) look_at(bits);
-  for (std::uint32_t bits = 0x00800000; bits < 0x7f800000; bits += 10007) look_at(bits);
-  EXPECT_LE(apart, 1);
+  for (std::uint32_t bits = first; bits < end; bits += 63) {
+    expect_cube_root(std::bit_cast<float>(bits));
+    expect_cube_root(std::bit_cast<float>(bits) * (1 + bits * 0x1p-54));
+  }
+  for (std::uint32_t bits = 0x00800000; bits < 0x7f800000; bits += 10007) {
+    expect_cube_root(std::bit_cast<float>(bits));
+    expect_cube_root(std::bit_cast<double>(std::uint64_t{bits} << 32 | bits));
+  }
   constexpr float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(bodies::cube_root(infinity), infinity);
+  EXPECT_EQ(bodies::cube_root(double{infinity}), infinity);
   EXPECT_EQ(bodies::cube_root(27.0), 3.0);
 }
 
-TEST(Vocabulary, PowOfZerosInfinitiesNanAndNegativeNumbersIsTheCLibrarys) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const float values[] = {0.0f, -0.0f, 1,    -1,       2,         -2,  0.5f,     -0.5f, 3,
-                          -3,   2.5f,  1e30, infinity, -infinity, nan, 16777216, 1e-40f};
-  for (const float x : values) {
-    for (const float y : values) {
-      const float got = bodies::pow(x, y), expected = std::pow(x, y);
-      EXPECT_LE(units_apart(got, expected), 1) << x << ", " << y << ": " << got;
-      if (std::isnan(got)) continue;
-      EXPECT_EQ(std::signbit(got), std::signbit(expected)) << x << ", " << y;
+// Also of every sign of zero.
+template <class real>
+void expect_specials() {
+  constexpr real infinity = std::numeric_limits<real>::infinity();
+  const real nan = std::numeric_limits<real>::quiet_NaN(), tiny = std::numeric_limits<real>::min();
+  const real values[] = {0,    real(-0.0),     1,         -1,        2,          -2,
+                         0.5,  -0.5,           3,         -3,        2.5,        real(1e30),
+                         nan,  infinity,       -infinity, 16777216,  tiny,       tiny / 4,
+                         1e17, real(16777219), 16777215,  real(0.1), real(-1e30)};
+  const auto expect = [](const char* name, real got, real expected, real x, real y) {
+    EXPECT_LE(units_apart(got, expected), 3) << name << " " << x << ", " << y << ": " << got;
+    if (std::isnan(got)) return;
+    EXPECT_EQ(std::signbit(got), std::signbit(expected)) << name << " " << x << ", " << y;
+  };
+  for (const real x : values) {
+    expect("exp", bodies::exp(x), std::exp(x), x, 0);
+    expect("log", bodies::log(x), std::log(x), x, 0);
+    expect("sin", bodies::sin(x), std::sin(x), x, 0);
+    expect("cos", bodies::cos(x), std::cos(x), x, 0);
+    expect("tan", bodies::tan(x), std::tan(x), x, 0);
+    for (const real y : values) {
+      expect("pow", bodies::pow(x, y), std::pow(x, y), x, y);
+      expect("atan2", bodies::atan2(x, y), std::atan2(x, y), x, y);
     }
+  }
+}
+
+TEST(Vocabulary, FunctionsOfZerosInfinitiesNanAndNegativeNumbersAreTheCLibrarys) {
+  expect_specials<float>();
+  expect_specials<double>();
+}
+
+// 3^2 is 9, and the root of 9 is 3.
+TEST(Vocabulary, WholePowersAndRootsOfSquaresAreExact) {
+  for (int x = 0; x < 4096; ++x) {
+    const float square = static_cast<float>(x) * static_cast<float>(x);
+    ASSERT_EQ(bodies::pow(static_cast<float>(x), 2.0f), square);
+    ASSERT_EQ(bodies::pow(square, 0.5f), static_cast<float>(x));
+  }
+  for (double x = 0; x < 65536; ++x) {
+    ASSERT_EQ(bodies::pow(x, 2.0), x * x);
+    ASSERT_EQ(bodies::pow(x, 3.0), x * x * x);
+    ASSERT_EQ(bodies::pow(x * x, 0.5), x);
   }
 }
 

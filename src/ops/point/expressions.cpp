@@ -295,7 +295,7 @@ const RegisterOperator map_operator{{
         "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "map 'x > 128 ? white : x / 2'",
-    .accuracy = "exact but for pow, exp, log and trigonometry on single",
+    .accuracy = "exact; functions of single within 3 units in the last place",
     .not_finite = {NotFinite::Rule::other,
                    "by its formula; comparisons with NaN are false, min and max of it and a number "
                    "are their second argument; in integer and logical results NaN is 0"},
@@ -327,7 +327,7 @@ const RegisterOperator stencil_operator{{
         "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,1) - at(0,-1))' r1",
-    .accuracy = "exact but for pow, exp, log and trigonometry",
+    .accuracy = "exact; functions within 3 units in the last place",
     .not_finite = {NotFinite::Rule::other,
                    "by its formula; comparisons with NaN are false, min and max of it and a number "
                    "are their second argument; in integer and logical results NaN is 0"},
@@ -390,7 +390,7 @@ const RegisterOperator histogram_operator{{
         "The bin of a pixel is the expression of x (and white) rounded down, from 0; pixels whose\n"
         "bin is outside, or NaN, are not counted. A column of counts for each channel.",
     .example = "histogram 'x / 4' bins=64",
-    .accuracy = "exact but for pow, exp, log and trigonometry",
+    .accuracy = "exact; functions within 3 units in the last place",
     .not_finite = {NotFinite::Rule::other, "a bin that is NaN or out of range is not counted"},
     .matlab = "accumarray(f(A(:))+1, 1)",
     .lower = lower_histogram,

@@ -40,7 +40,7 @@ std::string prelude(Dialect dialect) {
       break;
     case Dialect::cuda: text = header(kernels::cuda) + header(kernels::nvidia); break;
   }
-  text += header(kernels::bodies);
+  text += header(kernels::functions) + header(kernels::bodies);
   for (const std::string real : {"float", "double"}) {
     for (const ComposedWord& word : composed_words) {
       text += body_function(std::string(word.name) + "_" + real, real, "",

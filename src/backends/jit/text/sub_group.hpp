@@ -18,8 +18,8 @@ int max_sub_groups(Dialect dialect);
 
 // SUB_GROUP_MEMORY (in a kernel), SUB_GROUP_PARAMS and SUB_GROUP_ARGS (in functions that exchange
 // values, which all its work-items call), SUB_GROUP_BARRIER, sub_group_min_int, _long and
-// _double, sub_group_lane_before (a value of the work-item before), HIGHEST_BIT and LOWEST_BIT of
-// a word that is not 0, DOUBLE_BITS and BITS_DOUBLE.
+// _double, sub_group_lane_before (a value of the work-item before), and HIGHEST_BIT and LOWEST_BIT
+// of a word that is not 0.
 std::string sub_group_words(Dialect dialect);
 
 }  // namespace impipe::jit
