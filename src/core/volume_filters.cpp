@@ -26,12 +26,11 @@ IMPIPE_INLINE void store_body(const Sum* sums, Sum divisor, bool logical, T* out
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < count; ++i) {
     if constexpr (std::is_floating_point_v<T>) {
-      out[i] = static_cast<T>(sums[i] / divisor);
+      out[i] = static_cast<T>((sums[i] + Sum{}) / divisor);  // as if added into 0: no -0
     } else if constexpr (std::is_same_v<Sum, float>) {
       const float most = logical ? 1 : static_cast<float>(std::numeric_limits<T>::max());
-      const float value = std::min(sums[i] / divisor, most);
-      const auto whole = static_cast<std::int32_t>(value);  // value + 0.5 would be rounded itself
-      out[i] = static_cast<T>(whole + (value - static_cast<float>(whole) >= 0.5F ? 1 : 0));
+      constexpr float half = 0.49999997F;  // with 0.5 the sum of 0.49999997 would be rounded to 1
+      out[i] = static_cast<T>(static_cast<std::int32_t>(std::min(sums[i] / divisor, most) + half));
     } else {
       const double value = static_cast<double>(sums[i]) / static_cast<double>(divisor);
       out[i] = static_cast<T>(static_cast<std::int32_t>(value + 0.5));
@@ -243,7 +242,9 @@ class BoxVolume : public VolumeOperation {
   std::string held() const override { return planes_text(size_[2]) + " of sums"; }
   std::vector<PlaneRing> rings(const ImageType& type, Size, std::int64_t planes) const override {
     if (type.cls == PixelClass::single) {
-      return {weighted_ring(type, ones(), static_cast<float>(voxels()), planes)};
+      PerAxis<std::vector<float>> ones;
+      for (std::size_t i = 0; i < 3; ++i) ones[i].resize(static_cast<std::size_t>(size_[i]), 1);
+      return {weighted_ring(type, ones, static_cast<float>(voxels()), planes)};
     }
     constexpr double exact = 1 << 24;
     if (class_max(type.cls) * voxels() > exact) return {};
@@ -255,13 +256,7 @@ class BoxVolume : public VolumeOperation {
     SeparableTaps taps{window_taps(size.width, size_[1], Outside::replicate),
                        window_taps(size.height, size_[0], Outside::replicate),
                        window_taps(planes, size_[2], Outside::replicate), voxels()};
-    if (type.cls == PixelClass::single) {
-      const PerAxis<std::vector<float>> weights = ones();
-      taps.columns.weights.resize(taps.columns.sources.size(), weights[1]);
-      taps.rows.weights.resize(taps.rows.sources.size(), weights[0]);
-      taps.planes.weights.resize(taps.planes.sources.size(), weights[2]);
-      return separable<float>(std::move(taps), type);
-    }
+    if (type.cls == PixelClass::single) return separable<float>(std::move(taps), type);
     const double most = class_max(type.cls) * taps.divisor;
     if (most > std::numeric_limits<std::int32_t>::max()) {
       return separable<double>(std::move(taps), type);
@@ -271,11 +266,6 @@ class BoxVolume : public VolumeOperation {
 
  private:
   double voxels() const { return static_cast<double>(size_[0]) * size_[1] * size_[2]; }
-  PerAxis<std::vector<float>> ones() const {
-    PerAxis<std::vector<float>> out;
-    for (std::size_t i = 0; i < 3; ++i) out[i].resize(static_cast<std::size_t>(size_[i]), 1);
-    return out;
-  }
 
   const PerAxis<int> size_;
 };
