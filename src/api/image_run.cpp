@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/object_table.hpp"
+#include "core/one_nan.hpp"
 #include "core/volume_ring.hpp"
 #include "engine/device/settled_program.hpp"
 #include "engine/program/picture_parts.hpp"
@@ -141,6 +142,13 @@ void ImageRun::pass_on(std::size_t index, engine::Page page) {
 engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, HostImage image) {
   const auto guest = pipeline_.session().as_guest();
   const engine::Lanes::Turn turn = pipeline_.lanes().take();
+  const bool is_there = page.there.pixels || (index == 0 && input_.there.contains(""));
+  if (!is_there && is_identity(index) && !image.empty()) {
+    engine::Outcome outcome;
+    outcome.image = std::move(image);
+    for (Plane& plane : outcome.image.planes) make_one_nan(plane);
+    return outcome;
+  }
   engine::Material material{.image = std::move(image), .operands = input_.operands};
   material.read = {material.image.size(), 1};
   if (turn.session.device().id == "cpu") {
@@ -222,16 +230,21 @@ bool ImageRun::keeps_there(const engine::Program& part, const engine::Material& 
   return !volume->rings(type, material.size(), 1).empty();
 }
 
-// Whether a part makes nothing of an image in the device's memory that others only read, or that is
-// a volume's plane of our own. NaNs of singles become one in `execute`.
-bool ImageRun::passes_through(std::size_t index, const engine::Material& material) const {
+// Whether a part before or behind a reduction makes nothing of its images.
+bool ImageRun::is_identity(std::size_t index) const {
   const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
   const Plan& plan = part.plan;
-  const bool is_identity = plan.steps.empty() && plan.measurements.empty() && plan.saves.empty() &&
-                           plan.writes_image && material.there.contains("");
-  if (!is_identity) return false;
+  return (part.then || index > 0) && plan.steps.empty() && plan.measurements.empty() &&
+         plan.checks.empty() && plan.saves.empty() && plan.writes_image;
+}
+
+// Whether such a part hands on an image in the device's memory, which others only read, or which is
+// a volume's plane of our own. NaNs of singles become one in `execute`.
+bool ImageRun::passes_through(std::size_t index, const engine::Material& material) const {
+  if (!is_identity(index) || !material.there.contains("")) return false;
+  const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
   if (part.then) return keeps_there(part, material);
-  return index > 0 && plan.values[plan.result].type.cls != PixelClass::single;
+  return part.plan.values[part.plan.result].type.cls != PixelClass::single;
 }
 
 void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome) {

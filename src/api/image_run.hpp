@@ -76,6 +76,7 @@ class ImageRun {
   engine::DeviceImage image_there(const engine::Lanes::Turn& turn, const std::string& name,
                                   std::int64_t page);
   bool keeps_there(const engine::Program& part, const engine::Material& material) const;
+  bool is_identity(std::size_t index) const;
   bool passes_through(std::size_t index, const engine::Material& material) const;
   void keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome);
   void note(const std::string& text);
