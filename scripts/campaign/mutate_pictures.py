@@ -26,6 +26,7 @@ import zlib
 import numcodecs
 import numpy as np
 import pydicom
+import tifffile
 import zarr
 from PIL import Image
 from pydicom.data import get_testdata_file
@@ -97,6 +98,13 @@ def made_pictures():
         tiff(page(colour, photometric=6, tags=[(530, 3, [1, 1])])),
         tiff(page(colour.astype(np.float64), photometric=2)),
         tiff(page(gray), page(gray[:2, :3], subfile=1), page(gray)))]
+    for kind in ({"ome": True, "metadata": {"axes": "TCZYX", "PhysicalSizeX": 0.5, "Channel": {
+            "Name": ["red", "far red"]}}}, {"imagej": True, "resolution": (2, 4), "metadata": {
+                "axes": "TZCYX", "unit": "um", "spacing": 3.0, "Labels": list("abcdefgh")}},
+                 {"metadata": {"axes": "QZCYX"}}):
+        data = io.BytesIO()
+        tifffile.imwrite(data, np.stack([gray] * 8).reshape(2, 2, 2, *gray.shape), **kind)
+        out.append(("tif", data.getvalue()))
     for name in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg", "group3", "group4"):
         fax = name.startswith("group")
         picture = Image.fromarray(gray > 99) if fax else Image.fromarray(colour)
