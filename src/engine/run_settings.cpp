@@ -171,16 +171,14 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   io::check_axes(options.axes);
   io::check_window(options.window);
   settings.operands = parse_operands(options.with, pipeline.operands);
-  settings.decode = {.max_pixels = options.max_pixels,
-                     .metadata = !options.strip,
-                     .profile = options.strip || pipeline.reads_profile(),
-                     .page = {},
-                     .reading = {.channels = options.channels,
-                                 .axes = options.axes,
-                                 .window = options.window,
-                                 .ink = pipeline.converts_colours()},
-                     .matrix = matrix_of(options),
-                     .by_opencv = options.by_opencv};
+  settings.decode = {
+      .max_pixels = options.max_pixels,
+      .metadata = !options.strip,
+      .profile = options.strip || pipeline.reads_profile(),
+      .page = {},
+      .reading = {options.channels, options.axes, options.window, pipeline.converts_colours()},
+      .matrix = matrix_of(options),
+      .by_opencv = options.by_opencv};
   settings.encode.matrix = settings.decode.matrix;
   settings.encode.frame_rate = options.frame_rate;
   settings.encode.quality = options.quality.value_or(settings.encode.quality);
