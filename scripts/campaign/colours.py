@@ -21,8 +21,8 @@ from PIL import Image
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path[:0] = [os.path.join(ROOT, "scripts"), os.path.join(ROOT, "tests", "cli")]
-from cpu_files import natural  # noqa: E402
 from icc_writer import ADOBE, gamma, profile  # noqa: E402
+from make_samples import photograph, street  # noqa: E402
 
 CONFIG = """ocio_profile_version: 2
 environment: {}
@@ -45,11 +45,11 @@ def make(options, folder):
     for name in ("photos", "frames"):
         os.mkdir(f"{folder}/{name}")
     icc = profile(gamma(563 / 256), ADOBE)
-    pictures = [natural(2000, 3000, seed) for seed in range(4)]
+    pictures = [photograph(street, seed, 3000, 2000) for seed in range(4)]
     for i in range(options.photos):
         Image.fromarray((pictures[i % 4] * 255).astype(np.uint8)).save(
             f"{folder}/photos/{i:03}.jpg", quality=92, icc_profile=icc)
-    light = natural(1080, 1920, 9) ** 2.2 * 1.2
+    light = photograph(street, 9, 1920, 1080) ** 2.2 * 1.2
     np.save(f"{folder}/light.npy", light)
     subprocess.run([options.program, "rot90 0", f"{folder}/light.npy", "-o", f"{folder}/light.tif",
                     "-q"], check=True)
