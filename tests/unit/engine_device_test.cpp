@@ -268,6 +268,10 @@ class WrongDevice : public Device {
     std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t n) override {
       return good->allocate_measure(channels, n);
     }
+    std::shared_ptr<DeviceMeasure> upload_measure(std::span<const double> numbers, int channels,
+                                                  int count) override {
+      return good->upload_measure(numbers, channels, count);
+    }
     std::vector<double> download(const DeviceMeasure& m) override { return good->download(m); }
     void run(const Kernel& kernel, const Launch& launch) override { good->run(kernel, launch); }
     void wait() override { good->wait(); }
