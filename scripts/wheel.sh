@@ -47,7 +47,9 @@ cp python/impipe/*.py python/impipe/py.typed "$root"
 left_out=(fits opencv dicom heif)
 programs=("$build/src/cli/impipe")
 stage_tree "$root" "$build" "$stage/all"
-grep -v /libjbig.so "$stage/all" >"$stage/needed" || true
+# libexpat is on every system, and Debian's asks for a newer C library than all others.
+grep -v '/libjbig.so\|/libexpat.so' "$stage/all" >"$stage/needed" || true
+rm -f "$root"/lib/impipe/libraries/libexpat.so.*
 ${CC:-cc} -O2 -shared -fPIC -Wl,-soname,libjbig.so.0 packaging/wheel/no_jbig.c \
   -o "$root/lib/impipe/libraries/libjbig.so.0"
 stage_paths "$root"
@@ -72,7 +74,8 @@ echo "$wheel: $(($(stat -c %s "$wheel") / 1000000)) MB, $(wc -l <"$stage/needed"
 # for its users (libgomp), or another licence to choose (libzstd, liblzma, libraw, lcms2, libpng).
 known=' libabsl20220623 libaom3 libavif15 libblosc1 libbrotli1 libdav1d6 libdeflate0 libfmt9 libgav1-1 libgif7
  libgomp1 libhwy1 libimath-3-1-29 libjpeg62-turbo libjxl0.7 liblcms2-2 liblerc4 liblz4-1 liblzma5
- libopenexr-3-1-30 libopenjp2-7 libpng16-16 libraw20 librav1e0 libsnappy1v5 libsvtav1enc1 libtiff6 libwebp7 libwebpdemux2 libyuv0 libzstd1 zlib1g '
+ libopencolorio2.1 libopenexr-3-1-30 libopenjp2-7 libpng16-16 libpystring0 libraw20 librav1e0 libsnappy1v5 libsvtav1enc1 libtiff6 libwebp7 libwebpdemux2 libyaml-cpp0.7
+ libyuv0 libzstd1 zlib1g '
 stage_packages "$stage/needed" | while read -r package; do
   [[ $known =~ [[:space:]]$package[[:space:]] ]] ||
     { echo "wheel.sh: the licence of $package has to be looked at first" >&2; exit 1; }

@@ -63,7 +63,8 @@ KERNELS = ["average,1", "average,255", "average,255,1", "gaussian,1,1,0.01", "ga
 # What a file's error may say; an error that shows a place in the pipeline is the user's anyway.
 REFUSALS = ["out of memory", "nothing is left of it", "is not defined for", "too large", " at most ",
             "image needs", "as large as", "has no white", "singular", "the psf is ",
-            "lie in each pixel, and not in pages", "the result is without ICC profile"]
+            "lie in each pixel, and not in pages", "the result is without ICC profile",
+            "colours are taken for sRGB"]
 
 
 # Whose elements and kernels are walked by default: others are made of the same primitives.

@@ -2,9 +2,13 @@
 // for at awkward sizes and at the ends of its parameters' ranges, and fuses without changing a bit.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -132,7 +136,31 @@ TEST(Catalogue, EveryOperatorIsDescribedFully) {
   }
 }
 
+// The files that examples name.
+class ExampleFiles {
+ public:
+  ExampleFiles() {
+    const std::filesystem::path data = IMPIPE_TEST_DATA;
+    std::filesystem::create_directory(folder_);
+    std::filesystem::copy_file(data / "colour/config.ocio", folder_ / "config.ocio",
+                               std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(folder_ / "look.cube")
+        << "LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n";
+    std::filesystem::current_path(folder_);
+  }
+  ~ExampleFiles() {
+    std::filesystem::current_path(before_);
+    std::filesystem::remove_all(folder_);
+  }
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("examples-" + std::to_string(getpid()));
+};
+
 TEST(Catalogue, EveryExampleRuns) {
+  const ExampleFiles files;
   const HostImage image = test::test_image(PixelClass::uint8, 3, {40, 30}, 3);
   const auto table = test::test_image(PixelClass::uint8, 1, {256, 1}, 4);
   for (const Operator& op : catalogue()) {

@@ -1,8 +1,10 @@
-// Finds out where the program lies.
+// Finds out where the program or the library lies.
 #include "io/module/module_folders.hpp"
 
+#include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include <string_view>
 #include <system_error>
 
 #include "io/bytes/byte_source.hpp"
@@ -13,6 +15,13 @@ namespace fs = std::filesystem;
 
 fs::path program_path() {
   std::error_code error;
+  // Where this is libimpipe the program is another's, such as Python.
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&program_path), &own) != 0 &&
+      std::string_view(own.dli_fname).find(".so") != std::string_view::npos) {
+    const fs::path library = fs::canonical(own.dli_fname, error);
+    if (!error) return library;
+  }
   const fs::path link = fs::read_symlink("/proc/self/exe", error);
   if (!error && link.is_absolute() && fs::is_regular_file(link, error)) return link;
   // Without /proc: the path that execve was given. A program that changed its folder in between

@@ -7,7 +7,8 @@
 
 namespace impipe::io {
 
-// The program's own file, absolute; empty when it cannot be found out.
+// The file that this code is in, the program's or libimpipe's, absolute; empty when it cannot be
+// found out.
 std::filesystem::path program_path();
 
 // The folders that are looked into for modules: the one that IMPIPE_CODEC names, or those beside
