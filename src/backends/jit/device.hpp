@@ -27,7 +27,10 @@ class GpuDevice : public Device {
 
  protected:
   GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)
-      : info_(std::move(info)), dialect_(dialect), tuning_(tuning) {}
+      : info_(std::move(info)), dialect_(dialect), tuning_(tuning) {
+    // A CPU's compiler takes half a minute for them, and its cores are the host's.
+    info_.transforms = std::string_view(tuning.vendor) != "cpu";
+  }
 
  private:
   // Compiles and loads a program. title: what a person would look for in a list of kernels.

@@ -248,7 +248,7 @@ int Session::max_together(const Program& program, double bytes, double enough) c
 
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
   const auto* on_host = std::get_if<OnHost>(&spec.nodes.front().primitive);
-  if (on_host != nullptr && (!on_host->work->spectral || device().id == "cpu")) return nullptr;
+  if (on_host != nullptr && !(on_host->work->spectral && device().transforms)) return nullptr;
   const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);
