@@ -8,6 +8,7 @@
 #define $items 256    // of a group
 #define $held 4352    // numbers in local memory, with gaps
 #define $unroll
+#define $unroll_some  // of a loop that moves numbers
 #define $first 4      // radices of a stage, the second 1 where it is one stage
 #define $second 4
 #define $radix 16
@@ -764,9 +765,10 @@ FUNCTION void $name(PARAMS, const int channel, const int y, const int x, const d
 }
 
 // -- part: transform(int held = $held, expr plan = $plan, expr base = $base,
-//    expr factors = $factors, stmt unroll = $unroll, int items = $items, bool loads = $loads,
-//    name load, expr between = $between, expr between_too = $between_too, stmt takes = $takes,
-//    stmt makes = $makes, bool stores = $stores, name store, expr numbers = $numbers)
+//    expr factors = $factors, stmt unroll_some = $unroll_some, int items = $items,
+//    bool loads = $loads, name load, expr between = $between, expr between_too = $between_too,
+//    stmt takes = $takes, stmt makes = $makes, bool stores = $stores, name store,
+//    expr numbers = $numbers)
 // A pass: of the numbers that a function gives, or of those that the pass before it has left.
 KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $factors,
                               GLOBAL double2* $numbers, GLOBAL double2* $between,
@@ -777,7 +779,7 @@ KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $fac
   GLOBAL const double2* const factors = (GLOBAL const double2*)$factors;
   const int channel = GROUP_Y, first = GROUP_X * at->each;
   const int transforms = smaller(at->each, at->all - first);
-  $unroll
+  $unroll_some
   for (int i = 0; i < 16; ++i) {
     const int k = ITEM + i * $items;
     const int high = spectrum_quotient(k, at->load_across ? at->each_magic : at->length_magic);
@@ -829,7 +831,7 @@ KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $fac
     }
     BARRIER;
   }
-  $unroll
+  $unroll_some
   for (int i = 0; i < 16; ++i) {
     const int k = ITEM + i * $items;
     const int high = spectrum_quotient(k, at->store_across ? at->each_magic : at->length_magic);

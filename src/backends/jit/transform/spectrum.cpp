@@ -201,6 +201,7 @@ class SpectrumText : WholeImageText<OnHost> {
     using At = const LaunchContext&;
     return {
         {"unroll", [this] { return sizes_.pairs ? builder_.unroll() : unroll_pragma(1); }},
+        {"unroll_some", [this] { return unroll_pragma(sizes_.pairs ? 4 : 1); }},
         {"items", [this] { return number(sizes_.items); }},
         {"held", [this] { return number(held_of(sizes_.items)); }},
         {"rows", size_of("rows", [](Sizes s, At at) { return s.size(at).height; })},
