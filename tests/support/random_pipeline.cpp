@@ -170,9 +170,16 @@ class Maker {
     return text;
   }
 
+  // A table of colours or a configuration, which no text can hold.
+  static bool needs_a_file(const Operator& op) {
+    return std::ranges::any_of(op.parameters, [](const Parameter& p) {
+      return p.required && (p.takes == Takes::file || p.takes == Takes::text);
+    });
+  }
+
   std::string stage() {
     const Operator* op = nullptr;
-    while (op == nullptr || op->lower == nullptr || op->reduction != nullptr) {
+    while (op == nullptr || op->lower == nullptr || op->reduction != nullptr || needs_a_file(*op)) {
       op = &catalogue()[below(static_cast<int>(catalogue().size()))];
     }
     std::string text(op->name);
@@ -180,6 +187,7 @@ class Maker {
     for (const Parameter& p : op->parameters) {
       if (!p.required && below(2) == 0) continue;
       if (p.name == "heights" || p.name == "offsets") continue;
+      if (p.takes == Takes::file && p.words.empty()) continue;
       if (op->name == "imwarp" && p.name == "view") continue;  // may be of any size
       const bool positional = p.required || p.takes == Takes::operands;
       std::string v = value(*op, p);
