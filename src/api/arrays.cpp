@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/plane_rows.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -161,13 +162,16 @@ engine::PageList pages_of(const impipe_image& array) {
   return out;
 }
 
-HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact) {
+HostImage page_of(const impipe_image& array, std::int64_t page, io::Inexact& inexact,
+                  ThreadPool& pool) {
   if (array.data == nullptr) throw Error("an image without data");
   HostImage image(type_of(array), {array.width, array.height});
   const std::byte* from = static_cast<const std::byte*>(array.data) + page * array.step_page;
   if (is_class(array.type) && array.type != IMPIPE_LOGICAL && has_file_rows(array, from)) {
-    io::RowSplitter rows(image);
-    for (std::int64_t y = 0; y < array.height; ++y) rows.put(from + y * array.step_y, y);
+    for_rows(image.size(), pool, [&](RowRange range) {
+      io::RowSplitter rows(image);
+      for (std::int64_t y = range.begin; y < range.end; ++y) rows.put(from + y * array.step_y, y);
+    });
     return image;
   }
   for (std::int64_t c = 0; c < array.channels; ++c) {
@@ -203,6 +207,14 @@ DeviceArray channels_there(const impipe_image& array, std::int64_t page) {
           .step_channel = array.step_channel};
 }
 
+DeviceArray pages_there(const impipe_image& array) {
+  DeviceArray out = channels_there(array, 0);
+  if (out.channels == 1) out.step_channel = array.step_page;
+  const bool is_regular = out.channels * out.step_channel == array.step_page;
+  if (is_regular && array.alpha == 0) out.count = static_cast<int>(array.pages);
+  return out;
+}
+
 DeviceArray alpha_there(const impipe_image& array, std::int64_t page) {
   DeviceArray out = channels_there(array, page);
   out.offset += out.channels * array.step_channel;
@@ -227,7 +239,7 @@ impipe_image described(const ImageType& type, Size size) {
   return out;
 }
 
-void copy_to(const HostImage& image, const impipe_image& to) {
+void copy_to(const HostImage& image, const impipe_image& to, ThreadPool& pool) {
   const impipe_image from = described(image.type, image.size());
   if (to.data == nullptr || to.type != from.type || to.width != from.width ||
       to.height != from.height || to.channels != from.channels) {
@@ -236,8 +248,10 @@ void copy_to(const HostImage& image, const impipe_image& to) {
   }
   auto* out = static_cast<std::byte*>(to.data);
   if (has_file_rows(to, out)) {
-    io::RowJoiner rows(image);
-    for (std::int64_t y = 0; y < to.height; ++y) rows.copy(y, out + y * to.step_y);
+    for_rows(image.size(), pool, [&](RowRange range) {
+      io::RowJoiner rows(image);
+      for (std::int64_t y = range.begin; y < range.end; ++y) rows.copy(y, out + y * to.step_y);
+    });
     return;
   }
   const auto bytes = static_cast<std::size_t>(from.step_channel);

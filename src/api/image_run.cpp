@@ -72,12 +72,14 @@ void ImageRun::begin_parts() {
         reduction, pages_.back(), part->plan.values[part->plan.result].type.channels);
     if (!why.empty()) throw Error(why, ExitCode::file_failed);
     if (reduction.volume) note(reduction.volume->left_out(count));
-    engine::PageReducer::Options options{.memory = pipeline_.session().memory() / 2,
-                                         .scratch = {},
-                                         .pool = &pipeline_.session().pool(),
-                                         .check = check,
-                                         .lanes = &pipeline_.lanes(),
-                                         .stays = input_.stays};
+    engine::PageReducer::Options options{
+        .memory = pipeline_.session().memory() / 2,
+        .scratch = {},
+        .pool = &pipeline_.session().pool(),
+        .check = check,
+        .lanes = &pipeline_.lanes(),
+        .stays = input_.stays,
+        .together = input_.stays && !part->then->program->then && is_identity(pages_.size())};
     reducers_.push_back(
         std::make_unique<engine::AxisReducer>(reduction, std::move(options), pages_.back()));
     pages_.push_back(engine::pages_after(reduction, pages_.back()));
@@ -146,7 +148,9 @@ engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, H
   if (!is_there && is_identity(index) && !image.empty()) {
     engine::Outcome outcome;
     outcome.image = std::move(image);
-    for (Plane& plane : outcome.image.planes) make_one_nan(plane);
+    if (!has_one_nan(index)) {
+      for (Plane& plane : outcome.image.planes) make_one_nan(plane);
+    }
     return outcome;
   }
   engine::Material material{.image = std::move(image), .operands = input_.operands};
@@ -178,7 +182,7 @@ engine::Outcome ImageRun::compute_there(const engine::Lanes::Turn& turn, std::si
     material.read = {input_.size, 1};
   }
   if (passes_through(index, material)) {
-    turn.queue.wait();
+    if (index == 0 && !pages_there_.value_or(nullptr)) turn.queue.wait();
     engine::Outcome outcome;
     outcome.image.type = material.image.type;
     outcome.there = material.there.at("");
@@ -192,8 +196,28 @@ engine::Outcome ImageRun::compute_there(const engine::Lanes::Turn& turn, std::si
   }
 }
 
+std::shared_ptr<DevicePlane> ImageRun::page_there(Queue& queue, std::int64_t page) {
+  if (!pages_there_) {
+    pages_there_ = nullptr;
+    const impipe_image& array = *input_.there.at("");
+    const DeviceArray pages = pages_there(array);
+    if (pages.count > 1) {
+      queue.wait_for_stream(array.stream);
+      pages_there_ = queue.plane_in_place(pages);
+      queue.wait();  // other lanes read it
+    }
+  }
+  if (!*pages_there_) return nullptr;
+  auto made = queue.part(*pages_there_, static_cast<int>(page), 1);
+  if (!made) pages_there_ = nullptr;
+  return made;
+}
+
 engine::DeviceImage ImageRun::image_there(const engine::Lanes::Turn& turn, const std::string& name,
                                           std::int64_t page) {
+  if (name.empty()) {
+    if (auto made = page_there(turn.queue, page)) return {std::move(made), nullptr};
+  }
   const impipe_image& array = *input_.there.at(name);
   turn.queue.wait_for_stream(array.stream);
   const auto plane = [&](const DeviceArray& of) {
@@ -215,19 +239,22 @@ engine::Outcome ImageRun::compute_on(engine::Session& session, Queue& queue, std
   program_ =
       engine::program_for(session, queue, {part, input_.type, operand_types_}, material, options);
   const engine::Program& program = engine::part_of(*program_, part);
-  options.stays = input_.stays && keeps_there(program, material) && session.device().id != "cpu";
+  options.stays = input_.stays && keeps_there(index, material) && session.device().id != "cpu";
   options.one_nan = session.one_nan(program, options.stays);
   return engine::execute_in_parts(program, std::move(material), queue, options);
 }
 
 // Whether what a part makes is wanted on the device: the result, and planes of a volume that
 // kernels work on.
-bool ImageRun::keeps_there(const engine::Program& part, const engine::Material& material) const {
+bool ImageRun::keeps_there(std::size_t index, const engine::Material& material) {
+  const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
   if (!part.then) return true;
   const auto& volume = part.then->reduction.volume;
   const ImageType& type = part.plan.values[part.plan.result].type;
   if (!volume || part.plan.result_alpha || !part.plan.saves.empty()) return false;
-  return !volume->rings(type, material.size(), 1).empty();
+  const auto [known, is_new] = keeps_there_.try_emplace(index);
+  if (is_new) known->second = !volume->rings(type, material.size(), 1).empty();
+  return known->second;
 }
 
 // Whether a part before or behind a reduction makes nothing of its images.
@@ -238,13 +265,22 @@ bool ImageRun::is_identity(std::size_t index) const {
          plan.checks.empty() && plan.saves.empty() && plan.writes_image;
 }
 
+// Whether NaNs of such a part's image are not its work: those of a volume's planes become one where
+// planes are made.
+bool ImageRun::has_one_nan(std::size_t index) const {
+  const auto is_volume = [&](std::size_t before) {
+    const auto& then = engine::part_of(*program_, static_cast<int>(before)).then;
+    return then && then->reduction.volume && then->reduction.volume->columns().empty();
+  };
+  return is_volume(index) || (index > 0 && is_volume(index - 1));
+}
+
 // Whether such a part hands on an image in the device's memory, which others only read, or which is
-// a volume's plane of our own. NaNs of singles become one in `execute`.
-bool ImageRun::passes_through(std::size_t index, const engine::Material& material) const {
+// a volume's plane of our own.
+bool ImageRun::passes_through(std::size_t index, const engine::Material& material) {
   if (!is_identity(index) || !material.there.contains("")) return false;
   const engine::Program& part = engine::part_of(*program_, static_cast<int>(index));
-  if (part.then) return keeps_there(part, material);
-  return part.plan.values[part.plan.result].type.cls != PixelClass::single;
+  return !part.then || keeps_there(index, material);
 }
 
 void ImageRun::keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome) {

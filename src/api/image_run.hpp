@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,9 +76,12 @@ class ImageRun {
                                 const engine::Page& page, engine::Material material);
   engine::DeviceImage image_there(const engine::Lanes::Turn& turn, const std::string& name,
                                   std::int64_t page);
-  bool keeps_there(const engine::Program& part, const engine::Material& material) const;
+  // Page i of the input, where all pages are one stack in its memory; null where they are not.
+  std::shared_ptr<DevicePlane> page_there(Queue& queue, std::int64_t page);
+  bool keeps_there(std::size_t index, const engine::Material& material);
   bool is_identity(std::size_t index) const;
-  bool passes_through(std::size_t index, const engine::Material& material) const;
+  bool has_one_nan(std::size_t index) const;
+  bool passes_through(std::size_t index, const engine::Material& material);
   void keep(std::size_t index, const engine::Page& page, engine::Outcome& outcome);
   void note(const std::string& text);
 
@@ -88,6 +92,8 @@ class ImageRun {
   std::shared_ptr<const engine::Program> program_;  // of the first part
   std::vector<engine::PageList> pages_;             // that come to each part
   std::vector<std::unique_ptr<engine::AxisReducer>> reducers_;
+  std::map<std::size_t, bool> keeps_there_;                  // by the index of a part
+  std::optional<std::shared_ptr<DevicePlane>> pages_there_;  // see page_there; the stack or null
   std::vector<RunResult::Image> saves_;
   RunResult result_;
 };

@@ -168,7 +168,7 @@ RunResult run(BoundPipeline& bound, const RunArguments& given) {
       continue;
     }
     io::Inexact inexact;
-    input.operands[name] = page_of(*array, 0, inexact);
+    input.operands[name] = page_of(*array, 0, inexact, bound.session().pool());
     note_inexact(inexact, "operand " + name + ": ", is_strict, notes);
   }
   if (image == nullptr) {
@@ -180,7 +180,9 @@ RunResult run(BoundPipeline& bound, const RunArguments& given) {
     input.type = type_of(*image);
     input.size = {image->width, image->height};
     input.pages = pages_of(*image);
-    input.page = [&](std::int64_t i) { return page_of(*image, i, of_input); };
+    input.page = [&](std::int64_t i) {
+      return page_of(*image, i, of_input, bound.session().pool());
+    };
     if (is_there(*image)) input.there[""] = image;
   }
   const auto stop = [cancel = given.cancel] {
@@ -337,7 +339,7 @@ int impipe_result_copy(const impipe_result* result, int64_t index, const impipe_
     const auto* one = api::item_at(result->of.images, index);
     api::check_given(one, to);
     if (one->there.pixels) throw Error("the image stays on the device: see impipe_result_array");
-    api::copy_to(one->image, *to);
+    api::copy_to(one->image, *to, result->session->pool());
   });
 }
 const void* impipe_result_plane(const impipe_result* result, int64_t index, int64_t channel,

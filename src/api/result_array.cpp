@@ -24,15 +24,28 @@ bool are_evenly_spaced(const Planes& planes) {
   return true;
 }
 
-Planes in_one_block(const Planes& planes) {
+Planes in_one_block(const Planes& planes, ThreadPool& pool) {
   const Plane& first = planes.front();
   Planes made = new_planes(first.cls(), static_cast<int>(planes.size()), first.size());
-  for (std::size_t i = 0; i < planes.size(); ++i) {
+  pool.for_each(std::ssize(planes), [&](std::int64_t i) {
+    const auto plane = static_cast<std::size_t>(i);
     for (std::int64_t y = 0; y < first.size().height; ++y) {
-      std::memcpy(made[i].row(y), planes[i].row(y), static_cast<std::size_t>(first.row_bytes()));
+      std::memcpy(made[plane].row(y), planes[plane].row(y),
+                  static_cast<std::size_t>(first.row_bytes()));
     }
-  }
+  });
   return made;
+}
+
+// The stack that these planes are, each an image of it, in their order; or null.
+std::shared_ptr<DevicePlane> stack_of(const std::vector<std::shared_ptr<DevicePlane>>& planes) {
+  const std::shared_ptr<DevicePlane> stack = planes.front()->part().stack;
+  if (!stack || stack->count() != std::ssize(planes)) return nullptr;
+  for (int i = 0; i < stack->count(); ++i) {
+    const DevicePlane::Part part = planes[static_cast<std::size_t>(i)]->part();
+    if (part.stack != stack || part.first != i) return nullptr;
+  }
+  return stack;
 }
 
 }  // namespace
@@ -65,7 +78,7 @@ void ResultArray::hold_planes(const std::vector<const RunResult::Image*>& images
     planes_.insert(planes_.end(), image->image.planes.begin(), image->image.planes.end());
     if (type_.alpha) planes_.push_back(image->image.alpha);
   }
-  if (!are_evenly_spaced(planes_)) planes_ = in_one_block(planes_);
+  if (!are_evenly_spaced(planes_)) planes_ = in_one_block(planes_, session_->pool());
   std::byte* const data = planes_.front().row(0);
   description_.data = data;
   description_.step_y = planes_.front().stride();
@@ -83,7 +96,8 @@ void ResultArray::hold_there(const std::vector<const RunResult::Image*>& images)
     }
   }
   const DeviceArray array = session_->on_queue([&](Queue& queue) {
-    there_ = planes.size() == 1 ? planes.front() : queue.joined(planes);
+    there_ = planes.size() == 1 ? planes.front() : stack_of(planes);
+    if (!there_) there_ = queue.joined(planes);
     return queue.array_of(*there_);
   });
   description_.data = reinterpret_cast<void*>(array.memory);
@@ -105,8 +119,13 @@ ResultArray::~ResultArray() {
 
 void ResultArray::copy_to(const impipe_image& to) const {
   const auto guest = session_->as_guest();
-  const Planes planes =
-      there_ ? session_->on_queue([&](Queue& queue) { return queue.download(*there_); }) : planes_;
+  Planes planes = planes_;
+  if (there_) {
+    const auto download = [&](Queue& queue) { return queue.download_stack(*there_); };
+    for (const Planes& image : session_->on_queue(download)) {
+      planes.insert(planes.end(), image.begin(), image.end());
+    }
+  }
   if (to.pages != description_.pages) {
     throw Error("the array has " + std::to_string(description_.pages) + " pages, and what it is " +
                 "to be copied to has " + std::to_string(to.pages));
@@ -121,7 +140,7 @@ void ResultArray::copy_to(const impipe_image& to) const {
     impipe_image one = to;
     one.pages = 1;
     one.data = static_cast<std::byte*>(to.data) + page * to.step_page;
-    api::copy_to(image, one);
+    api::copy_to(image, one, session_->pool());
   }
 }
 

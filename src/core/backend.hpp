@@ -45,6 +45,12 @@ class DevicePlane {
   virtual PixelClass cls() const = 0;
   virtual int channels() const = 0;
   virtual Size size() const = 0;
+  // The stack in whose memory Queue::part has made the plane, and the index of its first image.
+  struct Part {
+    std::shared_ptr<DevicePlane> stack;
+    int first = 0;
+  };
+  virtual Part part() const { return {}; }
 };
 
 // An array of doubles on a device, [images of the stack][channels][values].
@@ -65,6 +71,7 @@ struct DeviceArray {
   int channels = 1;
   Size size;
   std::int64_t step_x = 0, step_y = 0, step_channel = 0;
+  int count = 1;  // images; step_channel leads from the last channel of one to the next one, too
 };
 
 // One of the two.
@@ -172,6 +179,14 @@ class Queue {
     return allocate_measure(channels, values);
   }
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
+  // Whether `part` takes stacks of such images apart.
+  virtual bool has_parts(PixelClass, int /*channels*/, Size) const { return false; }
+  // Images [first, first + count) of a stack, in its memory; null where the device has no buffer
+  // that begins there.
+  virtual std::shared_ptr<DevicePlane> part(const std::shared_ptr<DevicePlane>& /*stack*/,
+                                            int /*first*/, int /*count*/) {
+    return nullptr;
+  }
   // GPUs: memory that other libraries of the process use, too.
   // Work that is given to the queue from now on begins after the work in this stream (CUDA).
   virtual void wait_for_stream(std::uint64_t /*stream*/) {}

@@ -32,7 +32,6 @@ NOTHING(cuFuncSetAttribute)
 NOTHING(cuMemHostRegister_v2)
 NOTHING(cuMemHostUnregister)
 NOTHING(cuStreamDestroy_v2)
-NOTHING(cuStreamSynchronize)
 NOTHING(cuEventDestroy_v2)
 NOTHING(cuEventSynchronize)
 NOTHING(cuEventQuery)
@@ -79,6 +78,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device) {
 }
 int cuCtxSetCurrent(void *context) { return current = context, 0; }
 int cuCtxGetCurrent(void **context) { return *context = current, 0; }
+int cuStreamSynchronize(void) { return say("work is waited for\n"), 0; }
 int cuCtxSynchronize(void) { return say("context is waited for\n"), 0; }
 
 int cuMemAlloc_v2(pointer *memory, size_t bytes) {
@@ -158,7 +158,7 @@ struct gather {
 int cuLaunchKernel(void *function, unsigned groups, unsigned y, unsigned z, unsigned items, unsigned v,
                    unsigned w, unsigned shared, void *stream, void **parameters, void **extra) {
   (void)y, (void)z, (void)v, (void)w, (void)shared, (void)stream, (void)extra;
-  if (strcmp(function, "gather") != 0) return 0;
+  if (strcmp(function, "gather") != 0) return say("launched\n"), 0;
   const char *const from = (const char *)*(pointer *)parameters[0];
   char *const to = (char *)*(pointer *)parameters[1];
   const struct gather *const the = parameters[2];

@@ -211,6 +211,8 @@ class OnDevices(Volumes):
                    "ZYX/16": noise(dtype=np.uint16), "ZYX/8": noise(), "ZYX/one": noise((1, 1, 1)),
                    "ZYX/logical": noise() > 99, "ZYXC/colour": noise((4, 9, 33, 3)),
                    "ZYXA/alpha": noise((4, 9, 8, 2))}
+        # Of more planes than are filtered together.
+        volumes["ZYX/high"] = noise((40, 256, 300))
         for offset in (10, 1e3, 1e5):
             volumes[f"ZYX/{offset}"] = (noise((5, 8, 9), np.float32) + offset).astype(np.float32)
         for name, volume in volumes.items():
@@ -232,6 +234,16 @@ class OnDevices(Volumes):
                         with open(self.path(f"{backend}/{name}.npy"), "rb") as file:
                             bits.append(file.read())
                     self.assertEqual(bits[0], bits[1])
+
+    def test_without_memory_for_a_window_the_host_filters(self):
+        volume = noise((9, 200, 300), np.float32)
+        wanted = self.through("imgaussfilt3 2", volume)
+        np.save(self.path("in.npy"), volume)
+        run = self.impipe("imgaussfilt3 2", "in.npy", "--axes", "ZYX", "-o", "out.npy", "--backend", "opencl",
+                          "--gpu-mem", "1M", env={"IMPIPE_REQUIRE_BACKEND": ""})
+        self.assertRegex(run.err, r"opencl:\d+: no memory for 1 MiB; \d MiB are in use; such images are computed on "
+                                  r"the CPU\n")
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), wanted)
 
 
 NEIGHBOURS = {6: 1, 18: 2, 26: 3}  # along how many axes they may differ

@@ -83,6 +83,26 @@ TEST_P(GpuTransfers, BringBackWhatWasSent) {
   EXPECT_TRUE(are_equal(last, numbered(PixelClass::uint16, 3, {5001, 2003})));
 }
 
+TEST_P(GpuTransfers, PartsOfStacksAreTheirImages) {
+  const auto queue = device_->make_queue();
+  const Size size{256, 16};  // planes of whole pages, which all devices have parts of
+  ASSERT_TRUE(queue->has_parts(PixelClass::uint8, 1, size));
+  std::vector<Planes> images;
+  for (int i = 0; i < 5; ++i) {
+    Planes& image = images.emplace_back(numbered(PixelClass::uint16, 2, size));
+    image.front().row(0)[0] = static_cast<std::byte>(i);
+  }
+  auto stack = queue->upload_stack(images);
+  const auto part = queue->part(stack, 1, 3);
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->part().stack, stack);
+  EXPECT_EQ(part->part().first, 1);
+  stack.reset();  // its memory stays
+  const std::vector<Planes> back = queue->download_stack(*part);
+  ASSERT_EQ(back.size(), 3u);
+  for (std::size_t i = 0; i < back.size(); ++i) EXPECT_TRUE(are_equal(back[i], images[i + 1])) << i;
+}
+
 TEST_P(GpuTransfers, BringBackRows) {
   const auto queue = device_->make_queue();
   const Planes image = numbered(PixelClass::single, 3, {1203, 901});

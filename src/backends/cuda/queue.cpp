@@ -297,6 +297,11 @@ std::uint64_t CudaQueue::handle_at(std::uint64_t memory, std::int64_t offset) co
   return address % jit::row_alignment == 0 ? address : 0;
 }
 
+std::shared_ptr<const std::uint64_t> CudaQueue::part_of(std::uint64_t memory, std::int64_t offset,
+                                                        std::int64_t) const {
+  return std::make_shared<const std::uint64_t>(memory + static_cast<std::uint64_t>(offset));
+}
+
 // The driver refuses copies of bytes beyond an allocation, such as those behind a last row.
 void CudaQueue::copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) {
   context_->use();

@@ -70,6 +70,9 @@ class CudaQueue final : public jit::GpuQueue {
   void copy_in(DevicePointer to, std::span<const std::span<const std::byte>> parts);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override;
+  std::int64_t part_alignment() const override { return jit::row_alignment; }
+  std::shared_ptr<const std::uint64_t> part_of(std::uint64_t memory, std::int64_t offset,
+                                               std::int64_t bytes) const override;
   void copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   bool copies_at_once() const override { return !recording_; }  // a graph copies when it runs

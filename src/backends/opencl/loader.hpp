@@ -11,17 +11,19 @@ namespace impipe::opencl {
 #define IMPIPE_OPENCL_CALLS(call)                                                                  \
   call(clGetPlatformIDs) call(clGetPlatformInfo) call(clGetDeviceIDs) call(clGetDeviceInfo)        \
       call(clCreateContext) call(clReleaseContext) call(clCreateCommandQueue)                      \
-          call(clReleaseCommandQueue) call(clCreateBuffer) call(clReleaseMemObject)                \
-              call(clCreateProgramWithSource) call(clCreateProgramWithBinary) call(clBuildProgram) \
-                  call(clGetProgramBuildInfo) call(clGetProgramInfo) call(clReleaseProgram)        \
-                      call(clCreateKernel) call(clReleaseKernel) call(clSetKernelArg)              \
-                          call(clEnqueueNDRangeKernel) call(clEnqueueReadBuffer)                   \
-                              call(clEnqueueWriteBuffer) call(clEnqueueReadBufferRect)             \
-                                  call(clEnqueueWriteBufferRect) call(clEnqueueFillBuffer)         \
-                                      call(clEnqueueMarkerWithWaitList) call(clWaitForEvents)      \
-                                          call(clReleaseEvent) call(clGetEventProfilingInfo)       \
-                                              call(clFlush) call(clFinish) call(clGetEventInfo)    \
-                                                  call(clEnqueueCopyBuffer) call(clRetainContext)
+          call(clReleaseCommandQueue) call(clCreateBuffer) call(clCreateSubBuffer)                 \
+              call(clReleaseMemObject) call(clCreateProgramWithSource)                             \
+                  call(clCreateProgramWithBinary) call(clBuildProgram) call(clGetProgramBuildInfo) \
+                      call(clGetProgramInfo) call(clReleaseProgram) call(clCreateKernel)           \
+                          call(clReleaseKernel) call(clSetKernelArg) call(clEnqueueNDRangeKernel)  \
+                              call(clEnqueueReadBuffer) call(clEnqueueWriteBuffer)                 \
+                                  call(clEnqueueReadBufferRect) call(clEnqueueWriteBufferRect)     \
+                                      call(clEnqueueFillBuffer) call(clEnqueueMarkerWithWaitList)  \
+                                          call(clWaitForEvents) call(clReleaseEvent)               \
+                                              call(clGetEventProfilingInfo) call(clFlush)          \
+                                                  call(clFinish) call(clGetEventInfo)              \
+                                                      call(clEnqueueCopyBuffer)                    \
+                                                          call(clRetainContext)
 
 // The functions of the loader, by their own names.
 struct Calls {

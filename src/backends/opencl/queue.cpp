@@ -12,6 +12,12 @@ OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
       context_(context),
       device_(device),
       is_gpu_(is_gpu) {
+  constexpr int bits_a_byte = 8;
+  cl_uint bits = 0;
+  check(
+      calls()->clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr),
+      "the alignment of buffers");
+  part_alignment_ = std::max<std::int64_t>(bits / bits_a_byte, 1);
   cl_int code = CL_SUCCESS;
   queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue");
@@ -164,6 +170,20 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
   check(calls()->clEnqueueFillBuffer(queue_, buffer_of(handle), &zero, 1, 0,
                                      static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
         "a fill");
+}
+
+std::shared_ptr<const std::uint64_t> OpenClQueue::part_of(std::uint64_t memory, std::int64_t offset,
+                                                          std::int64_t bytes) const {
+  const cl_buffer_region region{static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes)};
+  cl_int code = CL_SUCCESS;
+  const cl_mem made = calls()->clCreateSubBuffer(buffer_of(memory), CL_MEM_READ_WRITE,
+                                                 CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  if (code != CL_SUCCESS) return nullptr;
+  const auto release = [made](const std::uint64_t* handle) {
+    calls()->clReleaseMemObject(made);
+    delete handle;
+  };
+  return {new std::uint64_t(reinterpret_cast<std::uint64_t>(made)), release};
 }
 
 void OpenClQueue::copy(const jit::PooledPlane& from, const jit::PooledPlane& to,

@@ -62,6 +62,9 @@ class OpenClQueue final : public jit::GpuQueue {
   std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const override {
     return offset == 0 ? memory : 0;
   }
+  std::int64_t part_alignment() const override { return part_alignment_; }
+  std::shared_ptr<const std::uint64_t> part_of(std::uint64_t memory, std::int64_t offset,
+                                               std::int64_t bytes) const override;
   void copy(const jit::PooledPlane& from, const jit::PooledPlane& to, std::int64_t first) override;
   jit::MemoryBlock filled(std::span<const std::span<const std::byte>> parts) override;
   cl_event mark();                      // a point in the lane's work
@@ -71,6 +74,7 @@ class OpenClQueue final : public jit::GpuQueue {
   cl_context context_;
   cl_device_id device_;
   bool is_gpu_;
+  std::int64_t part_alignment_;  // bytes
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
   std::vector<Noted> noted_;

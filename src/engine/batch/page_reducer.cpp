@@ -30,6 +30,7 @@ void PageReducer::add(Page page, const Emit& emit) {
   if (reduction_.volume) {
     if (index == 0) begin_volume();
     options_.check();
+    if (page.there.pixels && on_device_ == nullptr) bring_to_host(page);
     if (page.there.pixels) {
       on_device_->add_there(std::exchange(page.there, {}).pixels);
     } else {
@@ -55,11 +56,21 @@ void PageReducer::add(Page page, const Emit& emit) {
 void PageReducer::begin_volume() {
   const VolumeOperation& volume = *reduction_.volume;
   if (options_.lanes != nullptr) {
-    auto work = volume_on_device(*options_.lanes, volume, kind_->type, kind_->size, options_.pages);
+    auto work = volume_on_device(*options_.lanes, volume,
+                                 {.type = kind_->type,
+                                  .size = kind_->size,
+                                  .count = options_.pages,
+                                  .stay = options_.stays,
+                                  .together = options_.together});
     on_device_ = work.get();
     volume_ = std::move(work);
   }
   if (!volume_) volume_ = volume.begin(kind_->type, kind_->size, options_.pages);
+}
+
+void PageReducer::bring_to_host(Page& page) {
+  const Lanes::Turn turn = options_.lanes->take();
+  page.image.planes = turn.queue.download(*std::exchange(page.there, {}).pixels);
 }
 
 void PageReducer::emit_window(std::int64_t which, const Emit& emit) {
@@ -94,7 +105,9 @@ void PageReducer::emit_planes(const Emit& emit) {
       out.there.pixels = on_device_->next_there();
     } else {
       out.image = volume_->next(*options_.pool);
-      for (Plane& plane : out.image.planes) make_one_nan(plane);
+      if (on_device_ == nullptr) {
+        for (Plane& plane : out.image.planes) make_one_nan(plane);
+      }
     }
     if (reduction_.across == ImageReduction::Across::pages) {
       out.number = 0;

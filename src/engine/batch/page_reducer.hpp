@@ -42,6 +42,7 @@ class PageReducer {
     std::function<void()> check = [] {};
     Lanes* lanes = nullptr;  // whose devices may work on volumes
     bool stays = false;      // pages come from the device, and go back to it, where it does that
+    bool together = false;   // these are the results of the run
   };
   using Emit = std::function<void(Page)>;
 
@@ -55,6 +56,7 @@ class PageReducer {
 
  private:
   void begin_volume();
+  void bring_to_host(Page& page);
   void emit_window(std::int64_t which, const Emit& emit);
   void emit_planes(const Emit& emit);
 

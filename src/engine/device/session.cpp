@@ -90,12 +90,12 @@ std::shared_ptr<const Program> Session::program_of(const pipeline::Pipeline& pip
   return next;
 }
 
-std::shared_ptr<Program> Session::made_program(Plan lowered) {
+std::shared_ptr<Program> Session::made_program(Plan lowered, bool stacked) {
   Plan plan = options_.fuse ? pipeline::fuse(lowered, device_.device->nests_neighbourhoods())
                             : pipeline::without_unread(lowered);
   auto made =
       std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
-  made->kernels = kernels_of(*made, false);
+  made->kernels = kernels_of(*made, stacked && stackable(*made) > 1);
   if (device().is_gpu && writes_single(made->plan)) one_nan_.begin();
   return made;
 }
@@ -236,6 +236,16 @@ int Session::max_packed(const Program& program, const PackedForm& form, double b
   const auto each = static_cast<double>(form.chunk_bytes());
   const double parts = each > least_stream_bytes ? chunks * each / block : chunks;
   return max_together(program, bytes, bytes * std::max(1.0, enough / parts));
+}
+
+int Session::max_planes(double bytes, bool stays) const {
+  // On the device the volume itself takes much more, and a launch has to pay; to and from the host
+  // transfers take the time.
+  constexpr double many = 256 << 20, few = 8 << 20, part = 1.0 / 16;
+  const auto memory =
+      static_cast<double>(options_.gpu_memory > 0 ? options_.gpu_memory : device().memory);
+  const double fits = std::min(stays ? many : few, memory * part) / std::max(bytes, 1.0);
+  return static_cast<int>(std::clamp<double>(fits, 1, device_.device->max_stacked()));
 }
 
 int Session::max_together(const Program& program, double bytes, double enough) const {

@@ -143,8 +143,8 @@ class Session {
                                             const std::map<std::string, ImageType>& operands,
                                             const std::optional<DisplayWindow>& display,
                                             bool any_scale = false);
-  // Of a plan of its own.
-  std::shared_ptr<Program> made_program(Plan lowered);
+  // Makes one of a plan; stacked: with kernels for stacks, where `stackable` is above 1.
+  std::shared_ptr<Program> made_program(Plan lowered, bool stacked = false);
   // The same program with kernels for stacks.
   std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
   // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which
@@ -154,6 +154,8 @@ class Session {
   bool is_compiling();
   // Waits for all kernels; then the same.
   void wait_for_kernels();
+  // Images that the program's kernels may do together; 1 where any of them stands alone.
+  int stackable(const Program& program) const;
   // Images of so many bytes each that the program may do together, at least 1.
   int max_stacked(const Program& program, double bytes) const;
   // The same of JPEGs that the device decodes: those gain by company up to a size where one of them
@@ -161,6 +163,9 @@ class Session {
   int max_coded(const Program& program, double bytes) const;
   // The same of lossless pictures of this form: as many as have chunks for all of a card.
   int max_packed(const Program& program, const PackedForm& form, double bytes) const;
+  // Planes of a volume that kernels may do together, by the bytes that are held of each.
+  // stays: the volume is in the device's memory.
+  int max_planes(double bytes, bool stays) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
@@ -187,10 +192,8 @@ class Session {
 
  private:
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
-  // Images that the program's kernels may do together; 1 where any of them stands alone.
-  int stackable(const Program& program) const;
-  // Of those, how many fit in a part of the device's memory, which several groups share, and in
-  // `enough` bytes.
+  // Stackable images that fit in a part of the device's memory, which several
+  // groups share, and in `enough` bytes.
   int max_together(const Program& program, double bytes, double enough) const;
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
   // `make` of a kernel that a kept device keeps under this name.

@@ -14,10 +14,20 @@ class PooledPlane final : public DevicePlane {
   // block: of stride() * height * channels * count bytes.
   PooledPlane(PixelClass cls, int channels, Size size, int count, MemoryBlock block)
       : cls_(cls), channels_(channels), size_(size), count_(count), block_(std::move(block)) {}
+  // A part of a stack; handle: of its memory.
+  PooledPlane(const PooledPlane& stack, Part part, int count,
+              std::shared_ptr<const std::uint64_t> handle)
+      : PooledPlane(stack.cls_, stack.channels_, stack.size_, count,
+                    MemoryBlock::of_others(*handle)) {
+    part_ = std::move(part);
+    owner_ = std::move(handle);
+  }
   int count() const override { return count_; }
   PixelClass cls() const override { return cls_; }
   int channels() const override { return channels_; }
   Size size() const override { return size_; }
+  Part part() const override { return part_; }
+  std::int64_t image_bytes() const { return stride() * size_.height * channels_; }
   std::int64_t stride() const { return row_bytes(cls_, size_); }  // bytes from row to row
   std::uint64_t handle() const { return block_.handle(); }
 
@@ -26,6 +36,8 @@ class PooledPlane final : public DevicePlane {
   int channels_;
   Size size_;
   int count_;
+  Part part_;
+  std::shared_ptr<const std::uint64_t> owner_;
   MemoryBlock block_;
 };
 

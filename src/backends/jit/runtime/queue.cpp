@@ -92,16 +92,30 @@ Planes GpuQueue::download(const DevicePlane& image) {
   return std::move(download_stack(image).front());
 }
 
+bool GpuQueue::has_parts(PixelClass cls, int channels, Size size) const {
+  return row_bytes(cls, size) * size.height * channels % part_alignment() == 0;
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::part(const std::shared_ptr<DevicePlane>& stack, int first,
+                                            int count) {
+  const auto& whole = static_cast<const PooledPlane&>(*stack);
+  auto handle = part_of(whole.handle(), first * whole.image_bytes(), count * whole.image_bytes());
+  if (!handle) return nullptr;
+  return std::make_shared<PooledPlane>(whole, DevicePlane::Part{stack, first}, count,
+                                       std::move(handle));
+}
+
 std::shared_ptr<DevicePlane> GpuQueue::plane_in_place(const DeviceArray& array) {
   // What kernels read between the end of a row and the next multiple of row_alignment belongs to
   // the same allocation: those begin and end at multiples of it.
   const std::int64_t stride = row_bytes(array.cls, array.size);
   const bool has_rows =
       array.step_x == bytes_of(array.cls) && (array.step_y == stride || array.size.height == 1);
-  const bool has_planes = array.channels == 1 || array.step_channel == stride * array.size.height;
+  const bool has_planes =
+      array.channels * array.count == 1 || array.step_channel == stride * array.size.height;
   const std::uint64_t handle = handle_at(array.memory, array.offset);
   if (!has_rows || !has_planes || handle == 0) return nullptr;
-  return std::make_shared<PooledPlane>(array.cls, array.channels, array.size, 1,
+  return std::make_shared<PooledPlane>(array.cls, array.channels, array.size, array.count,
                                        MemoryBlock::of_others(handle));
 }
 

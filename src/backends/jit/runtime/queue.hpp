@@ -34,6 +34,9 @@ class GpuQueue : public Queue {
                                               int count) override;
   std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
                                                         int count) override;
+  bool has_parts(PixelClass cls, int channels, Size size) const override;
+  std::shared_ptr<DevicePlane> part(const std::shared_ptr<DevicePlane>& stack, int first,
+                                    int count) override;
   std::shared_ptr<DevicePlane> plane_in_place(const DeviceArray& array) override;
   std::shared_ptr<DevicePlane> gathered(const DeviceArray& array, const Kernel& gather) override;
   std::shared_ptr<DevicePlane> joined(
@@ -77,6 +80,12 @@ class GpuQueue : public Queue {
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
   // What kernels take as a buffer that begins there; 0 where they cannot.
   virtual std::uint64_t handle_at(std::uint64_t memory, std::int64_t offset) const = 0;
+  // Buffers that begin at multiples of so many bytes of another one.
+  virtual std::int64_t part_alignment() const = 0;
+  // What kernels take as a buffer of bytes [offset, offset + bytes) of another one; null where the
+  // device refuses.
+  virtual std::shared_ptr<const std::uint64_t> part_of(std::uint64_t memory, std::int64_t offset,
+                                                       std::int64_t bytes) const = 0;
   // All rows, to those from row `first` of all planes on, in the lane's order.
   virtual void copy(const PooledPlane& from, const PooledPlane& to, std::int64_t first) = 0;
   // Memory with these contents. parts: one behind the other; none is empty.
