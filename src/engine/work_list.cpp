@@ -398,45 +398,82 @@ bool probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
   return true;
 }
 
-WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
-                 const RunOptions& options) {
-  const std::optional<io::OutputTarget> target = target_of(options);
-  struct Alike {
-    const Picture* picture = nullptr;
-    double pixels = 0, images = 0;
-  };
-  std::map<std::string, Alike> groups;
+namespace {
+
+// Pictures of one type and format.
+struct AlikePictures {
+  const Picture* picture = nullptr;
+  double pixels = 0, images = 0, pages = 0;  // of all pages; images: files, and frames of streams
+};
+
+std::map<std::string, AlikePictures> alike_pictures(const std::vector<Picture>& pictures) {
+  std::map<std::string, AlikePictures> groups;
   for (const Picture& picture : pictures) {
     if (picture.failure) continue;
     std::string types =
         std::string(io::name_of(picture.info->format)) + " " + to_string(picture.info->type);
     for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
-    Alike& group = groups[types];
+    AlikePictures& group = groups[types];
     group.picture = &picture;
     // How many a pipe has nobody knows: enough for a device's start to pay.
     constexpr int many_frames = 100;
     const double images = !picture.stream          ? 1
                           : picture.stream->reader ? many_frames
                                                    : picture.info->pages;
-    group.pixels += images * static_cast<double>(picture.info->size().pixels());
+    const double pages = picture.stream ? images : std::ssize(picture.all_pages().numbers);
+    group.pixels += pages * static_cast<double>(picture.info->size().pixels());
     group.images += images;
+    group.pages += pages;
   }
-  WorkCost cost;
-  for (const auto& [types, group] : groups) {
-    try {
-      const Plan lowered = pipeline::lower(
-          pipeline, group.picture->info->type, group.picture->partner_types(),
-          {.strict = options.session.strict, .display = group.picture->info->display});
-      const Plan plan =
-          options.session.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
-      cost.add(plan, group.pixels, group.images);
-      FileKind kind{*group.picture->info, plan.values[plan.result].type, {}};
-      if (plan.writes_image && target) {
-        kind.output = target->format.value_or(kind.info.format);
+  return groups;
+}
+
+// Adds what a pipeline's parts compute of pictures; returns the type of the result, where it is an
+// image.
+std::optional<ImageType> add_parts(WorkCost& cost, const std::vector<pipeline::PlanPart>& parts,
+                                   const AlikePictures& of, bool fuse) {
+  double pixels = of.pixels, pages = of.pages;
+  for (const pipeline::PlanPart& part : parts) {
+    const Plan plan = fuse ? pipeline::fuse(part.plan) : pipeline::without_unread(part.plan);
+    const ImageType& type = plan.values[plan.result].type;
+    if (!plan.steps.empty() || parts.size() == 1) cost.add(plan, pixels, pages);
+    if (!part.reduction) return plan.writes_image ? std::optional(type) : std::nullopt;
+    const auto planes = static_cast<std::int64_t>(pages / of.images);
+    if (const Volume& volume = part.reduction->volume; volume && !plan.result_alpha) {
+      const Size size = of.picture->info->size();
+      for (const PlaneRing& ring : volume->rings(type, size, planes)) {
+        cost.add(ring, type, pixels, pages);
       }
+    }
+    const double kept =
+        static_cast<double>(images_made(*part.reduction, planes)) / static_cast<double>(planes);
+    pixels *= kept;
+    pages *= kept;
+  }
+  return {};
+}
+
+}  // namespace
+
+WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
+                 const RunOptions& options) {
+  const std::optional<io::OutputTarget> target = target_of(options);
+  WorkCost cost;
+  for (const auto& [types, group] : alike_pictures(pictures)) {
+    const int kernels = std::exchange(cost.kernels, 0);  // all pictures may have the same ones
+    try {
+      const io::ImageInfo& info = *group.picture->info;
+      const auto parts =
+          pipeline::lower_parts(pipeline, info.type, group.picture->partner_types(),
+                                {.strict = options.session.strict, .display = info.display});
+      const std::optional<ImageType> result = add_parts(cost, parts, group, options.session.fuse);
+      cost.images += group.images;
+      FileKind kind{info, result.value_or(ImageType()), {}};
+      if (result && target) kind.output = target->format.value_or(info.format);
       add_files(cost, kind, options.codec_place, group.pixels, group.images);
     } catch (const Error&) {
     }
+    cost.kernels = std::max(cost.kernels, kernels);
   }
   return cost;
 }

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import unittest
 
 import numpy as np
@@ -234,6 +235,16 @@ class OnDevices(Volumes):
                         with open(self.path(f"{backend}/{name}.npy"), "rb") as file:
                             bits.append(file.read())
                     self.assertEqual(bits[0], bits[1])
+
+    def test_auto_counts_planes(self):
+        """What the device is chosen by grows with a volume's planes and its window."""
+        milliseconds = []
+        for planes, pipeline in ((1, "imgaussfilt3 1"), (9, "imgaussfilt3 1"), (9, "imgaussfilt3 1,1,9")):
+            np.save(self.path("in.npy"), noise((planes, 200, 300)))
+            run = self.impipe("-v", pipeline, "in.npy", "--axes", "ZYX", "-o", "out.npy", "--backend", "auto")
+            milliseconds.append(float(re.search(r"about ([0-9.e+-]+) ms of work", run.err)[1]))
+        self.assertGreater(milliseconds[1], 4 * milliseconds[0])
+        self.assertGreater(milliseconds[2], 3 * milliseconds[1])
 
     def test_without_memory_for_a_window_the_host_filters(self):
         volume = noise((9, 200, 300), np.float32)

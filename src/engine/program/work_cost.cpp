@@ -4,24 +4,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/primitive_facts.hpp"
 #include "engine/program/program.hpp"
 #include "pipeline/cost.hpp"
+#include "pipeline/fuse.hpp"
 
 namespace impipe::engine {
 
-void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
+void WorkCost::add_steps(const Plan& plan, double pixels, double runs, bool is_ring) {
   for (const Step& step : plan.steps) {
-    for (const Node& node : step.kernel.nodes) units += pipeline::cost_of(node) * pixels;
+    for (const Node& node : step.kernel.nodes) {
+      if (!is_ring || !stands_alone(node.primitive)) units += pipeline::cost_of(node) * pixels;
+    }
   }
-  launches += static_cast<double>(plan.steps.size()) * images_of_it;
-  kernels = std::max(kernels, static_cast<int>(plan.steps.size()));
-  images += images_of_it;
+  launches += static_cast<double>(plan.steps.size()) * runs;
+  kernels += static_cast<int>(plan.steps.size());
+}
+
+void WorkCost::add(const Plan& plan, double pixels, double runs) {
+  add_steps(plan, pixels, runs, false);
   double a_pixel = bytes_per_pixel(plan.values[0]);
   for (const PlanOperand& operand : plan.operands) {
     a_pixel += bytes_per_pixel(plan.values[operand.value]);
   }
   if (plan.writes_image) a_pixel += bytes_per_pixel(plan.values[plan.result]);
   transfer_bytes += a_pixel * pixels;
+}
+
+void WorkCost::add(const PlaneRing& ring, const ImageType& type, double voxels, double planes) {
+  for (const Plan& plan : ring.of_plane) add_steps(pipeline::fuse(plan), voxels, planes, true);
+  add_steps(pipeline::fuse(ring.of_ring), voxels, planes, true);
+  transfer_bytes += 2.0 * type.channels * bytes_of(type.cls) * voxels;
 }
 
 double WorkCost::cpu_seconds(const CostModel& model, int threads) const {

@@ -3,6 +3,7 @@
 
 #include "core/image.hpp"
 #include "core/plan.hpp"
+#include "core/volume_ring.hpp"
 
 namespace impipe::engine {
 
@@ -32,7 +33,7 @@ struct WorkCost {
   double units = 0;  // of pipeline/cost.hpp
   double launches = 0;
   double transfer_bytes = 0;  // to the device and back
-  double images = 0;
+  double images = 0;          // files, and frames of streams
   int kernels = 0;
   // Of one thread that decodes and encodes the files, and what is left of it where a GPU does what
   // it can; the pixels of JPEGs, and the bytes of other files' pixels, that this decodes or
@@ -40,12 +41,18 @@ struct WorkCost {
   double file_seconds = 0, file_seconds_beside_gpu = 0;
   double coded_pixels = 0, packed_bytes = 0;
 
-  // images: so many of that type and of so many pixels in all.
-  void add(const Plan& plan, double pixels, double images_of_it);
+  // A plan that runs so many times, on so many pixels in all.
+  void add(const Plan& plan, double pixels, double runs);
+  // A filter of volumes of this type: of so many voxels and planes in all.
+  void add(const PlaneRing& ring, const ImageType& type, double voxels, double planes);
   double cpu_seconds(const CostModel& model, int threads) const;
   double gpu_seconds(const CostModel& model, int threads) const;
   // Of these, the driver and the kernels.
   double gpu_start_seconds(const CostModel& model) const;
+
+ private:
+  // is_ring: images that stand alone in kernels, which are resized ones, the CPU does without.
+  void add_steps(const Plan& plan, double pixels, double runs, bool is_ring);
 };
 
 }  // namespace impipe::engine
