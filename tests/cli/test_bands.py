@@ -118,6 +118,18 @@ class InBands(ProgramTest):
                     self.expect_same(pipeline, name)
         self.expect_same("imadjust", "u16.tif")
 
+    def test_local_thresholds_of_singles(self):
+        """Sums in windows, of floats around the image's mean: those of the whole."""
+        for offset in (0, 1e5):
+            pixels = (np.random.default_rng(6).normal(0, 1, (701, 333)) + offset).astype(np.float32)
+            pixels[100, 200], pixels[500:505, 33] = np.nan, np.inf
+            self.tiled("f.tif", pixels, "float")
+            for pipeline in ("sauvola 15 out=threshold", "niblack 16,7 out=threshold", "niblack 31"):
+                with self.subTest(offset=offset, pipeline=pipeline):
+                    whole, bands = self.both(pipeline, "f.tif")
+                    self.assertEqual(whole.split(), bands.split())
+                    self.assertTrue(is_tiled("bands.tif"))
+
     def test_measurements_of_bands(self):
         """The numbers of the whole; bands end inside the cells of 32x32 that floats are added up in."""
         rng = np.random.default_rng(4)
