@@ -33,15 +33,15 @@ WHOLE = {"bwdist": "bwdist", "histeq": "histeq", "imresize 0.5": "imresize", "fl
          "imcrop 1 1 9 9": "imcrop", "imgaussfilt 2 | bwlabel": "bwlabel"}
 
 
-def huge_tiff(side, tile=256):
-    """A gray TIFF of so many pixels a side, whose tiles are all one and the same."""
+def huge_tiff(side, tile=256, jpeg=None):
+    """A gray TIFF of so many pixels a side, whose tiles are all one and the same; or of a JPEG of that size."""
     across = -(-side // tile)
     count = across * across
     y, x = np.mgrid[0:tile, 0:tile]
-    pixels = ((x * 3) ^ (y * 5)).astype(np.uint8).tobytes()
+    pixels = jpeg or ((x * 3) ^ (y * 5)).astype(np.uint8).tobytes()
     at = 8 + len(pixels)
-    tags = [(256, 4, 1, side), (257, 4, 1, side), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1),
-            (277, 3, 1, 1), (322, 4, 1, tile), (323, 4, 1, tile), (324, 4, count, at),
+    tags = [(256, 4, 1, side), (257, 4, 1, side), (258, 3, 1, 8), (259, 3, 1, 7 if jpeg else 1),
+            (262, 3, 1, 6 if jpeg else 1), (277, 3, 1, 3 if jpeg else 1), (322, 4, 1, tile), (323, 4, 1, tile), (324, 4, count, at),
             (325, 4, count, at + 4 * count)]
     directory = at + 8 * count
     return (struct.pack("<2sHI", b"II", 42, directory) + pixels + struct.pack("<I", 8) * count
@@ -165,6 +165,20 @@ class InBands(ProgramTest):
         self.impipe("imgaussfilt 3", "a.tif", "-o", "bands.tif", "--memory", "300K")
         self.assertTrue(is_tiled("bands.tif"))
         np.testing.assert_array_equal(self.pixels("bands.tif"), self.pixels("whole.tif"))
+
+    def test_jpeg_in_ycbcr(self):
+        """As microscopes write it: the colours are those that Pillow makes of the same JPEG."""
+        out = io.BytesIO()
+        Image.fromarray(colour(256, 256)).save(out, "JPEG", quality=90)
+        self.write("a.tif", huge_tiff(4096, jpeg=out.getvalue()))
+        self.assertIn("YCbCr", self.impipe("info", "a.tif").out)
+        hashes = {self.impipe("imgaussfilt 2", "a.tif", "--hash", "--memory", memory).out for memory in ("16M", "1G")}
+        self.assertEqual(len(hashes), 1)
+        run = self.impipe("rot90 0", "a.tif", "-o", "out.npy", "--memory", "16M")
+        if not SANITIZED:
+            self.assertLess(run.peak_kib, 60_000)
+        with Image.open(out) as judge:
+            np.testing.assert_array_equal(np.load(self.path("out.npy")), np.tile(np.asarray(judge), (16, 16, 1)))
 
     def test_strips(self):
         Image.fromarray(colour(900, 300)).save("s.tif", compression="tiff_lzw")

@@ -304,21 +304,21 @@ class Fields(ProgramTest):
             self.assertIn(OME_ANEW, ", ".join(lost_of(run, "a.ome.tif")))
 
     def test_aperio_says_the_size_of_pixels(self):
-        """Of the largest image; not of those that are smaller, nor of the label."""
+        """Of the largest image, which is the file's only page."""
         pixels = colour(2 * H, 2 * W)
         text = "Aperio Image Library v11.2.1\r\n120x80 [0,0 120x80] (16x16)%s|AppMag = 20|MPP = 0.4990|Left = 25.7"
         with tifffile.TiffWriter(self.path("a.svs")) as file:
             for image, level in ((pixels, ""), (pixels[::2, ::2], " -> 60x40")):
                 file.write(image, tile=(16, 16), description=text % level, metadata=None, photometric="rgb")
         sizes = {}
-        for pipeline, page in (("fliplr", 1), ("imresize 0.5", 1), ("fliplr", 2)):
-            self.impipe(pipeline, "a.svs", "-o", "out.ome.tif", "--pages", page)
+        for pipeline in ("fliplr", "imresize 0.5"):
+            self.impipe(pipeline, "a.svs", "-o", "out.ome.tif")
             with tifffile.TiffFile(self.path("out.ome.tif")) as file:
                 image = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
-            sizes[pipeline, page] = [image.get(f"PhysicalSize{axis}{of}") for axis in "XY" for of in ("", "Unit")]
-        self.assertEqual(sizes, {("fliplr", 1): [0.499, "µm"] * 2, ("imresize 0.5", 1): [0.998, "µm"] * 2,
-                                 ("fliplr", 2): [None] * 4})
-        self.assertEqual(self.impipe("imadd 1", "a.svs", "-o", "out.tif", "--pages", 1).err, "")
+            sizes[pipeline] = [image.get(f"PhysicalSize{axis}{of}") for axis in "XY" for of in ("", "Unit")]
+        self.assertEqual(sizes, {"fliplr": [0.499, "µm"] * 2, "imresize 0.5": [0.998, "µm"] * 2})
+        self.assertEqual(self.impipe("imadd 1", "a.svs", "-o", "out.tif").err,
+                         "impipe: a.svs: the result is without a reduced image or mask\n")
         self.assertEqual(self.tags("out.tif")[270], text % "")
 
     def test_pages(self):

@@ -285,6 +285,8 @@ Chain read_chain(const ByteSource& source) {
     out.has_children = out.has_children || directory.has_children;
     out.begins.push_back(begin);
     out.begins.push_back(directory.storage.data());
+    // Aperio's first picture is the slide; levels and a thumbnail follow it, and a label.
+    directory.is_page = directory.is_page && !is_aperio(out.description);
     if (directory.is_page) {
       if (out.pages.empty() || !describes_whole_file(directory.description.values)) {
         read_description(directory, source);

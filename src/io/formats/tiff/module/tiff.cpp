@@ -631,6 +631,12 @@ TiffFile open_page(Memory& memory, const TiffHeader& header, const ImageInfo& in
   return file;
 }
 
+// Has libjpeg convert YCbCr of JPEG, as TIFFReadRGBAImage has it do: the samples are RGB then.
+void read_as_rgb(TIFF* tiff, TiffLayout& l) {
+  if (!l.is_ycbcr() || l.compression != COMPRESSION_JPEG || l.planar != PLANARCONFIG_CONTIG) return;
+  if (TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB) != 0) l.photometric = tiff_rgb;
+}
+
 // Which channel each sample of a pixel is; alpha is the last.
 void set_samples(const TiffLayout& l, PackedForm& form) {
   const int alpha = l.alpha_sample();
@@ -703,11 +709,12 @@ std::optional<PackedPicture> scan_tiff(InputBytes bytes, const ImageInfo& info) 
 }
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
+  TiffHeader header = read_tiff(ByteSource(bytes), info.page, info.tiff_pages.get());
   const TiffLayout& l = header.layout;
   Memory memory{.input = bytes, .directory = static_cast<std::uint64_t>(header.directory)};
   const TiffFile file = open_page(memory, header, info);
   TIFF* tiff = file.get();
+  read_as_rgb(tiff, header.layout);
   HostImage image = make_image(info.type, info.stored);
   Inexact ignored;
   Inexact& inexact = info.inexact ? *info.inexact : ignored;
@@ -914,6 +921,7 @@ class TiffRows final : public PictureRows {
     memory_.file = file;
     memory_.file_bytes = static_cast<std::uint64_t>(bytes);
     file_ = open_page(memory_, header_, info);
+    read_as_rgb(file_.get(), header_.layout);
   }
 
   bool is_readable() const {
