@@ -45,8 +45,9 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
 # cfitsio brings libcurl and thirty libraries of the network with it, OpenCV 137 libraries, GDAL's
-# among them, and gdcm OpenSSL: FITS, Sun raster and DICOM stay packages'.
-left_out=(fits opencv dicom)
+# among them, gdcm OpenSSL, and OpenSlide Cairo and X11: FITS, Sun raster, DICOM and slides stay
+# packages'.
+left_out=(fits opencv dicom openslide)
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest" "$build/src/bench/impipe-bench")
 stage_tree "$root" "$build" "$stage/needed"

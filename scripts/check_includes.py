@@ -35,7 +35,7 @@ LIBRARIES = {
     "jxl/": "<pictures", "avif/": "<pictures", "openjpeg": "<pictures", "gif_lib": "<pictures", "libheif/": "<pictures",
     "fitsio": "<pictures", "lcms2": "<pictures", "OpenColorIO/": "<pictures", "opencv2/": "<pictures", "libraw/": "<pictures",
     "png.h": "<pictures", "jpeglib.h": "<pictures", "jerror.h": "<pictures",
-    "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures", "blosc.h": "<pictures", "zstd.h": "<pictures",
+    "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures", "blosc.h": "<pictures", "openslide.h": "<pictures", "zstd.h": "<pictures",
 }
 
 

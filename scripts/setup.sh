@@ -15,7 +15,7 @@ build_packages=(
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
-  libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev
+  libraw-dev libcfitsio-dev libopencv-imgcodecs-dev libgdcm-dev libopenslide-dev
   libblosc-dev libzstd-dev liblcms2-dev libopencolorio-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
@@ -30,6 +30,7 @@ test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang
   libimage-exiftool-perl                # puts metadata into files
   python3-tifffile                      # writes and reads stacks
   python3-pydicom                       # writes and reads DICOMs
+  openslide-tools                       # judge whole-slide images
   python3-zarr                          # writes and reads Zarrs
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md

@@ -96,6 +96,7 @@ card() { printf '%-80s' "$1"; }
   printf '\1' | dd bs=2880 conv=sync; } 2>/dev/null >"$work/samples/a.fits"
 cp "$(/usr/bin/python3 -c 'from pydicom.data import get_testdata_file as f; print(f("CT_small.dcm"))')" \
   "$work/samples/a.dcm"
+echo no slide >"$work/samples/a.ndpi"
 cp "$work"/samples/* "$root/tmp"
 lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
   "${@:2}" 2>"$work/said" && fail "$1 is not needed for ${*:2}"
@@ -111,10 +112,11 @@ lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
 lacks impipe-codec-heif there impipe mean2 /tmp/a.heic
 lacks impipe-codec-fits there impipe mean2 /tmp/a.fits
 lacks impipe-codec-dicom there impipe mean2 /tmp/a.dcm
+lacks impipe-codec-openslide there impipe mean2 /tmp/a.ndpi
 there impipe devices >"$work/said" || true
 grep -q 'libcuda.so.1 was not found' "$work/said" || fail "devices: $(cat "$work/said")"
 grep -q 'ocl-icd-libopencl1' "$work/said" || fail "devices: $(cat "$work/said")"
-echo "impipe alone: 11 formats written, 9 told with the package that they need"
+echo "impipe alone: 11 formats written, 12 told with the package that they need"
 
 # The man page and the completions.
 [ "$(there man -w impipe)" = /usr/share/man/man1/impipe.1.gz ] || fail "man does not find its page"
@@ -140,6 +142,8 @@ for extension in exr jxl jp2 avif gif heic fits; do
 done
 there impipe 'imgaussfilt 1' /tmp/a.dcm -o /tmp/of-dcm.png --window 40,400 ||
   fail "dcm cannot be read"
+there impipe mean2 /tmp/a.ndpi 2>"$work/said" && fail "a.ndpi is read"
+grep -q 'no slide that OpenSlide' "$work/said" || fail "a.ndpi: $(cat "$work/said")"
 echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF, FITS and DICOM are converted"
 
 # The library: a C program that pkg-config builds, and Python.

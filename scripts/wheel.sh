@@ -43,8 +43,8 @@ root=$stage/wheel/impipe
 mkdir -p "$root"
 cp python/impipe/*.py python/impipe/py.typed "$root"
 
-# cfitsio brings libcurl, OpenCV GDAL, and gdcm OpenSSL; libheif brings x265.
-left_out=(fits opencv dicom heif)
+# cfitsio brings libcurl, OpenCV GDAL, gdcm OpenSSL, and OpenSlide Cairo and X11; libheif brings x265.
+left_out=(fits opencv dicom openslide heif)
 programs=("$build/src/cli/impipe")
 stage_tree "$root" "$build" "$stage/all"
 # libexpat is on every system, and Debian's asks for a newer C library than all others.

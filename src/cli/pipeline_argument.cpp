@@ -47,6 +47,8 @@ std::vector<std::string> words_without_files(const std::vector<std::string>& arg
     std::error_code error;
     if (words.size() == most || looks_like_file(argument)) break;
     if (std::filesystem::exists(argument, error)) break;
+    const auto above = std::filesystem::path(argument).parent_path();
+    if (std::filesystem::is_regular_file(above, error)) break;  // a picture in a slide
     words.push_back(argument);
   }
   return words;

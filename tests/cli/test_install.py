@@ -24,6 +24,7 @@ class Install(ProgramTest):
             "lib/impipe/impipe_codec_avif.so", "lib/impipe/impipe_codec_exr.so",
             "lib/impipe/impipe_codec_fits.so", "lib/impipe/impipe_codec_dicom.so",
             "lib/impipe/impipe_codec_raw.so", "lib/impipe/impipe_codec_zarr.so",
+            "lib/impipe/impipe_codec_openslide.so",
             "lib/impipe/impipe_codec_icc.so",
             "lib/impipe/impipe_codec_ocio.so",
             "lib/impipe/impipe_codec_gif.so", "lib/impipe/impipe_codec_heif.so",

@@ -96,9 +96,9 @@ std::string why_not_in_bands(const PictureJob& job) {
   const Plan& plan = job.picture.program->plan;
   const bool jpeg = info.format == io::Format::jpeg;
   if (!io::reads_rows(info)) {
-    return "only TIFFs and JPEGs that are upright, NPYs, and Zarrs of one page are read some rows "
-           "at "
-           "a time";
+    return "only TIFFs and JPEGs that are upright, NPYs, slides, and Zarrs of one page are read "
+           "some "
+           "rows at a time";
   }
   if (job.has_reduction()) return "several images become one";
   if (job.measures_arguments()) return "arguments of its pipeline are measured first";

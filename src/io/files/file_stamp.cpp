@@ -32,7 +32,10 @@ FileStamp stamp_of(const struct stat& status) {
 
 FileStamp stamp_of(const std::filesystem::path& path) {
   struct stat status = {};
-  return stat(path.c_str(), &status) == 0 ? stamp_of(status) : FileStamp{};
+  if (stat(path.c_str(), &status) == 0) return stamp_of(status);
+  // A picture in a slide has the slide's.
+  const bool is_in_file = errno == ENOTDIR && stat(path.parent_path().c_str(), &status) == 0;
+  return is_in_file ? stamp_of(status) : FileStamp{};
 }
 
 FileStamp stamp_of(int file) {

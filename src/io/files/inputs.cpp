@@ -17,6 +17,7 @@
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "io/files/read_picture.hpp"
+#include "io/files/slide_path.hpp"
 #include "io/files/zarr_folder.hpp"
 #include "io/formats.hpp"
 
@@ -335,7 +336,10 @@ InputList list_inputs(std::span<const std::string> arguments, const InputOptions
       // A folder's name may end in a slash.
       const fs::path path =
           fs::path(argument).has_filename() ? fs::path(argument) : fs::path(argument).parent_path();
-      collector.add({.path = path, .relative = path.filename(), .named = true});
+      const auto slide = slide_of(path);
+      const bool is_in_slide = slide && slide->file != path;
+      const fs::path above = is_in_slide ? path.parent_path().filename() : fs::path();
+      collector.add({.path = path, .relative = above / path.filename(), .named = true});
     }
   }
   return list;

@@ -14,6 +14,7 @@
 #include "io/bytes/byte_source.hpp"
 #include "io/bytes/open_file.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/files/read_picture.hpp"
 #include "io/files/rows_of_format.hpp"
 #include "io/files/zarr_folder.hpp"
 #include "io/formats/format_traits.hpp"
@@ -113,6 +114,7 @@ bool is_folder(const std::filesystem::path& path) {
 bool reads_rows(const ImageInfo& info) {
   if (info.orientation != 1) return false;
   if (info.format == Format::zarr) return info.pages == 1;
+  if (info.format == Format::slide) return true;
   return info.format == Format::tiff || info.format == Format::jpeg || info.format == Format::npy;
 }
 
@@ -126,6 +128,7 @@ std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const 
                                        const Reading& reading) {
   if (!reads_rows(info) || (info.format == Format::zarr && !is_folder(path))) return nullptr;
   if (info.format == Format::npy) return std::make_unique<MappedRows>(path, info, reading);
+  if (info.format == Format::slide) return open_rows(read_picture(path), info);
   const bool is_zarr = info.format == Format::zarr;
   InputFile input = is_zarr ? InputFile(zarr_root(path), O_DIRECTORY) : InputFile(path);
   auto rows = from_module([&] {
@@ -136,13 +139,14 @@ std::unique_ptr<PictureRows> open_rows(const std::filesystem::path& path, const 
 }
 
 std::unique_ptr<PictureRows> open_rows(std::span<const std::byte> file, const ImageInfo& info) {
-  return std::make_unique<ModuleRows>(
-      from_module([&] { return codec_module(main_module).open_rows(file, info, make_image); }));
+  return std::make_unique<ModuleRows>(from_module(
+      [&] { return codec_module(traits(info.format).module).open_rows(file, info, make_image); }));
 }
 
 MetadataRead read_metadata(const std::filesystem::path& path, const ImageInfo& info,
                            const Reading& reading) {
   if (is_folder(path)) return read_metadata(read_zarr_folder(path, true), info);
+  if (info.format == Format::slide) return read_metadata(read_picture(path), info);
   const MappedFile file(path);
   MetadataRead out = read_metadata(file.bytes(), info);
   if (info.format == Format::npy) {

@@ -14,6 +14,7 @@
 
 #include "core/kept_bytes.hpp"
 #include "io/bytes/open_file.hpp"
+#include "io/files/slide_path.hpp"
 #include "io/files/zarr_folder.hpp"
 #include "io/formats/nifti/nifti.hpp"
 #include "io/formats/y4m/frame_reader.hpp"
@@ -108,6 +109,9 @@ Bytes read_picture(const std::filesystem::path& path) {
 }
 
 Bytes read_picture(const std::filesystem::path& path, FileStamp& stamp) {
+  if (const auto slide = slide_of(path)) {
+    return read_unchanged(slide->file, stamp, [&](int, size_t) { return slide_note(*slide); });
+  }
   Bytes bytes = read_unchanged(path, stamp, read_regular);
   if (may_have_voxels_apart(path) && is_nifti_pair(text_of(bytes))) {
     return with_voxels(path, bytes);
@@ -169,6 +173,7 @@ bool is_picture(const std::filesystem::path& path) {
 
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
                 const Reading& reading) {
+  if (slide_of(path)) return probe(read_picture(path), page, reading);
   const OpenFile file = opened(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
@@ -185,6 +190,7 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
 
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
                 const Reading& reading, std::shared_ptr<FrameReader>* frames) {
+  if (slide_of(path)) return probe(path, {}, reading);
   const OpenFile file = opened(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
