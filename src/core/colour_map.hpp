@@ -34,6 +34,7 @@ struct ColourMap {
   int channels = 3;  // of the result
   // Entries along each channel of a table of colours, the first channel the slowest; 0: none.
   int side = 0;
+  bool trilinear = false;  // interpolation of three channels; else tetrahedral
   // The table has f(X), f(Y) and f(Z) of CIELAB; afterwards X, Y and Z.
   bool from_lab = false;
   bool has_matrix = false;

@@ -94,6 +94,10 @@ Plan without_repeats(const Plan& plan) {
   return out;
 }
 
+// A kernel's text contains what a mix of channels reads three times, and a chain of mixes three
+// times as much with each.
+constexpr double longest_mixed = 2000;
+
 class Fuser {
  public:
   explicit Fuser(const Plan& plan) : plan_(plan), producer_(plan.values.size(), -1) {
@@ -132,11 +136,15 @@ class Fuser {
       }
     }
     if (facts_of(to).border == Border::circular) return "a circular border needs the whole image";
+    const auto* point = std::get_if<Point>(&to.primitive);
+    if (point != nullptr && point->mixes_channels && chain_costs_[producer] > longest_mixed) {
+      return "all channels of it are needed for each one, and it is much to compute";
+    }
     const bool moves = is<Permute>(from) || is<Permute>(to) || is<Window>(from) || is<Window>(to);
     if (moves && !(is<Point>(from) || is<Point>(to))) {
       return "a permutation fuses with point stages only";
     }
-    if (const auto* point = std::get_if<Point>(&to.primitive); point != nullptr && point->lookup) {
+    if (point != nullptr && point->lookup) {
       const int table = to.images[1].index;
       if (step(reader).inputs[table] == output(producer)) return "a table is read as a whole";
     }

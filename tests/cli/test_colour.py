@@ -472,26 +472,45 @@ class Spaces(ColourTest):
         np.save(self.path("log.npy"), logs)
         for name, pixels, spaces in (("in", light, ("ACEScg", "sRGB - Display")),
                                      ("in", light, ("default", "log")),
+                                     ("log", logs, ("default", "linear look")),
+                                     ("log", logs, ("default", "two looks")),
                                      ("log", logs, ("log", "sRGB - Display")),
                                      ("log", logs, ("ACEScg", "look"))):
             self.impipe("ocio {!r} {!r} config=@{}".format(*spaces, CONFIG), f"{name}.npy", "-o", "out.npy")
             wanted, got = self.by_ocio(pixels, *spaces), np.load(self.path("out.npy"))
             self.assertLess((np.abs(got - wanted) / (0.1 + np.abs(wanted))).max(), 3e-4, spaces)
 
+    def test_saturation_is_a_matrix(self):
+        rng = np.random.default_rng(9)
+        light = np.exp2(rng.uniform(-9, 10, (1, 20000, 1))) * rng.uniform(0.3, 1, (1, 20000, 3))
+        light[0, :5000] = rng.uniform(-0.1, 1, (5000, 3))
+        light = light.astype(np.float32)
+        np.save(self.path("in.npy"), light)
+        for name in ("graded", "soft"):
+            self.impipe(f"ocio ACEScg {name} config=@{CONFIG}", "in.npy", "-o", "out.npy")
+            got, wanted = np.load(self.path("out.npy")), self.by_ocio(light, "ACEScg", name)
+            apart = np.abs(got - wanted) / (0.1 + np.abs(wanted))
+            self.assertLess(np.quantile(apart, 0.999), 3e-4)
+            self.assertLess(apart.max(), 4e-3)  # beside the corners of its curves
+        self.impipe("ocio ACEScg screen view=film config=@" + CONFIG, "in.npy", "-o", "view.npy")
+        self.impipe("ocio ACEScg graded config=@" + CONFIG, "in.npy", "-o", "out.npy")
+        self.assertTrue(np.array_equal(np.load(self.path("out.npy")), np.load(self.path("view.npy"))))
+
     def test_steps_that_mix_channels(self):
         rng = np.random.default_rng(9)
-        light = (np.exp2(rng.uniform(-9, 3, (1, 20000, 1))) * rng.uniform(0.3, 1, (1, 20000, 3))).astype(np.float32)
-        np.save(self.path("in.npy"), light)
-        self.impipe("ocio ACEScg graded config=@" + CONFIG, "in.npy", "-o", "out.npy")
-        self.impipe("ocio ACEScg screen view=film config=@" + CONFIG, "in.npy", "-o", "view.npy")
-        got, wanted = np.load(self.path("out.npy")), self.by_ocio(light, "ACEScg", "graded")
-        self.assertTrue(np.array_equal(got, np.load(self.path("view.npy"))))
-        self.impipe("icc srgb", self.picture("s.png", colours(1)), "-o", "srgb.png")
-        lab = [of_lcms(np.clip(a, 0, 1).reshape(-1, 3).astype(np.float32), self.icc_of("srgb.png"), None)
-               for a in (got, wanted)]
-        apart = ciede2000(*lab)
-        self.assertLess(np.quantile(apart, 0.999), 1)
-        self.assertLess(np.quantile(apart, 0.99), 0.2)
+        light = np.exp2(rng.uniform(-9, 12, (1, 20000, 1))) * rng.uniform(0.3, 1, (1, 20000, 3))
+        for name, low in (("film", -0.1), ("pale", 0)):
+            light[0, :5000] = rng.uniform(low, 1, (5000, 3))
+            pixels = light.astype(np.float32)
+            np.save(self.path("in.npy"), pixels)
+            self.impipe(f"ocio ACEScg {name} config=@{CONFIG}", "in.npy", "-o", "out.npy")
+            got, wanted = np.load(self.path("out.npy")), self.by_ocio(pixels, "ACEScg", name)
+            self.impipe("icc srgb", self.picture("s.png", colours(1)), "-o", "srgb.png")
+            lab = [of_lcms(np.clip(a, 0, 1).reshape(-1, 3).astype(np.float32), self.icc_of("srgb.png"), None)
+                   for a in (got, wanted)]
+            apart = ciede2000(*lab)
+            self.assertLess(apart.max(), 1.3)
+            self.assertLess(np.quantile(apart, 0.99), 0.35)
 
     def test_bytes_devices_and_profiles(self):
         pixels = colours(2000)
@@ -517,6 +536,8 @@ class Spaces(ColourTest):
                              ("ocio ACEScg log config=@bad.ocio", "bad.ocio"),
                              ("ocio ACEScg log config=@text.ocio", "text.ocio"),
                              ("ocio ACEScg noir config=@" + CONFIG, "noir"),
+                             ("ocio ACEScg hues config=@" + CONFIG, "hue, saturation and value"),
+                             ("ocio hues ACEScg config=@" + CONFIG, "hue, saturation and value"),
                              ("ocio ACEScg screen view=noir config=@" + CONFIG, "noir")):
             said = self.impipe(text, "in.png", "-o", "out.png", code=2, env={"OCIO": ""}).err
             self.assertIn(reason, said)

@@ -12,11 +12,12 @@ IMPIPE_POINT_BODY(matrix_row, (r, g, b), (k1, k2, k3, add),
                   { return fma(k3, b, fma(k2, g, fma(k1, r, add))); })
 IMPIPE_POINT_BODY(of_unit, (x), (white), { return x * white; })
 IMPIPE_POINT_BODY(root_position, (l), (last), { return sqrt(clamp(l, real(0), real(1))) * last; })
-// The fourth root of (the root with its sign, and a half): every device has the same bits of it.
-IMPIPE_POINT_BODY(wide_position, (x), (white, scale, first), {
-  const real u = clamp(over(x, white), real(-0.2), real(4096));
-  const real root = sqrt(abs(u));
-  return fma(sqrt(sqrt((u < real(0) ? -root : root) + real(0.5))), scale, first);
+// The fourth root of (the square root and a half), less that of a half, with the value's sign:
+// every device has the same bits of it.
+IMPIPE_POINT_BODY(wide_position, (x), (white, scale, middle), {
+  const real u = clamp(over(x, white), real(-4096), real(4096));
+  const real at = sqrt(sqrt(sqrt(abs(u)) + real(0.5))) - real(0.8408964152537146);
+  return fma(u < real(0) ? -at : at, scale, middle);
 })
 IMPIPE_POINT_BODY(of_lab_curve, (f), (), {
   const real cube = f * f * f;
@@ -29,23 +30,21 @@ namespace {
 // Values at which a curve is sampled, and the positions of others between them.
 struct Samples {
   std::vector<double> values;
-  bool is_wide = false;  // from -0.2 to 4096, by wide_position
-  double scale = 1, first = 0;
+  bool is_wide = false;  // from -4096 to 4096, by wide_position
+  double scale = 1, middle = 0;
   int count() const { return static_cast<int>(values.size()); }
 };
 
-double wide(double value) {
-  return std::pow(std::copysign(std::sqrt(std::abs(value)), value) + 0.5, 0.25);
-}
+double wide(double value) { return std::pow(std::sqrt(value) + 0.5, 0.25) - std::pow(0.5, 0.25); }
 
 Samples wide_samples() {
   // 0 and 1, where curves have their corners, are samples.
-  constexpr int below = 2560, unit = 1840, above = 13800;
-  const double step = (wide(1) - wide(0)) / unit, low = wide(0) - below * step;
-  Samples out{.values = {}, .is_wide = true, .scale = 1 / step, .first = -low / step};
-  for (int i = 0; i <= below + above; ++i) {
-    const double root = std::pow(low + step * i, 4) - 0.5;
-    out.values.push_back(root * std::abs(root));
+  constexpr int unit = 1840, middle = 13800;
+  const double step = wide(1) / unit;
+  Samples out{.values = {}, .is_wide = true, .scale = 1 / step, .middle = middle};
+  for (int i = -middle; i <= middle; ++i) {
+    const double root = std::pow(std::abs(i) * step + std::pow(0.5, 0.25), 4) - 0.5;
+    out.values.push_back(std::copysign(root * root, i));
   }
   return out;
 }
@@ -73,7 +72,7 @@ ImageValue positions_among(PlanBuilder& plan, const ImageValue& image, const Sam
     return plan.point(bodies::root_position, {image}, {samples.scale}, unit_single);
   }
   return plan.point(bodies::wide_position, {image},
-                    {image.type.white, samples.scale, samples.first}, unit_single);
+                    {image.type.white, samples.scale, samples.middle}, unit_single);
 }
 
 MeasureValue sampled(PlanBuilder& plan, const ColourMap::Curves& curves, const Samples& samples,
@@ -106,7 +105,8 @@ ImageValue by_cube(PlanBuilder& plan, const ImageValue& image, const ColourMap& 
                    const Result& result) {
   std::int64_t entries = map.channels;
   for (int c = 0; c < image.type.channels; ++c) entries *= map.side;
-  const Cube cube{.table = plan.constant(map.cube, entries, 1), .side = map.side};
+  const Cube cube{
+      .table = plan.constant(map.cube, entries, 1), .side = map.side, .trilinear = map.trilinear};
   const ImageValue made = in_cube(plan, positions_of(plan, image, map.side - 1), cube, result);
   return map.from_lab ? plan.point(bodies::of_lab_curve, {made}, {}, unit_single) : made;
 }

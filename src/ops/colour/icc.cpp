@@ -120,7 +120,7 @@ const RegisterOperator icc_operator{{
         "Other\n"
         "profiles become a table of 65x65x65 colours, of CMYK 33 of 33x33x33. Tables take 0 to "
         "white,\n"
-        "curves values and light of single images from -0.2 to 4096; others are the nearest of "
+        "curves values and light of single images from -4096 to 4096; others are the nearest of "
         "these.\n"
         "The result carries the profile. A gray image stays gray, with the curve of the named "
         "space;\n"

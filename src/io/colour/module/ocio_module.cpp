@@ -13,11 +13,59 @@ namespace {
 namespace OCIO = OCIO_NAMESPACE;
 using Cpu = OCIO::ConstCPUProcessorRcPtr;
 
-// Consecutive transforms of one kind.
+// Consecutive transforms of one kind; a table of a file is a part by itself.
 struct Part {
-  enum class Kind { curves, matrix, mixing } kind;
+  enum class Kind { curves, matrix, table, mixing } kind;
   OCIO::GroupTransformRcPtr transforms;
 };
+
+OCIO::CDLTransformRcPtr saturation_of(double by, OCIO::CDLStyle style,
+                                      OCIO::TransformDirection direction) {
+  const auto out = OCIO::CDLTransform::Create();
+  out->setSat(by);
+  out->setStyle(style);
+  out->setDirection(direction);
+  return out;
+}
+
+// The same steps with saturations on their own, which OpenColorIO then makes matrices of; its luma
+// is that of Rec. 709 in both.
+std::vector<OCIO::TransformRcPtr> separated(const OCIO::ConstTransformRcPtr& step) {
+  std::vector<OCIO::TransformRcPtr> out{step->createEditableCopy()};
+  if (const auto list = OCIO::DynamicPtrCast<OCIO::CDLTransform>(out[0])) {
+    out.push_back(saturation_of(list->getSat(), list->getStyle(), list->getDirection()));
+    if (list->getSat() == 1) out.pop_back();
+    list->setSat(1);
+  } else if (const auto grade = OCIO::DynamicPtrCast<OCIO::GradingPrimaryTransform>(out[0])) {
+    OCIO::GradingPrimary rest = grade->getValue(), clamps(grade->getStyle());
+    std::swap(rest.m_clampBlack, clamps.m_clampBlack);
+    std::swap(rest.m_clampWhite, clamps.m_clampWhite);
+    out.push_back(saturation_of(rest.m_saturation, OCIO::CDL_NO_CLAMP, grade->getDirection()));
+    rest.m_saturation = 1;
+    grade->setValue(rest);
+    const auto end =
+        OCIO::DynamicPtrCast<OCIO::GradingPrimaryTransform>(step->createEditableCopy());
+    end->setValue(clamps);
+    out.push_back(end);
+  }
+  if (step->getDirection() == OCIO::TRANSFORM_DIR_INVERSE) std::ranges::reverse(out);
+  return out;
+}
+
+// 1 where colours get hue or chromaticities as coordinates, which no table of colours can
+// interpolate; -1 where they lose them; 0 otherwise.
+int coordinates_begun(const OCIO::ConstTransformRcPtr& step) {
+  const auto fixed = OCIO::DynamicPtrCast<const OCIO::FixedFunctionTransform>(step);
+  if (!fixed) return 0;
+  switch (fixed->getStyle()) {
+    case OCIO::FIXED_FUNCTION_RGB_TO_HSV:
+    case OCIO::FIXED_FUNCTION_XYZ_TO_xyY:
+    case OCIO::FIXED_FUNCTION_XYZ_TO_uvY:
+    case OCIO::FIXED_FUNCTION_XYZ_TO_LUV:
+      return step->getDirection() == OCIO::TRANSFORM_DIR_FORWARD ? 1 : -1;
+    default: return 0;
+  }
+}
 
 class SpaceMaker {
  public:
@@ -27,10 +75,14 @@ class SpaceMaker {
         config_(OCIO::Config::CreateFromFile(request.config.c_str())) {}
 
   std::vector<ColourMap> make() const {
-    const auto exact = whole()->getOptimizedProcessor(OCIO::OPTIMIZATION_LOSSLESS);
+    const auto all = OCIO::GroupTransform::Create();
+    const auto given = exact(whole());
+    for (int i = 0; i < given->getNumTransforms(); ++i) {
+      for (const auto& step : separated(given->getTransform(i))) all->appendTransform(step);
+    }
     std::vector<ColourMap> out;
-    for (const Part& part : parts_of(*exact->createGroupTransform())) {
-      if (part.kind == Part::Kind::mixing) {
+    for (const Part& part : parts_of(*exact(config_->getProcessor(all)))) {
+      if (part.kind == Part::Kind::table || part.kind == Part::Kind::mixing) {
         out.push_back(cube_of(part));
       } else if (part.kind == Part::Kind::curves) {
         out.push_back(straight());
@@ -55,29 +107,37 @@ class SpaceMaker {
                                  OCIO::TRANSFORM_DIR_FORWARD);
   }
 
+  static OCIO::GroupTransformRcPtr exact(const OCIO::ConstProcessorRcPtr& processor) {
+    return processor->getOptimizedProcessor(OCIO::OPTIMIZATION_LOSSLESS)->createGroupTransform();
+  }
+
   Cpu processor_of(const OCIO::ConstTransformRcPtr& transform) const {
     return config_->getProcessor(transform)->getOptimizedCPUProcessor(OCIO::OPTIMIZATION_LOSSLESS);
   }
 
   Part::Kind kind_of(const OCIO::ConstTransformRcPtr& transform) const {
     if (transform->getTransformType() == OCIO::TRANSFORM_TYPE_MATRIX) return Part::Kind::matrix;
+    if (transform->getTransformType() == OCIO::TRANSFORM_TYPE_LUT3D) return Part::Kind::table;
     return processor_of(transform)->hasChannelCrosstalk() ? Part::Kind::mixing : Part::Kind::curves;
   }
 
-  // All from the first to the last transform that mixes channels is one part.
   std::vector<Part> parts_of(const OCIO::GroupTransform& all) const {
-    std::vector<Part::Kind> kinds;
-    for (int i = 0; i < all.getNumTransforms(); ++i) kinds.push_back(kind_of(all.getTransform(i)));
-    const auto first = std::ranges::find(kinds, Part::Kind::mixing);
-    const auto last = std::find(kinds.rbegin(), kinds.rend(), Part::Kind::mixing).base();
-    if (first != kinds.end()) std::fill(first, last, Part::Kind::mixing);
     std::vector<Part> out;
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      if (out.empty() || out.back().kind != kinds[i]) {
-        out.push_back({kinds[i], OCIO::GroupTransform::Create()});
+    int coordinates = 0;
+    for (int i = 0; i < all.getNumTransforms(); ++i) {
+      const auto transform = all.getTransform(i);
+      const Part::Kind kind = coordinates > 0 ? Part::Kind::mixing : kind_of(transform);
+      coordinates += coordinates_begun(transform);
+      if (coordinates < 0) break;
+      if (out.empty() || out.back().kind != kind || kind == Part::Kind::table) {
+        out.push_back({kind, OCIO::GroupTransform::Create()});
       }
-      out.back().transforms->appendTransform(
-          all.getTransform(static_cast<int>(i))->createEditableCopy());
+      out.back().transforms->appendTransform(transform->createEditableCopy());
+    }
+    if (coordinates != 0) {
+      fail(
+          "from or to hue, saturation and value, or chromaticities, which are no colours to "
+          "interpolate");
     }
     return out;
   }
@@ -130,21 +190,25 @@ class SpaceMaker {
     return out;
   }
 
-  // A table by itself has its own nodes; others have theirs over the logarithm of values from 0 to
-  // 4096, and are interpolated in the curve of CIELAB.
+  // A table of a file has its own nodes. Others have theirs over a logarithm of values from -0.12
+  // to 4096, 0 among them, and are interpolated in the curve of CIELAB.
   ColourMap cube_of(const Part& part) const {
     ColourMap out = straight();
-    const OCIO::ConstTransformRcPtr only = part.transforms->getTransform(0);
-    const auto* table = dynamic_cast<const OCIO::Lut3DTransform*>(only.get());
-    const bool is_table = table != nullptr && part.transforms->getNumTransforms() == 1;
-    out.side = is_table ? static_cast<int>(table->getGridSize()) : logarithmic_side;
+    const bool is_table = part.kind == Part::Kind::table;
     out.from_lab = !is_table;
-    if (!is_table) {
+    if (is_table) {
+      const auto table =
+          OCIO::DynamicPtrCast<const OCIO::Lut3DTransform>(part.transforms->getTransform(0));
+      const bool is_inverse = table->getDirection() == OCIO::TRANSFORM_DIR_INVERSE;
+      const auto method = table->getInterpolation();
+      out.side = is_inverse ? inverse_side : static_cast<int>(table->getGridSize());
+      out.trilinear = method != OCIO::INTERP_TETRAHEDRAL && method != OCIO::INTERP_BEST;
+    } else {
+      out.side = logarithmic_side;
       out.in = [](std::span<const double> values) {
         std::vector<double> at;
         for (int c = 0; c < 3; ++c) {
-          for (const double value : values)
-            at.push_back(logarithmic(std::clamp(value, 0.0, bright)));
+          for (const double value : values) at.push_back(logarithmic(value));
         }
         return at;
       };
@@ -154,13 +218,19 @@ class SpaceMaker {
     return out;
   }
 
-  static constexpr int logarithmic_side = 65;
+  static constexpr int inverse_side = 65, logarithmic_side = 81, dark_nodes = 16;
   static constexpr double dark = 1.0 / 256, bright = 4096;
-  static double logarithmic(double value) {
-    return std::log2(value / dark + 1) / std::log2(bright / dark + 1);
+  static double octaves(double value) {
+    return std::copysign(std::log2(std::abs(value) / dark + 1), value);
   }
-  static double of_logarithm(double at) {
-    return dark * (std::exp2(at * std::log2(bright / dark + 1)) - 1);
+  static double logarithmic(double value) {
+    const double step = octaves(bright) / (logarithmic_side - 1 - dark_nodes);
+    return std::clamp((octaves(value) / step + dark_nodes) / (logarithmic_side - 1), 0.0, 1.0);
+  }
+  static double of_logarithm(int node) {
+    const double step = octaves(bright) / (logarithmic_side - 1 - dark_nodes);
+    const double at = (node - dark_nodes) * step;
+    return std::copysign(dark * (std::exp2(std::abs(at)) - 1), at);
   }
 
   static std::vector<double> entries_of(const OCIO::CPUProcessor& cpu, int side, bool is_table,
@@ -171,8 +241,8 @@ class SpaceMaker {
       std::vector<float> part;
       for (std::size_t i = 0; i < n * n; ++i) {
         for (const std::size_t at : {static_cast<std::size_t>(slice), i / n, i % n}) {
-          const double unit = static_cast<double>(at) / (side - 1);
-          part.push_back(static_cast<float>(is_table ? unit : of_logarithm(unit)));
+          part.push_back(static_cast<float>(is_table ? static_cast<double>(at) / (side - 1)
+                                                     : of_logarithm(static_cast<int>(at))));
         }
       }
       std::ranges::copy(colours_by(cpu, std::move(part)),
