@@ -265,16 +265,16 @@ def _axis_count(array: Any) -> int:
 
 
 def _take_images(handle: c_void_p, layout: Layout | None, stays: bool, result: Result) -> None:
-    named: dict[str, list[tuple[int, _library.Image]]] = {}
+    named: dict[bytes, list[tuple[int, _library.Image]]] = {}
+    describe, name_of = function("result_image"), function("result_image_name")
     for index in range(function("result_image_count")(handle)):
         image = _library.Image()
-        function("result_image")(handle, index, byref(image))
-        name = function("result_image_name")(handle, index).decode()
-        named.setdefault(name, []).append((index, image))
+        describe(handle, index, byref(image))
+        named.setdefault(name_of(handle, index), []).append((index, image))
     for name, images in named.items():
         made = _image_of(handle, layout, images, stays)
         if name:
-            result.saves[name] = made
+            result.saves[name.decode()] = made
         else:
             result.image, result.white = made, images[0][1].white
 

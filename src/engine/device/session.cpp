@@ -114,12 +114,30 @@ bool compiles_first() {
   return asked;
 }
 
+namespace {
+
+std::string name_of_kernel(const KernelSpec& spec, bool stacked) {
+  return (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
+}
+
+}  // namespace
+
+std::optional<PendingKernel> Session::known_kernel(const KernelSpec& spec, bool stacked) {
+  const std::lock_guard lock(kernels_mutex_);
+  const auto known = kernels_.find(name_of_kernel(spec, stacked));
+  return known != kernels_.end() ? std::optional(known->second) : std::nullopt;
+}
+
 // A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
 // pictures are decoded.
 std::vector<PendingKernel> Session::kernels_of(const Program& program, bool stacked) {
   const bool compiles = device().id != "cpu" && options_.compile_aside && !compiles_first();
   std::vector<PendingKernel> kernels;
   for (const PlaneKernel& planes : program.planes) {
+    if (auto known = known_kernel(planes.spec, stacked)) {
+      kernels.push_back(*std::move(known));
+      continue;
+    }
     const auto make = [this, spec = planes.spec, stacked] { return made_kernel(spec, stacked); };
     bool aside = compiles;
     if (aside) {
@@ -259,7 +277,7 @@ int Session::max_together(const Program& program, double bytes, double enough) c
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
   const auto* on_host = std::get_if<OnHost>(&spec.nodes.front().primitive);
   if (on_host != nullptr && !(on_host->work->spectral && device().transforms)) return nullptr;
-  const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
+  const std::string key = name_of_kernel(spec, stacked);
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);
   const auto [place, is_new] = kernels_.try_emplace(key);

@@ -192,6 +192,8 @@ class Session {
 
  private:
   std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
+  // The kernel that was asked for before.
+  std::optional<PendingKernel> known_kernel(const KernelSpec& spec, bool stacked);
   // Stackable images that fit in a part of the device's memory, which several
   // groups share, and in `enough` bytes.
   int max_together(const Program& program, double bytes, double enough) const;

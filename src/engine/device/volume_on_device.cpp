@@ -164,9 +164,9 @@ class Ring {
   // Stacks as many and as large as it will have where `count` planes come at a time.
   void take_memory(std::int64_t count, Queue& queue,
                    std::vector<std::shared_ptr<DevicePlane>>& taken) const {
+    const std::int64_t most = std::min<std::int64_t>(count + window_ - 1, std::ssize(sources_));
     for (const SizedProgram& program : of_plane_) {
-      for (std::int64_t held = 0; program.makes_images() && held < count + window_ - 1;
-           held += count) {
+      for (std::int64_t held = 0; program.makes_images() && held < most; held += count) {
         taken.push_back(program.stack(count, queue));
       }
     }
