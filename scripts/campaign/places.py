@@ -233,7 +233,7 @@ def judge(name, pipeline, points):
             return "LOST " + said.strip()
         if not points:
             return "unseen"
-        tolerance = 0.25 if read is geotiff else 2e-3  # in metres of 10, 12.5; degrees; parts of a window
+        tolerance = 0.4 if read is geotiff else 2e-3  # metres, 0.03 pixels of 12.5; degrees; parts of a window
         if read is window and "imresize" in pipeline:
             spec = oiio.ImageInput.open(output).spec()
             tolerance = 1 / min(spec.full_width, spec.full_height)

@@ -146,6 +146,17 @@ void check_matrix(const std::string& text, const std::vector<std::string>& argum
   fail_unquoted(arguments.front(), "'" + text + " " + arguments.front() + " …; …]'");
 }
 
+// `mean2 photos across=pages`: an argument of the last operator behind the files.
+void check_named_values(const std::string& text, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    const std::string whole = text + " " + argument;
+    const bool is_named = argument.find('=') != argument.npos;
+    if (!is_named || std::filesystem::exists(argument, error) || !is_pipeline(whole)) continue;
+    fail_unquoted(argument, "'" + whole + "'");
+  }
+}
+
 }  // namespace
 
 CLI::Option* add_sandbox(CLI::App* app, std::string& text) {
@@ -168,7 +179,10 @@ pipeline::Pipeline take_pipeline(std::vector<std::string>& arguments, const std:
     pipeline::Pipeline pipeline = bound(text, "pipeline", TextKind::command_line, sandbox);
     const std::string whole = sandbox.on ? "" : unquoted_pipeline(text, arguments);
     if (!whole.empty()) fail_unquoted(arguments.front(), "'" + whole + "'");
-    if (!sandbox.on) check_matrix(text, arguments);
+    if (!sandbox.on) {
+      check_matrix(text, arguments);
+      check_named_values(text, arguments);
+    }
     return pipeline;
   } catch (const Error&) {
     std::error_code error;

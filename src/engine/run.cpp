@@ -123,7 +123,10 @@ class FilesRun {
     }
     choose_files();
     end_.stopped = !probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos);
-    if (!state_.source) note_axes(work_, options_, progress_);
+    if (!state_.source) {
+      note_axes(work_, options_, progress_);
+      note_single_pages(work_, state_.pipeline, progress_);
+    }
     return !end_.stopped;
   }
 

@@ -500,6 +500,28 @@ void order_slices(WorkList& work, const io::OutputTarget* target, Progress& prog
   progress.note("the DICOMs follow each other as their slices lie, not by their names");
 }
 
+void note_single_pages(const WorkList& work, const pipeline::Pipeline& pipeline,
+                       Progress& progress) {
+  const auto stage = std::ranges::find_if(pipeline.stages, [](const pipeline::BoundStage& one) {
+    return one.call && pipeline::takes_several(*one.call);
+  });
+  const auto is_single = [](const Picture& picture) {
+    return !picture.failure && picture.info != nullptr && picture.info->pages == 1;
+  };
+  if (stage == pipeline.stages.end() || work.pictures.size() < 2 ||
+      !std::ranges::all_of(work.pictures, is_single)) {
+    return;
+  }
+  const Operator& op = stage->call->op();
+  const ImageReduction::Across across = op.reduction(*stage->call).across;
+  if (across == ImageReduction::Across::files) return;
+  const bool is_projection = across == ImageReduction::Across::pages;
+  progress.note(std::string(op.name) + " takes the pages of a file, and each of these " +
+                std::to_string(work.pictures.size()) + " has one; " +
+                (is_projection ? "`stack` takes files"
+                               : "impipe '' FILES -o pages.tif makes one file of them"));
+}
+
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {
   struct Kind {
     std::int64_t files = 0;

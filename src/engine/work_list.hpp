@@ -41,6 +41,9 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 // Says which axes of NPYs were guessed, once for each kind of guess, and which files --axes is not
 // about.
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress);
+// Says where operators on the pages of a file get files of one page each.
+void note_single_pages(const WorkList& work, const pipeline::Pipeline& pipeline,
+                       Progress& progress);
 
 // Puts DICOMs that become the pages of one file in the order of their slices, and says so where
 // their names have another.

@@ -233,6 +233,8 @@ class Matcher {
         const bool has_one = !unset(p) && p.integer && number != std::floor(number);
         return takes_it(p) && (in_range(p, number) || (p.words.empty() && !has_one));
       });
+      // `imbinarize 128` is about its level, not about what no number was meant for.
+      if (target != nullptr && !in_range(*target, number)) target = nullptr;
     }
     if (target == nullptr) target = first(takes_it);
     if (target == nullptr && single) {

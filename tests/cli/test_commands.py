@@ -337,6 +337,11 @@ class UsageErrors(ProgramTest):
     def test_no_arguments(self):
         self.assertIn("--help", self.impipe(code=2).err)
 
+    def test_a_number_that_no_parameter_takes(self):
+        """The first one that takes numbers is named, not the last."""
+        self.assertTrue(self.impipe("imbinarize 128", "in", "--hash", code=2).err.startswith(
+            "impipe: pipeline:1:12: imbinarize: level takes a number from 0 to 1, or graythresh or adaptive, not 128\n"))
+
     def test_a_pipeline_without_its_quotes(self):
         for words, whole in [(["imgaussfilt", "2"], "imgaussfilt 2"),
                              (["edge", "canny"], "edge canny"),
@@ -354,6 +359,9 @@ class UsageErrors(ProgramTest):
             said = self.impipe(*words, "in", "--hash", code=2).err
             self.assertEqual(said, f"impipe: '{words[1]}' is no file; a pipeline is one argument, "
                                    f"in quotes: impipe {whole} INPUT... -o OUTPUT\n")
+        self.assertEqual(self.impipe("mean2", "in", "across=pages", code=2).err,
+                         "impipe: 'across=pages' is no file; a pipeline is one argument, in quotes: impipe "
+                         "'mean2 across=pages' INPUT... -o OUTPUT\n")
         said = self.impipe("imlincomb", "1", "-1", ":b", "in", code=2).err
         self.assertEqual(said, "impipe: unknown option '-1'; a pipeline with its numbers is one "
                                "argument, in quotes: impipe 'imlincomb 1 -1 :b' INPUT... -o OUTPUT\n")

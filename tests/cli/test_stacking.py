@@ -401,6 +401,17 @@ class Pipelines(Stacking):
         self.impipe("project median", "one.png", "-o", "out.png")
         np.testing.assert_array_equal(self.pixels("out.png"), ramp())
 
+    def test_files_of_one_page_each(self):
+        """Who wants one image of them is told of `stack`, and of the volume that they could be."""
+        for name in ("in/a.png", "in/b.png"):
+            self.picture(name)
+        for pipeline, end in (("project max", "`stack` takes files"),
+                              ("imgaussfilt3 1", "impipe '' FILES -o pages.tif makes one file of them"),
+                              ("stack max", None), ("imgaussfilt 1", None)):
+            name = pipeline.split()[0]
+            said = f"impipe: {name} takes the pages of a file, and each of these 2 has one; {end}\n" if end else ""
+            self.assertEqual(self.impipe(pipeline, "in", "-o", "out.tif").err, said)
+
     def test_hashes_are_those_of_the_one_image(self):
         self.impipe("project max", "stack.tif", "-o", "max.png")
         single = self.impipe("rot90 0", "max.png", "-n", "--hash").out.split()
