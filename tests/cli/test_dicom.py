@@ -9,7 +9,7 @@ import tifffile
 from PIL import Image
 from program import ProgramTest, colour, ramp
 from pydicom.data import get_testdata_file
-from pydicom.pixel_data_handlers.util import apply_voi_lut
+from pydicom.pixel_data_handlers.util import apply_modality_lut, apply_voi_lut
 from pydicom.uid import (DeflatedExplicitVRLittleEndian, ExplicitVRBigEndian,
                          ImplicitVRLittleEndian, JPEG2000Lossless, JPEGBaseline8Bit)
 
@@ -201,6 +201,41 @@ class Dicom(ProgramTest):
                     shown = 1 - shown
                 np.testing.assert_array_equal(self.pixels("a.png"), np.floor(255 * shown + 0.5))
                 self.assertIn("VOI LUT", self.impipe("", "a.dcm", "-o", "a.npy").err)
+
+    def test_tables_of_values(self):
+        """Modality LUTs as pydicom applies them, alone, with a window and with a VOI LUT of what they give."""
+        def lut(first, bits, entries, is_signed=False):
+            item = pydicom.Dataset()
+            item.add_new("LUTDescriptor", "SS" if is_signed else "US", [len(entries), first, bits])
+            item.add_new("LUTData", "OW", entries.astype("<u2").tobytes())
+            return item
+        values = np.arange(200).reshape(10, 20)
+        curve = (np.arange(128) ** 2 * 3 % 60000).astype(np.uint16)
+        voi = lut(1000, 12, np.arange(0, 4096, 2))
+        for kind, first, fields in (("uint16", 30, {}), ("int16", -50, {}), ("uint8", 60, {}),
+                                    ("uint16", 30, {"WindowCenter": "9000", "WindowWidth": "20000"}),
+                                    ("uint16", 30, {"VOILUTSequence": [voi]})):
+            with self.subTest(kind=kind, first=first, **fields):
+                pixels = (values - (100 if kind == "int16" else 0)).astype(kind)
+                self.made(pixels, ModalityLUTSequence=[lut(first, 16, curve, first < 0)], **fields)
+                ds = pydicom.dcmread(self.path("a.dcm"))
+                numbers = apply_modality_lut(pixels, ds)
+                run = self.impipe("", "a.dcm", "-o", "a.npy")
+                self.assertNotIn("modality", run.err)
+                np.testing.assert_array_equal(np.load(self.path("a.npy")), numbers)
+                if not fields:
+                    continue
+                self.impipe("", "a.dcm", "-o", "a.png", "--window", "file")
+                shown = apply_voi_lut(numbers, ds) / (4095 if "VOILUTSequence" in fields else 65535)
+                # pydicom's window goes over the range of the stored numbers.
+                if "WindowWidth" in fields:
+                    shown = np.clip((numbers - 8999.5) / 19999 + 0.5, 0, 1)
+                np.testing.assert_array_equal(self.pixels("a.png"), np.floor(255 * shown + 0.5))
+        bad = lut(0, 16, curve)
+        bad.LUTDescriptor = [999, 0, 16]
+        self.made(values.astype(np.uint16), ModalityLUTSequence=[bad])
+        self.assertEqual(self.impipe("", "a.dcm", "-o", "a.npy", code=1).err,
+                         "impipe: a.dcm: decode: DICOM whose modality LUT is damaged or cut off\n")
 
     def test_windows_of_inverted_pixels(self):
         for kind, width in (("uint8", 100), ("uint16", 30000)):

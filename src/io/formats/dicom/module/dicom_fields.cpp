@@ -101,21 +101,33 @@ std::optional<DicomTable> table_of(const Fields& fields, DicomTag described, Dic
   return table;
 }
 
-// The first VOI LUT. One of numbers that a modality LUT gives is none: that is not read.
-std::shared_ptr<const ValueWindow::Table> voi_table(const DicomFile& file, const Fields& fields,
-                                                    bool is_signed) {
-  constexpr DicomTag modality_tables = 0x00283000, tables = 0x00283010, described = 0x00283002;
-  const DicomElement* sequence = fields.find(tables);
-  if (sequence == nullptr || fields.has(modality_tables)) return nullptr;
-  const bool big_endian = file.data.order().big_endian;
+// The first lookup table of a sequence, and how many bits its entries have.
+struct Lut {
+  DicomTable table;
+  int bits = 16;
+};
+std::optional<Lut> first_lut(const DicomFile& file, const Fields& fields, DicomTag sequence_tag,
+                             bool is_signed) {
+  constexpr DicomTag described = 0x00283002, data = 0x00283006;
+  const DicomElement* sequence = fields.find(sequence_tag);
+  if (sequence == nullptr) return {};
   const std::optional<DicomData> item = dicom_item(*sequence, 0, file.data.order());
-  if (!item) return nullptr;
+  if (!item) return {};
   const Fields of_item(*item, 0);
-  const auto table = table_of(of_item, described, 0x00283006, is_signed, big_endian);
-  if (!table) return nullptr;
-  const int bits = std::clamp(of_item.whole(described, 2).value_or(16), 1, 16);
-  return std::make_shared<const ValueWindow::Table>(
-      ValueWindow::Table{table->first, std::ldexp(1.0, bits) - 1, table->entries});
+  auto table = table_of(of_item, described, data, is_signed, file.data.order().big_endian);
+  if (!table) return {};
+  return Lut{std::move(*table), std::clamp(of_item.whole(described, 2).value_or(16), 1, 16)};
+}
+
+constexpr DicomTag modality_luts = 0x00283000, voi_luts = 0x00283010;
+
+// What stored numbers of gray mean, where no slope and offset say it.
+std::optional<DicomTable> modality_table(const DicomFile& file, const Fields& fields,
+                                         const DicomPixels& pixels) {
+  if (!fields.has(modality_luts)) return {};
+  auto lut = first_lut(file, fields, modality_luts, pixels.is_signed);
+  if (!lut) fail("DICOM whose modality LUT is damaged or cut off");
+  return std::move(lut->table);
 }
 
 std::optional<ValueWindow> window_of(const Fields& fields, bool inverted) {
@@ -201,7 +213,7 @@ SampleType samples_of(const DicomPixels& p) {
   return least >= -0x1p31 && most < 0x1p31 ? SampleType::int32 : SampleType::of_class;
 }
 
-void read_type(DicomPixels& out, const Fields& fields, bool wide_palette) {
+void read_type(DicomPixels& out, const DicomFile& file, const Fields& fields, bool wide_palette) {
   ImageInfo& info = out.info;
   if (out.has_palette()) {
     info.type = type_of(wide_palette ? PixelClass::uint16 : PixelClass::uint8, 3, false);
@@ -209,6 +221,12 @@ void read_type(DicomPixels& out, const Fields& fields, bool wide_palette) {
   }
   if (out.samples == 3) {
     info.type = type_of(out.allocated == 8 ? PixelClass::uint8 : PixelClass::uint16, 3, false);
+    return;
+  }
+  out.modality = modality_table(file, fields, out);
+  if (out.modality) {
+    info.type = {.cls = PixelClass::single, .channels = 1, .alpha = false, .white = 0};
+    info.samples = SampleType::int32;
     return;
   }
   const auto dose = fields.number(0x3004000e);  // of a radiation plan
@@ -237,6 +255,7 @@ std::string detail_of(const DicomPixels& p) {
   if (p.is_signed) text += " signed";
   text += ", " + p.photometric;
   if (p.scaled()) text += ", rescaled";
+  if (p.modality) text += ", modality LUT";
   if (p.info.lossy) text += ", with loss";
   if (p.info.window && p.info.window->table) {
     text += ", VOI LUT";
@@ -280,7 +299,7 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
                              .scale = between});
   }
   read_samples(out, fields);
-  read_type(out, fields, fields.whole(0x00281101, 2).value_or(8) > 8);
+  read_type(out, file, fields, fields.whole(0x00281101, 2).value_or(8) > 8);
   const DicomElement* data = file.data.find(dicom_pixels_tag);
   if (data == nullptr) fail("DICOM without pixels that are whole numbers");
   static constexpr std::string_view with_loss[] = {
@@ -290,9 +309,11 @@ DicomPixels dicom_pixels(const DicomFile& file, int page) {
   if (info.type.channels == 1) {
     info.window = window_of(fields, out.inverted());
     // Numbers below 0 are there where pixels are signed, or an offset makes them so.
-    if (auto table = voi_table(file, fields, out.is_signed || out.offset < 0)) {
+    const bool has_negative = !out.modality && (out.is_signed || out.offset < 0);
+    if (auto lut = first_lut(file, fields, voi_luts, has_negative)) {
       if (!info.window) info.window = {.inverted = out.inverted()};
-      info.window->table = std::move(table);
+      info.window->table = std::make_shared<const ValueWindow::Table>(ValueWindow::Table{
+          lut->table.first, std::ldexp(1.0, lut->bits) - 1, std::move(lut->table.entries)});
     }
   }
   if (!data->has_items && !file.inflated) {
@@ -333,8 +354,7 @@ MetadataRead dicom_metadata(const DicomFile& file, int page) {
   }
   out.lose(std::to_string(others) + " fields of the DICOM header");
   if (has_overlay) out.lose("overlays");
-  if (fields.has(0x00283010)) out.lose("the table by which it is shown (VOI LUT)");
-  if (fields.has(0x00283000)) out.lose("the table that gives its values (modality LUT)");
+  if (fields.has(voi_luts)) out.lose("the table by which it is shown (VOI LUT)");
   return out;
 }
 

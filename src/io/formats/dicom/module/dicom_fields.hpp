@@ -12,6 +12,16 @@
 
 namespace impipe::io {
 
+// A lookup table: what stored numbers from `first` on become.
+struct DicomTable {
+  std::int64_t first = 0;
+  std::vector<std::uint16_t> entries;
+  std::uint16_t at(std::int64_t stored) const {
+    const std::int64_t i = stored - first, last = std::ssize(entries) - 1;
+    return entries[static_cast<std::size_t>(i < 0 ? 0 : i > last ? last : i)];
+  }
+};
+
 // How stored numbers become values.
 struct DicomPixels {
   ImageInfo info;
@@ -21,20 +31,11 @@ struct DicomPixels {
   int samples = 1;          // of a pixel, as stored
   std::string photometric;  // "MONOCHROME2"
   double slope = 1, offset = 0;
+  std::optional<DicomTable> modality;  // instead of these
   bool scaled() const { return slope != 1 || offset != 0; }
   bool inverted() const { return photometric == "MONOCHROME1"; }
   bool has_palette() const { return photometric == "PALETTE COLOR"; }
   bool is_ybr() const { return photometric.starts_with("YBR_"); }
-};
-
-// One of the three tables of a palette: what stored numbers from `first` on become.
-struct DicomTable {
-  std::int64_t first = 0;
-  std::vector<std::uint16_t> entries;
-  std::uint16_t at(std::int64_t stored) const {
-    const std::int64_t i = stored - first, last = std::ssize(entries) - 1;
-    return entries[static_cast<std::size_t>(i < 0 ? 0 : i > last ? last : i)];
-  }
 };
 
 // Of a page, from 0. Throws Error.

@@ -244,6 +244,10 @@ void each_number(const std::vector<char>& frame, const DicomPixels& pixels, Put 
 
 void put_gray(Plane& plane, std::int64_t y, std::int64_t x, std::int64_t number,
               const DicomPixels& pixels, Inexact& inexact) {
+  if (pixels.modality) {
+    plane.row_as<float>(y)[x] = pixels.modality->at(number);
+    return;
+  }
   switch (plane.cls()) {
     case PixelClass::single:
       plane.row_as<float>(y)[x] =
