@@ -50,6 +50,11 @@ class ColourTest(ProgramTest):
             data = file.read()
         self.write(name, data[:33] + b"".join(pieces) + data[33:])
 
+    def tool(self, *command):
+        if shutil.which(command[0]) is None:
+            self.skipTest(f"there is no {command[0]}")
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
+
     def icc_of(self, name):
         with Image.open(self.path(name)) as picture:
             return picture.info.get("icc_profile")
@@ -324,6 +329,70 @@ class Metadata(ColourTest):
             self.impipe(f"icc {target}", "in.jpg", "-o", "out.jpg")
             with Image.open(self.path("out.jpg")) as picture:
                 self.assertEqual(picture.getexif().get_ifd(0x8769)[0xA001], space)
+
+    def test_exif_alone_says_which_colours(self):
+        pixels = colours(1000)[:, :96].repeat(8, 0)
+        as_file = {"quality": 100, "subsampling": 0}
+        Image.fromarray(pixels).save(self.path("plain.jpg"), **as_file)
+        self.impipe("icc srgb", "plain.jpg", "-o", "plain.png")
+        srgb, as_decoded = self.icc_of("plain.png"), self.pixels("plain.png")
+        adobe = to_8(of_lcms(to_16(as_decoded.reshape(-1, 3)), SOURCES["adobe"], srgb)).reshape(pixels.shape)
+        for said, icc, wanted in (({0xA001: 65535, 0xA005: {1: "R03"}}, None, adobe),
+                                  ({0xA001: 2}, None, adobe), ({0xA001: 1}, None, as_decoded),
+                                  ({0xA001: 1}, SOURCES["adobe"], adobe),
+                                  ({0xA001: 65535, 0xA005: {1: "R98"}}, None, None)):
+            exif = Image.Exif()
+            exif[0x8769] = said
+            Image.fromarray(pixels).save(self.path("in.jpg"), exif=exif, icc_profile=icc, **as_file)
+            run = self.impipe("icc srgb | save out.jpg", "in.jpg", "-o", "out.png")
+            self.assertEqual(NO_PROFILE in run.err, wanted is None)
+            wanted = as_decoded if wanted is None else wanted
+            self.assertLessEqual(np.abs(self.pixels("out.png").astype(int) - wanted).max(), 1, said)
+            with Image.open(self.path("out.jpg")) as picture:
+                fields = picture.getexif()
+                self.assertEqual(fields.get_ifd(0x8769)[0xA001], 1)
+                if 0xA005 in said:
+                    self.assertEqual(dict(fields.get_ifd(0xA005)), {})
+
+    def test_which_of_several_counts(self):
+        adobe = png_chunk(b"iCCP", b"icc\0\0" + zlib.compress(SOURCES["adobe"]))
+        srgb, gamma_1 = png_chunk(b"sRGB", b"\0"), png_chunk(b"gAMA", struct.pack(">I", 100000))
+        results = {}
+        for name, pieces in (("adobe", [adobe]), ("all", [gamma_1, srgb, adobe]), ("srgb", [srgb]),
+                             ("two", [gamma_1, srgb]), ("light", [gamma_1])):
+            self.png("in.png", colours(500), pieces=pieces)
+            self.impipe("icc srgb", "in.png", "-o", "out.png")
+            results[name] = self.pixels("out.png")
+        self.assertTrue(np.array_equal(results["adobe"], results["all"]))
+        self.assertTrue(np.array_equal(results["srgb"], results["two"]))
+        self.assertFalse(np.array_equal(results["light"], results["two"]))
+
+    def test_code_points_of_avif_and_heif(self):
+        flat = np.zeros((64, 96, 3), np.uint8)
+        flat[:, :48], flat[:, 48:] = [200, 60, 40], [30, 180, 90]
+        self.png("in.png", flat)
+        self.write("adobe.icc", SOURCES["adobe"])
+        self.impipe("icc srgb", "in.png", "-o", "s.png")
+        self.impipe("icc display-p3", "in.png", "-o", "p3.png")
+        p3, srgb = self.icc_of("p3.png"), self.icc_of("s.png")
+        def of_profile(icc):
+            return to_8(of_lcms(to_16(flat.reshape(-1, 3)), icc, srgb)).reshape(flat.shape)
+
+        for options, wanted in (([], of_profile(p3)), (["--icc", self.path("adobe.icc")],
+                                                       of_profile(SOURCES["adobe"]))):
+            self.tool("avifenc", "--lossless", "--cicp", "12/13/0", *options, "in.png", "a.avif")
+            self.impipe("icc srgb", "a.avif", "-o", "out.png")
+            self.assertLessEqual(np.abs(self.pixels("out.png").astype(int) - wanted).max(), 2)
+        # heif-enc writes no code points in HEIF: these stand in the place of its profile.
+        self.png("profile.png", flat, SOURCES["adobe"])
+        self.tool("heif-enc", "-q", "100", "-p", "chroma=444", "profile.png", "-o", "a.heic")
+        with open(self.path("a.heic"), "rb") as file:
+            data = file.read()
+        at = data.index(b"colrprof")
+        self.write("n.heic", data[:at] + b"colrnclx" + bytes([0, 12, 0, 13, 0, 6, 128]) + data[at + 15:])
+        for name, wanted in (("a.heic", of_profile(SOURCES["adobe"])), ("n.heic", of_profile(p3))):
+            self.impipe("icc srgb", name, "-o", "out.png")
+            self.assertLessEqual(np.abs(self.pixels("out.png").astype(int) - wanted).max(), 3, name)
 
     def test_pages_and_bands(self):
         pages = [colour(20, 30, seed) for seed in range(3)]

@@ -93,6 +93,13 @@ Profile profile_of_gamma(std::string_view gamma, std::string_view chromaticities
   return described_profile(name, usual ? std::nullopt : std::optional(out));
 }
 
+DescribedColours adobe_rgb() {
+  DescribedColours out;
+  out.primaries = {{{0.64, 0.33}, {0.21, 0.71}, {0.15, 0.06}}};
+  out.gamma = 563.0 / 256;
+  return out;
+}
+
 }  // namespace
 
 Profile profile_of(const Metadata& metadata) {
@@ -103,14 +110,17 @@ Profile profile_of(const Metadata& metadata) {
   if (!metadata.icc.empty()) return colour_profile(metadata.icc);
   if (metadata.cicp && (metadata.cicp->primaries != 2 || metadata.cicp->transfer != 2))
     return profile_of_code_points(*metadata.cicp);
-  constexpr std::uint64_t exif_srgb = 1;
   if (!chunk_of(metadata, "sRGB").empty()) return described_profile("sRGB", {});
   if (const auto gamma = chunk_of(metadata, "gAMA"); gamma.size() == 4) {
     const std::string_view points = chunk_of(metadata, "cHRM");
     return profile_of_gamma(gamma, points.size() == 32 ? points : std::string_view());
   }
-  const bool is_srgb = exif_colour_space(text_of(metadata.exif)) == exif_srgb;
-  return is_srgb ? described_profile("sRGB", {}) : nullptr;
+  switch (exif_colours(text_of(metadata.exif))) {
+    case ExifColours::srgb: return described_profile("sRGB", {});
+    case ExifColours::adobe_rgb: return described_profile("Adobe RGB (1998)", adobe_rgb());
+    case ExifColours::unsaid: return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace impipe::io

@@ -14,6 +14,7 @@ namespace impipe::io {
 namespace {
 
 enum Tag : std::uint16_t {
+  interoperability_index = 1,
   image_width = 256,
   image_length = 257,
   strip_offsets = 273,
@@ -29,6 +30,7 @@ enum Tag : std::uint16_t {
   colour_space = 40961,
   pixel_x = 40962,
   pixel_y = 40963,
+  interoperability = 40965,
   focal_plane_x = 41486,
   focal_plane_y = 41487,
   subject_location = 41492,
@@ -238,15 +240,23 @@ std::string exif_of_moved(std::string block, const PixelChange& change,
   return block;
 }
 
-std::uint64_t exif_colour_space(std::string_view block) {
+ExifColours exif_colours(std::string_view block) {
   std::string bytes(block);
   const Block b(bytes);
-  return b.value(b.value(b.first(), exif_directory), colour_space);
+  const size_t directory = b.value(b.first(), exif_directory);
+  const std::uint64_t space = b.value(directory, colour_space);
+  if (space == 1) return ExifColours::srgb;
+  const size_t index = b.entry(b.value(directory, interoperability), interoperability_index);
+  const bool is_r03 = index != 0 && bytes.compare(index + 8, 4, "R03\0", 4) == 0;
+  return is_r03 || space == 2 ? ExifColours::adobe_rgb : ExifColours::unsaid;
 }
 
-std::string exif_with_colour_space(std::string block, std::uint16_t space) {
+std::string exif_with_colours(std::string block, bool is_srgb) {
   Block b(block);
-  b.set(b.value(b.first(), exif_directory), colour_space, space);
+  const size_t directory = b.value(b.first(), exif_directory);
+  b.set(directory, colour_space, is_srgb ? 1 : 65535);
+  b.remove_if(b.value(directory, interoperability),
+              [](std::uint16_t tag) { return tag == interoperability_index; });
   return block;
 }
 

@@ -44,10 +44,12 @@ std::string exif_with_text(std::string block, std::uint16_t tag, std::string_vie
 std::string exif_of_moved(std::string block, const PixelChange& change,
                           std::vector<std::string>& lost);
 
-// Its ColorSpace; 0: it does not say.
-std::uint64_t exif_colour_space(std::string_view block);
-// With this number as its ColorSpace, if it has one: 1 is sRGB, 65535 any other.
-std::string exif_with_colour_space(std::string block, std::uint16_t space);
+// By ColorSpace, where 2 is a camera's own number for Adobe RGB, and the interoperability index, of
+// which R03 is Adobe RGB.
+enum class ExifColours { unsaid, srgb, adobe_rgb };
+ExifColours exif_colours(std::string_view block);
+// Marks a picture as one in sRGB or in any other space; an index of the old space is left out.
+std::string exif_with_colours(std::string block, bool is_srgb);
 
 // The resolution in x and y of a picture whose rows may be columns now; grows: by as much as there
 // are more pixels. Without it where neither tells of rows of the result.

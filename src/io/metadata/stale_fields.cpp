@@ -212,7 +212,7 @@ class Dropper {
     if ((changed_ & values) != 0) drop_statistics(block);
     if ((changed_ & colours) != 0) {
       const auto profile = colour_profile(m_.icc);
-      block = exif_with_colour_space(std::move(block), profile && profile->is_srgb ? 1 : 65535);
+      block = exif_with_colours(std::move(block), profile && profile->is_srgb);
     }
     block = exif_without(std::move(block), [&](std::uint16_t tag) {
       if (tag == description_tag) return now.empty() && !description.empty();
