@@ -90,6 +90,22 @@ class MatrixProfiles(ColourTest):
                 wanted = to_8(of_lcms(to_16(pixels[0]), icc, SOURCES["sampled"], intent, bpc == "on"))
                 self.assertLessEqual(np.abs(self.pixels("out.png")[0].astype(int) - wanted).max(), 1)
 
+    def test_black_points_of_curves(self):
+        pixels = colours(2000)
+        dim = profile(table(lambda x: 0.03 + 0.97 * x ** 2.2), ADOBE)
+        dimmer = profile(parametric(4, 2.4, 0.95, 0.05, 0.1, 0.2, 0.02, 0.02), PROPHOTO, version=0x04300000)
+        self.write("dim.icc", dim)
+        for source, text, bpc in ((dim, "srgb", True), (dim, "srgb bpc=off", False), (dimmer, "srgb", True),
+                                  (SOURCES["adobe"], "@dim.icc", True), (dimmer, "@dim.icc", True)):
+            self.png("in.png", pixels, source)
+            self.impipe(f"icc {text}", "in.png", "-o", "out.png")
+            wanted = to_8(of_lcms(to_16(pixels[0]), source, self.icc_of("out.png"), bpc=bpc))
+            apart = np.abs(self.pixels("out.png")[0].astype(int) - wanted).max(1)
+            # Light below that of the target's value 0 becomes the value of its dark end, 2.
+            self.assertLessEqual(apart.max(), 2 if "@" in text else 1, text)
+            if "@" not in text:
+                self.assertLess((apart > 0).mean(), 0.01, text)
+
     def test_16_bits_and_floats(self):
         rng = np.random.default_rng(5)
         pixels = rng.integers(0, 65536, (37, 41, 3)).astype(np.uint16)

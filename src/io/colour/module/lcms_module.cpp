@@ -122,12 +122,16 @@ class Maker {
   }
 
  private:
+  // The light of value 0 by each curve of a profile.
+  using Black = std::array<double, 3>;
+
   // What the tables are made of, in the order in which it is made.
   struct State {
     Context context;
     Profile from, to;
     Transform transform;
     std::array<Curve, 3> in, out;
+    Black from_black{}, to_black{};
     Grid grid;
   };
 
@@ -220,12 +224,15 @@ class Maker {
                                 [&](cmsTagSignature tag) { return cmsIsTag(profile, tag) != 0; });
   }
 
-  // The same profile with straight curves: a conversion between two of them is affine.
-  Profile linear(cmsHPROFILE profile) const {
+  static constexpr cmsTagSignature curve_tags[] = {cmsSigRedTRCTag, cmsSigGreenTRCTag,
+                                                   cmsSigBlueTRCTag};
+
+  // The same profile with straight curves between the same ends, by which black points are
+  // compensated: a conversion between two of them is affine.
+  Profile linear(cmsHPROFILE profile, Black& black) const {
     const cmsContext context = state_->context.get();
     Profile out(cmsCreateProfilePlaceholder(context));
-    const Curve straight(cmsBuildGamma(context, 1));
-    if (!out || !straight) throw std::bad_alloc();
+    if (!out) throw std::bad_alloc();
     cmsSetProfileVersion(out.get(), cmsGetProfileVersion(profile));
     cmsSetDeviceClass(out.get(), cmsGetDeviceClass(profile));
     cmsSetColorSpace(out.get(), cmsSigRgbData);
@@ -235,8 +242,17 @@ class Maker {
           cmsSigMediaWhitePointTag, cmsSigChromaticAdaptationTag}) {
       if (const void* value = cmsReadTag(profile, tag)) cmsWriteTag(out.get(), tag, value);
     }
-    for (const cmsTagSignature tag : {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag}) {
-      cmsWriteTag(out.get(), tag, straight.get());
+    for (std::size_t c = 0; c < 3; ++c) {
+      const auto* curve = static_cast<cmsToneCurve*>(cmsReadTag(profile, curve_tags[c]));
+      if (curve == nullptr) state_->context.fail_with("a curve of an ICC profile is damaged");
+      black[c] = static_cast<double>(cmsEvalToneCurveFloat(curve, 0));
+      if (!(black[c] < 1)) fail("a curve of an ICC profile has no dark end");
+      constexpr int with_offset = 6;
+      const double line[] = {1, 1 - black[c], 0, black[c]};
+      const Curve straight(black[c] == 0 ? cmsBuildGamma(context, 1)
+                                         : cmsBuildParametricToneCurve(context, with_offset, line));
+      if (!straight) throw std::bad_alloc();
+      cmsWriteTag(out.get(), curve_tags[c], straight.get());
     }
     return out;
   }
@@ -256,16 +272,17 @@ class Maker {
     out.has_matrix = true;
   }
 
-  static constexpr cmsTagSignature curve_tags[] = {cmsSigRedTRCTag, cmsSigGreenTRCTag,
-                                                   cmsSigBlueTRCTag};
-
   void make_matrix(ColourMap& out) {
-    const Profile from = linear(state_->from.get()), to = linear(state_->to.get());
+    const Profile from = linear(state_->from.get(), state_->from_black);
+    const Profile to = linear(state_->to.get(), state_->to_black);
     const Transform affine = transform(from.get(), to.get());
-    constexpr Points corners{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    // Light below that of a curve's dark end is clipped, so not by corners where there is some.
+    const bool is_clipped = state_->to_black != Black{} || state_->from_black != Black{};
+    const float low = is_clipped ? 0.5f : 0, high = is_clipped ? 0.625f : 1;
+    const Points given{{{low, low, low}, {high, low, low}, {low, high, low}, {low, low, high}}};
     Points made;
-    cmsDoTransform(affine.get(), corners.data(), made.data(), 4);
-    take_matrix(out, corners, made);
+    cmsDoTransform(affine.get(), given.data(), made.data(), 4);
+    take_matrix(out, given, made);
     for (const auto& row : out.matrix) {
       for (const double weight : row) {
         if (!std::isfinite(weight)) fail("the matrix of an ICC profile is not finite");
@@ -278,7 +295,7 @@ class Maker {
       if (!state_->in[c]) throw std::bad_alloc();
     }
     out.in = [state = state_](std::span<const double> values) {
-      return curves_of(state->in, values);
+      return curves_of(state->in, values, {}, state->from_black);
     };
     take_out_curves(out);
   }
@@ -290,14 +307,14 @@ class Maker {
       if (!state_->out[c]) state_->context.fail_with("a curve of an ICC profile has no inverse");
     }
     out.out = [state = state_](std::span<const double> values) {
-      return curves_of(state->out, values);
+      return curves_of(state->out, values, state->to_black);
     };
   }
 
   // By the nodes of the source profile's own table, between which Little CMS interpolates in XYZ or
   // Lab, as its connection space is: what follows is a matrix and curves. False where it is not.
   bool make_light(ColourMap& out) {
-    const Profile to = linear(state_->to.get());
+    const Profile to = linear(state_->to.get(), state_->to_black);
     state_->transform = transform(state_->from.get(), to.get());
     if (cmsGetPCS(state_->from.get()) == cmsSigLabData) {
       const Profile lab(cmsCreateLab4ProfileTHR(state_->context.get(), nullptr));
@@ -356,13 +373,20 @@ class Maker {
     return std::isfinite(value) ? std::clamp(static_cast<double>(value), -1e6, 1e6) : 0;
   }
 
+  // before, after: values, or what is made of them, are from 0 to 1 where the curve's are from this
+  // to 1.
   static std::vector<double> curves_of(std::span<const Curve> curves,
-                                       std::span<const double> values) {
+                                       std::span<const double> values,
+                                       std::span<const double> before = {},
+                                       std::span<const double> after = {}) {
     std::vector<double> out;
     out.reserve(curves.size() * values.size());
-    for (const Curve& curve : curves) {
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      const double low = before.empty() ? 0 : before[c], made_low = after.empty() ? 0 : after[c];
       for (const double value : values) {
-        out.push_back(moderate(cmsEvalToneCurveFloat(curve.get(), static_cast<float>(value))));
+        const auto at = static_cast<float>(low + (1 - low) * value);
+        const auto made = static_cast<double>(cmsEvalToneCurveFloat(curves[c].get(), at));
+        out.push_back(moderate(static_cast<float>((made - made_low) / (1 - made_low))));
       }
     }
     return out;
