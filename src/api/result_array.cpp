@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/picture/convert.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::api {
@@ -48,6 +49,16 @@ std::shared_ptr<DevicePlane> stack_of(const std::vector<std::shared_ptr<DevicePl
   return stack;
 }
 
+// An alpha that no step has changed still has the class of the input.
+std::shared_ptr<DevicePlane> like_pixels(Queue& queue, std::shared_ptr<DevicePlane> alpha,
+                                         PixelClass cls) {
+  if (alpha->cls() == cls) return alpha;
+  HostImage image;
+  image.planes = queue.download(*alpha);
+  image.type = {alpha->cls(), 1, false, class_max(alpha->cls())};
+  return queue.upload(io::convert(image, cls).planes);
+}
+
 }  // namespace
 
 ResultArray::ResultArray(std::shared_ptr<DeviceSession> session,
@@ -87,15 +98,12 @@ void ResultArray::hold_planes(const std::vector<const RunResult::Image*>& images
 }
 
 void ResultArray::hold_there(const std::vector<const RunResult::Image*>& images) {
-  std::vector<std::shared_ptr<DevicePlane>> planes;
-  for (const RunResult::Image* image : images) {
-    planes.push_back(image->there.pixels);
-    if (type_.alpha) planes.push_back(image->there.alpha);
-    if (planes.back()->cls() != type_.cls) {
-      throw Error("its alpha has another class than its pixels", ExitCode::file_failed);
-    }
-  }
   const DeviceArray array = session_->on_queue([&](Queue& queue) {
+    std::vector<std::shared_ptr<DevicePlane>> planes;
+    for (const RunResult::Image* image : images) {
+      planes.push_back(image->there.pixels);
+      if (type_.alpha) planes.push_back(like_pixels(queue, image->there.alpha, type_.cls));
+    }
     there_ = planes.size() == 1 ? planes.front() : stack_of(planes);
     if (!there_) there_ = queue.joined(planes);
     return queue.array_of(*there_);

@@ -7,6 +7,7 @@ import ctypes
 import os
 import random
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -155,6 +156,51 @@ def check_views():
     check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
 
 
+class Tensor(Card):
+    """What is asked of one of PyTorch's. With a gradient it says by DLPack that it has one."""
+
+    requires_grad, is_cuda, layout = False, True, "strided"
+    device = types.SimpleNamespace(index=0)
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.dtype = f"torch.{array.dtype}"
+
+    def is_conj(self):
+        return False
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def stride(self):
+        return tuple(step // self.array.itemsize for step in self.array.strides)
+
+    def element_size(self):
+        return self.array.itemsize
+
+    def __dlpack__(self, *, stream=None):
+        if self.requires_grad:
+            raise BufferError("a gradient")
+        return super().__dlpack__(stream=stream)
+
+
+def check_torch():
+    current = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=9 + device.index))
+    sys.modules["torch"] = types.SimpleNamespace(Tensor=Tensor, strided="strided", cuda=current)
+    array = aligned(np.arange(64 * 256, dtype=np.uint16).reshape(64, 256))
+    for view in (array, array[::2, 5:100], array.T, array > 77):
+        there = Tensor(view)
+        log()
+        got = impipe.run("", there)
+        check("stream 9 is waited for" in log() and not there.streams, "PyTorch's current stream")
+        check(np.array_equal(seen(got), view), f"PyTorch's array with strides {view.strides}")
+    there = Tensor(array.astype(np.int32))
+    there.dtype = "torch.bfloat16"
+    there.requires_grad = True
+    refused(BufferError, "a gradient", lambda: impipe.run("", there))
+    del sys.modules["torch"]
+
+
 def outcome(array, axes):
     """A result, or what is said against the array."""
     try:
@@ -240,7 +286,7 @@ def check_errors():
 
 
 warnings.simplefilter("ignore", impipe.Notice)
-for part in [check_places, check_volumes, check_views, check_lives, check_errors]:
+for part in [check_places, check_volumes, check_views, check_torch, check_lives, check_errors]:
     part()
 check_random_views(*map(int, sys.argv[1:] or (1, 1500)))
 print("\n".join(wrong) or "all is so")

@@ -480,6 +480,14 @@ class Python(ProgramTest):
         there = impipe.run("", stack, device="opencl", on_device=True)
         for text in ["imcomplement", "project max"]:
             self.same(np.asarray(impipe.run(text, there)), impipe.run(text, stack), text)
+        seen_through = np.random.default_rng(1).integers(0, 256, (31, 33, 4), np.uint8)
+        there = impipe.run("", seen_through, axes="YXA", device="opencl", on_device=True)
+        for text in ["im2single", "im2uint16", "mat2gray", "im2single | save 'a' | imcomplement"]:
+            result = impipe.Pipeline(text).result(there, axes="YXA")
+            wanted = impipe.Pipeline(text).result(seen_through, axes="YXA")
+            self.same(np.asarray(result.image), wanted.image, text)
+            for key, saved in wanted.saves.items():
+                self.same(np.asarray(result.saves[key]), saved, key)
         self.check_error(impipe.PipelineError, "the image is on opencl:0, and device='cpu'",
                          "imcomplement", there, device="cpu")
 
