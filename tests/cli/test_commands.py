@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-from program import ROOT, ProgramTest, colour, ramp
+from program import PROGRAM, ROOT, ProgramTest, colour, ramp
 
 COMMANDS = ["PIPELINE INPUT...", "plan", "ops", "devices", "bench", "diff", "info", "completions"]
 
@@ -41,6 +41,21 @@ class Commands(ProgramTest):
             elif kind and re.match(r"^  \w", line):
                 listed.setdefault(kind, []).append(line.split()[0])
         self.assertEqual(named, {kind: sorted(names) for kind, names in listed.items()})
+
+    def test_the_first_commands_run_as_they_are_written(self):
+        for folder in ("photos", "a", "b", "day1", "day2"):
+            self.impipe("noise 64 | gray2rgb | im2uint8", "-o", f"{folder}/a.png")
+        self.impipe("phantom 48", "-o", "scan.tif")
+        self.impipe("phantom 48", "-o", "in.png")
+        readme = pathlib.Path(ROOT, "README.md").read_text(encoding="utf-8").split("\n## ")[0]
+        env = dict(self.environment(), PATH=os.path.dirname(PROGRAM) + ":" + os.environ["PATH"])
+        for text in (readme, self.impipe("--help").out):
+            commands = re.findall(r"(?m)^ {2,4}(impipe (?:plan )?'.*?)(?: {3,}.*)?$", text)
+            self.assertGreater(len(commands), 4)
+            for command in commands:
+                done = subprocess.run(command, shell=True, cwd=self.path(), env=env, capture_output=True,
+                                      timeout=100)
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
 
     def test_help_names_the_flags_of_a_run(self):
         shown = self.impipe("--help").out + self.impipe("run", "--help").out
