@@ -403,7 +403,9 @@ class Matcher {
     if (!value.given) value.span = span;
     value.span.end = span.end;
     value.given = true;
+    stand_ins_.clear();
     for (const Item& item : items) add_item(p, value, item);
+    place_stand_ins(p, stand_ins_, value.numbers);
   }
 
   [[noreturn]] void mismatch(const Parameter& p, Span span) const {
@@ -532,30 +534,43 @@ class Matcher {
     }
   }
 
-  // Numbers in range until they are known, in ascending order, as levels and limits are.
-  static std::vector<double> stand_ins(const Parameter& p, const Measured& measured) {
-    const std::size_t least = static_cast<std::size_t>(std::max(1, p.min_numbers));
-    const std::size_t count = measured.count > 0 ? measured.count : p.max_numbers == 0 ? 1 : least;
-    std::vector<double> numbers(count, 1);
-    for (std::size_t i = 0; i < count && p.max_numbers > 0; ++i) {
-      // Of whole numbers the lower half is 0 and the upper half 1.
-      const double part = count == 1 ? 1 : static_cast<double>(i) / static_cast<double>(count - 1);
-      numbers[i] = std::clamp(p.integer ? std::round(part) : part, p.low, p.high);
+  // Gives the numbers that are not measured yet values in range, in ascending order among the
+  // others, as levels and limits are: reals between their neighbours, whole numbers 1 where they
+  // may.
+  static void place_stand_ins(const Parameter& p, const std::vector<std::size_t>& places,
+                              std::vector<double>& numbers) {
+    const auto clamped = [&p](double number) { return std::clamp(number, p.low, p.high); };
+    for (std::size_t first = 0, last = 0; first < places.size(); first = last) {
+      while (last < places.size() && places[last] - places[first] == last - first) ++last;
+      const std::size_t begin = places[first], end = places[last - 1] + 1;
+      const bool has_next = end < numbers.size();
+      const double low = begin > 0 ? numbers[begin - 1]
+                                   : clamped(has_next ? std::min(0.0, numbers[end] - 1) : 0.0);
+      const double high = has_next ? numbers[end] : clamped(begin > 0 ? low + 1 : 1);
+      for (std::size_t i = begin; i < end; ++i) {
+        const double part =
+            static_cast<double>(i + 1 - begin) / static_cast<double>(end + 1 - begin);
+        numbers[i] = p.integer ? std::max(low, std::min(high, 1.0)) : std::lerp(low, high, part);
+      }
     }
-    return numbers;
   }
 
   void add_measured(const Parameter& p, ParameterValue& value, const Measured& measured,
                     Span span) {
-    std::vector<double> numbers =
-        measured.numbers.empty() ? stand_ins(p, measured) : measured.numbers;
+    const bool known = !measured.numbers.empty();
+    const std::size_t least =
+        p.max_numbers == 0 ? 1 : static_cast<std::size_t>(std::max(1, p.min_numbers));
+    std::vector<double> numbers = measured.numbers;
+    if (!known) {
+      numbers.assign(measured.count > 0 ? measured.count : least, std::clamp(1.0, p.low, p.high));
+    }
     if (p.takes == Takes::expression) {  // of a table that it names
       value.numbers.insert(value.numbers.end(), numbers.begin(), numbers.end());
       return;
     }
     if (takes_shape(p) && value.word.empty() && p.max_numbers == 0) {
       const int columns = std::max(1, measured.columns);
-      if (measured.numbers.empty()) {  // the identity, which has an inverse as a map must
+      if (!known) {  // the identity, which has an inverse as a map must
         for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % (columns + 1) == 0;
       }
       value.matrix =
@@ -569,12 +584,12 @@ class Matcher {
       }
       try {
         if (!std::isfinite(number) && !takes_special(p, number)) mismatch(p, span);
+        if (!known) stand_ins_.push_back(value.numbers.size());
         add_number(p, value, number, span);
       } catch (const Error&) {
         const std::string is =
-            measured.numbers.empty()
-                ? " is " + std::to_string(std::max<std::size_t>(1, measured.count)) + " numbers"
-                : " is " + numbers_text(measured.numbers);
+            known ? " is " + numbers_text(measured.numbers)
+                  : " is " + std::to_string(std::max<std::size_t>(1, measured.count)) + " numbers";
         fail(span,
              std::string(p.name) + " takes " + expectation(p) + ", and " + measured.name + is);
       }
@@ -618,6 +633,7 @@ class Matcher {
   const Stage& stage_;
   const Operator& op_;
   std::map<std::string, ParameterValue, std::less<>> values_;
+  std::vector<std::size_t> stand_ins_;  // which of the argument's numbers are not measured yet
   const Parameter* filling_ = nullptr;  // the parameter that single numbers go to
 };
 

@@ -80,6 +80,18 @@ class MeasuredArguments(ProgramTest):
             self.made("imadd 0 | imcomplement | imdivide 255 | max as rad | imcomplement | imdilate disk,rad"),
             self.made("imadd 0 | imcomplement | imdivide 255 | imcomplement | imdilate disk,1")))
 
+    def test_in_order_with_written_numbers(self):
+        """Numbers that must ascend are compared once they are measured, and not before."""
+        level, = self.measured("graythresh")
+        self.assertLess(level, 0.5)
+        for stage in ("imadjust in={},0.95", "imadjust in=0.01,{}", "imadjust tol={}",
+                      "freqfilt band cutoff={},0.9", "freqfilt band cutoff=0.01,{}",
+                      "mat2gray limits={},0.9 | im2uint8", "edge canny {},0.6 | im2uint8"):
+            self.assertTrue(np.array_equal(self.made("graythresh as t | " + stage.format("t")),
+                                           self.made(stage.format(repr(level)))), stage)
+        said = self.impipe("graythresh as t | imadjust in=t,0.01", "in/1.png", "-o", "no.png", code=1)
+        self.assertIn("the first limit of in must not be above the second", said.err)
+
     def test_a_map_of_points(self):
         """A matrix that must have an inverse is not checked before it is measured."""
         for kind, points in (("affine", "moving=[0,0;9,0;0,9] fixed=[1,2;10,2;1,11]"),
