@@ -386,6 +386,8 @@ def dithered(case, op):
 import strange_cases  # noqa: E402,F401  its makers come second
 import object_cases  # noqa: E402,F401
 import colour_cases  # noqa: E402,F401
+import frequency_cases  # noqa: E402,F401
+import document_cases  # noqa: E402,F401
 
 
 def main():
