@@ -1,4 +1,5 @@
 """A table of random cases for run_cases.py as it grows, and the list of what makes them."""
+import json
 import os
 
 import numpy as np
@@ -9,6 +10,20 @@ COLUMNS = ("id op params inputs expected class shape tol max_bad_frac tol_f32 ma
            "kind").split()
 SIDES = [1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 70]
 BORDERS = ["replicate", "symmetric", "circular"]
+
+
+class Pages:
+    """The pages of one file: an array pages x rows x columns, perhaps x channels."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+
+    def save(self, path):
+        import tifffile
+        photometric = "rgb" if self.array.ndim == 4 else "minisblack"
+        with tifffile.TiffWriter(path) as file:
+            for page in self.array:
+                file.write(page, photometric=photometric, metadata=None)
 
 
 class Cases:
@@ -59,12 +74,23 @@ class Cases:
 
     def emit(self, params, inputs, expected, cls, kind, ties=0, least_scale=1e-3):
         """kind: exact, round (within 1 for `ties` of the pixels and 3 % more), frag (1 % may be
-        off) or a tolerance relative to the largest value, or to `least_scale`."""
+        off) or a tolerance relative to the largest value, or to `least_scale`.
+
+        Pages go into and come out of a TIFF; a dict is the GeoJSON that is expected."""
         name, paths = self.name, []
         for i, image in enumerate(inputs):
-            paths.append(f"inputs/{name}_{i}.npy")
-            np.save(os.path.join(self.folder, paths[-1]), image)
-        expected = np.asarray(expected)
+            pages = isinstance(image, Pages)
+            paths.append(f"inputs/{name}_{i}." + ("tif" if pages else "npy"))
+            path = os.path.join(self.folder, paths[-1])
+            image.save(path) if pages else np.save(path, image)
+        if isinstance(expected, dict):
+            with open(os.path.join(self.folder, f"expected/{name}.geojson"), "w") as file:
+                json.dump(expected, file)
+            self.rows.append([name, self.op, params or "-", ",".join(paths),
+                              f"expected/{name}.geojson", "text", "-", 0, 0, 0, 0, 0, kind])
+            return
+        pages = isinstance(expected, Pages)
+        expected = np.asarray(expected.array if pages else expected)
         np.save(os.path.join(self.folder, f"expected/{name}.npy"), expected)
         tol = frac = tol32 = frac32 = 0
         cap = "Inf"
@@ -80,6 +106,8 @@ class Cases:
             scale = max(least_scale, finite.max() if finite.size else 0)
             tol, tol32 = 1e-9 * scale, kind * scale
         shape = "x".join(map(str, expected.shape))
+        if pages:
+            shape = shape.replace("x", "p", 1)
         self.rows.append([name, self.op, params or "-", ",".join(paths), f"expected/{name}.npy", cls,
                           shape, tol, frac, tol32, frac32, cap, "float" if kind not in
                           ("exact", "round", "frag") else kind])

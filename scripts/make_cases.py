@@ -388,6 +388,8 @@ import object_cases  # noqa: E402,F401
 import colour_cases  # noqa: E402,F401
 import frequency_cases  # noqa: E402,F401
 import document_cases  # noqa: E402,F401
+import outline_cases  # noqa: E402,F401
+import volume_cases  # noqa: E402,F401
 
 
 def main():

@@ -11,6 +11,9 @@ Parameter names in the table are the operators' own, so `key=value;key=value` be
 it stands. Only values that are no pipeline text are spelled again: `ones(3,5)`, `sqrt(2)`,
 `input2`, `input1>200` (a mask made from it), `radon(double)`. `pipeline=...` is all there is to run.
 
+A result of several pages has a shape like `5p30x36`, and is written as TIFF; of class `text` it is
+GeoJSON, compared parsed. Every input of a row of `stack` is an input of the run.
+
 A file of --not-yet names operators and cases that the program lacks, one a line. Those cases must
 fail, and a name that stands for no case is an error too, so that the list can only shrink.
 """
@@ -18,6 +21,7 @@ import argparse
 import concurrent.futures
 import csv
 import fnmatch
+import json
 import math
 import os
 import re
@@ -202,10 +206,10 @@ class Case:
 
         if self.op in CONVERTED_FIRST and self.input_class() not in ("single", "double"):
             stages.append("im2single")
-        # Images beyond the first go in by name, in the table's order.
+        # Images beyond the first go in by name, in the table's order; `stack` takes them as files.
         operands = []
         for index in range(1, len(self.inputs)):
-            if index not in used:
+            if index not in used and self.op != "stack":
                 operands.append(f":{name_of(index)}")
                 partners += ["--with", f"{name_of(index)}={self.inputs[index]}"]
         stages.append(" ".join([RESPELLED_OPERATORS.get(self.op, self.op)] + operands + arguments))
@@ -213,13 +217,25 @@ class Case:
         return self.finished(program, " | ".join(stages), partners, work)
 
     def finished(self, program, pipeline, partners, work):
-        output = os.path.join(work, f"{self.id}.result.npy")
-        return [*program, pipeline, *self.inputs[:1], *partners, "-o", output], output
+        kind = "geojson" if self.row["class"] == "text" else "tif" if self.paged() else "npy"
+        output = os.path.join(work, f"{self.id}.result.{kind}")
+        inputs = self.inputs if self.op == "stack" else self.inputs[:1]
+        return [*program, pipeline, *inputs, *partners, "-o", output], output
+
+    def paged(self):
+        return "p" in (self.row.get("shape") or "")
 
     def input_class(self):
-        return class_of(np.load(self.inputs[0], mmap_mode="r")) if self.inputs else ""
+        if not self.inputs:
+            return ""
+        if self.inputs[0].endswith(".npy"):
+            return class_of(np.load(self.inputs[0], mmap_mode="r"))
+        return class_of(read_pages(self.inputs[0]))
 
-    def judge(self, actual):
+    def judge(self, output):
+        if self.row["class"] == "text":
+            return self.judge_geojson(output)
+        actual = read_pages(output) if self.paged() else np.load(output, allow_pickle=False)
         expected = np.load(os.path.join(self.folder, self.row["expected"]), allow_pickle=False)
         measurement = self.op in MEASUREMENT or self.op in FLOAT_MEASUREMENT
         if self.op in MEASUREMENT:
@@ -232,6 +248,50 @@ class Case:
         return compare(expected, actual, float(self.row["tol" + suffix]),
                        float(self.row["max_bad_frac" + suffix]), float(self.row["cap"]),
                        accepted_classes(self.row["class"], measurement))
+
+    def judge_geojson(self, output):
+        """Polygons are free to begin their rings anywhere; other features are equal one by one."""
+        with open(os.path.join(self.folder, self.row["expected"]), encoding="utf-8") as file:
+            expected = json.load(file)["features"]
+        with open(output, encoding="utf-8") as file:
+            actual = json.load(file)["features"]
+        if self.op == "polygonize":
+            expected, actual = map(polygons_of, (expected, actual))
+        else:
+            expected, actual = ([(f["properties"], f["geometry"]) for f in features]
+                                for features in (expected, actual))
+        same = expected == actual
+        return same, f"{len(actual)} features, " + ("as expected" if same else "others are expected")
+
+
+def ring_of(ring):
+    """Of a closed ring, the same one whatever its start."""
+    open_ring = [tuple(float(v) for v in p) for p in ring[:-1]]
+    at = open_ring.index(min(open_ring))
+    return open_ring[at:] + open_ring[:at]
+
+
+def polygons_of(features):
+    """Polygons of a FeatureCollection by Object, in an order that does not depend on the file's."""
+    result = {}
+    for feature in features:
+        geometry = feature["geometry"]
+        polygons = geometry["coordinates"]
+        if geometry["type"] == "Polygon":
+            polygons = [polygons]
+        if any(ring[0] != ring[-1] for polygon in polygons for ring in polygon):
+            raise ValueError("a ring is open")
+        result[feature["properties"]["Object"]] = sorted(
+            [ring_of(polygon[0]), *sorted(map(ring_of, polygon[1:]))]
+            for polygon in polygons)
+    return result
+
+
+def read_pages(path):
+    """The pages of a TIFF as one array, pages first."""
+    import tifffile
+    with tifffile.TiffFile(path) as file:
+        return np.stack([page.asarray() for page in file.pages])
 
 
 def run_case(case, program, work):
@@ -247,10 +307,9 @@ def run_case(case, program, work):
         said = " / ".join(line.strip() for line in done.stderr.strip().splitlines())
         return False, f"exit {done.returncode}: {said}"
     try:
-        actual = np.load(output, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        return case.judge(output)
+    except (OSError, ValueError, KeyError) as error:
         return False, f"no result: {error}"
-    return case.judge(actual)
 
 
 def read_table(path):
