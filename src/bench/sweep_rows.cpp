@@ -70,13 +70,13 @@ const Range ranges[] = {{"size", sides},   {"sigma", sigmas}, {"radius", radii},
 std::vector<SweptValue> numbers_of(const Parameter& parameter) {
   const auto range = std::find_if(std::begin(ranges), std::end(ranges),
                                   [&](const Range& r) { return r.parameter == parameter.name; });
-  if (parameter.max_numbers == 0 || parameter.min_numbers > 1 || range == std::end(ranges))
-    return {};
+  const Numbers& numbers = parameter.numbers;
+  if (numbers.max_count == 0 || numbers.min_count > 1 || range == std::end(ranges)) return {};
   std::vector<SweptValue> values;
   for (const double value : range->values) {
-    if (value < parameter.low || value > parameter.high) continue;
-    if (parameter.integer && value != std::floor(value)) continue;
-    if (parameter.odd && std::fmod(value, 2) == 0) continue;
+    if (value < numbers.low || value > numbers.high) continue;
+    if (numbers.integer && value != std::floor(value)) continue;
+    if (numbers.odd && std::fmod(value, 2) == 0) continue;
     values.push_back({std::string(parameter.name), fmt::format("{:g}", value), value});
   }
   return values;

@@ -8,24 +8,24 @@
 namespace impipe::cli {
 namespace {
 
-std::string range_of(const Parameter& parameter) {
+std::string range_of(const Numbers& numbers) {
   const std::string special =
-      std::string(parameter.takes_inf ? ", inf" : "") + (parameter.takes_nan ? ", NaN" : "");
-  const bool below = parameter.low == -unlimited, above = parameter.high == unlimited;
+      std::string(numbers.or_inf ? ", inf" : "") + (numbers.or_nan ? ", NaN" : "");
+  const bool below = numbers.low == -unlimited, above = numbers.high == unlimited;
   if (below && above) return special;
-  if (above) return " from " + number_text(parameter.low) + special;
-  if (below) return " up to " + number_text(parameter.high) + special;
-  return " from " + number_text(parameter.low) + " to " + number_text(parameter.high) + special;
+  if (above) return " from " + number_text(numbers.low) + special;
+  if (below) return " up to " + number_text(numbers.high) + special;
+  return " from " + number_text(numbers.low) + " to " + number_text(numbers.high) + special;
 }
 
-std::string numbers_of(const Parameter& parameter) {
-  std::string kind = parameter.odd ? "odd number" : parameter.integer ? "whole number" : "number";
-  if (parameter.max_numbers == 1) return kind + range_of(parameter);
-  std::string count = std::to_string(parameter.min_numbers);
-  if (parameter.min_numbers != parameter.max_numbers) {
-    count += " to " + std::to_string(parameter.max_numbers);
+std::string text_of(const Numbers& numbers) {
+  std::string kind = numbers.odd ? "odd number" : numbers.integer ? "whole number" : "number";
+  if (numbers.max_count == 1) return kind + range_of(numbers);
+  std::string count = std::to_string(numbers.min_count);
+  if (numbers.min_count != numbers.max_count) {
+    count += " to " + std::to_string(numbers.max_count);
   }
-  return count + " " + kind + "s" + range_of(parameter);
+  return count + " " + kind + "s" + range_of(numbers);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string numbers_of(const Parameter& parameter) {
 std::string takes_of(const Parameter& parameter) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", or ") + text; };
-  if (parameter.max_numbers > 0) add(numbers_of(parameter));
+  if (parameter.numbers.max_count > 0) add(text_of(parameter.numbers));
   if (!parameter.words.empty()) {
     std::string words;
     for (const std::string_view word : parameter.words) {

@@ -88,9 +88,9 @@ Json json_of(const Operator& op) {
     Json json{{"name", p.name}, {"help", p.help}, {"takes", takes_of(p)}};
     if (p.letter != 0) json["letter"] = std::string(1, p.letter);
     if (!p.words.empty()) json["words"] = p.words;
-    if (p.max_numbers > 0) json["numbers"] = {p.min_numbers, p.max_numbers};
-    if (p.low != -unlimited) json["low"] = p.low;
-    if (p.high != unlimited) json["high"] = p.high;
+    if (p.numbers.max_count > 0) json["numbers"] = {p.numbers.min_count, p.numbers.max_count};
+    if (p.numbers.low != -unlimited) json["low"] = p.numbers.low;
+    if (p.numbers.high != unlimited) json["high"] = p.numbers.high;
     if (!p.fallback.empty()) json["default"] = p.fallback;
     json["required"] = p.required;
     parameters.push_back(std::move(json));

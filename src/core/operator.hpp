@@ -30,20 +30,23 @@ enum class Takes {
   text,        // any word or quoted text
 };
 
-struct Parameter {
-  std::string_view name;  // the user's word, also in `key=value`
-  char letter = 0;        // `k7` is size=7; 0 when there is none
-  std::string_view help;  // one line, with the unit
-  int max_numbers = 0;    // how many numbers it takes; 0 when none
-  int min_numbers = 1;
-  bool integer = false;
-  bool odd = false;
-  bool takes_inf = false;                     // inf, too: without an end
-  bool takes_nan = false;                     // NaN, too: it follows from the others
-  bool takes_row = false;                     // a matrix without a name, [a b], is this parameter's
+// How many numbers a parameter takes, and which.
+struct Numbers {
+  int max_count = 0, min_count = 1;
+  bool integer = false, odd = false;
+  bool or_inf = false;                        // without an end
+  bool or_nan = false;                        // it follows from the others
   double low = -unlimited, high = unlimited;  // each number's range, ends included
-  std::vector<std::string_view> words = {};   // the enumerated values it takes
-  bool lists_words = false;                   // several of them, with commas
+};
+
+struct Parameter {
+  std::string_view name;                     // the user's word, also in `key=value`
+  char letter = 0;                           // `k7` is size=7; 0 when there is none
+  std::string_view help;                     // one line, with the unit
+  Numbers numbers = {};                      // none by default
+  bool takes_row = false;                    // a matrix without a name, [a b], is this parameter's
+  std::vector<std::string_view> words = {};  // the enumerated values it takes
+  bool lists_words = false;                  // several of them, with commas
   // Words of another parameter: beside others a number without a name is not for this one, or not a
   // second one.
   std::vector<std::string_view> number_beside = {}, numbers_beside = {};

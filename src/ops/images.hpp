@@ -17,6 +17,13 @@ inline Result like(const ImageValue& image) {
 inline constexpr Result logical_result{.cls = PixelClass::logical, .white = 1};
 inline constexpr Result single_result{.cls = PixelClass::single, .white = 0};  // without a white
 
+// What NaN and Inf become in a reconstruction, and in weighted sums of a pixel's channels.
+inline constexpr NotFinite nan_smallest{
+    NotFinite::Rule::other, "NaN is smaller than every number; Inf is a value like others"};
+inline constexpr NotFinite nan_mixed{
+    NotFinite::Rule::propagated,
+    "NaN in one channel of a pixel makes NaN of all that are mixed with it"};
+
 inline constexpr Argument pixels_argument{.source = Argument::Source::pixels};
 
 // Fails when the image has no white (distances, projections, labels): "[0,1]" then means nothing.

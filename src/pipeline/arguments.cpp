@@ -43,45 +43,45 @@ std::string_view word_of(const Parameter& p, std::string_view written) {
 
 bool has_word(const Parameter& p, std::string_view word) { return !word_of(p, word).empty(); }
 
-bool takes_special(const Parameter& p, double number) {
-  return p.max_numbers > 0 &&
-         ((p.takes_inf && number == unlimited) || (p.takes_nan && std::isnan(number)));
+bool takes_special(const Numbers& numbers, double number) {
+  return numbers.max_count > 0 &&
+         ((numbers.or_inf && number == unlimited) || (numbers.or_nan && std::isnan(number)));
 }
 bool takes_special(const Parameter& p, std::string_view word) {
   const std::optional<double> number = special_number(word);
-  return number && takes_special(p, *number);
+  return number && takes_special(p.numbers, *number);
 }
 
-bool in_range(const Parameter& p, double number) {
-  if (takes_special(p, number)) return true;
-  const bool whole = !p.integer || number == std::floor(number);
-  const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
-  return number >= p.low && number <= p.high && whole && odd;
+bool in_range(const Numbers& numbers, double number) {
+  if (takes_special(numbers, number)) return true;
+  const bool whole = !numbers.integer || number == std::floor(number);
+  const bool odd = !numbers.odd || std::fmod(std::fabs(number), 2) == 1;
+  return number >= numbers.low && number <= numbers.high && whole && odd;
+}
+
+// "2 numbers from 0 to 1"; empty when there are none.
+std::string expected_numbers(const Numbers& numbers) {
+  if (numbers.max_count == 0) return "";
+  const auto [max_count, min_count, integer, odd, or_inf, or_nan, low, high] = numbers;
+  const std::string what = odd ? "odd whole number" : integer ? "whole number" : "number";
+  std::string out = (odd ? "an " : "a ") + what;
+  if (max_count > 1) {
+    out = (min_count < max_count ? std::to_string(min_count) + " to " : "") +
+          std::to_string(max_count) + " " + what + "s";
+  }
+  if (std::isfinite(low) && std::isfinite(high)) {
+    out += " from " + number_text(low) + " to " + number_text(high);
+  } else if (std::isfinite(low)) {
+    out += " of " + number_text(low) + " or more";
+  } else if (std::isfinite(high)) {
+    out += " of " + number_text(high) + " or less";
+  }
+  return out + (or_inf ? " or inf" : "") + (or_nan ? " or NaN" : "");
 }
 
 // What a parameter takes, for messages: "2 numbers from 0 to 1, or stretchlim".
 std::string expectation(const Parameter& p) {
-  std::string out;
-  if (p.max_numbers > 0) {
-    std::string what = p.odd ? "odd whole number" : p.integer ? "whole number" : "number";
-    if (p.max_numbers == 1) {
-      out = (what[0] == 'o' ? "an " : "a ") + what;
-    } else if (p.min_numbers == p.max_numbers) {
-      out = std::to_string(p.max_numbers) + " " + what + "s";
-    } else {
-      out =
-          std::to_string(p.min_numbers) + " to " + std::to_string(p.max_numbers) + " " + what + "s";
-    }
-    if (std::isfinite(p.low) && std::isfinite(p.high)) {
-      out += " from " + number_text(p.low) + " to " + number_text(p.high);
-    } else if (std::isfinite(p.low)) {
-      out += " of " + number_text(p.low) + " or more";
-    } else if (std::isfinite(p.high)) {
-      out += " of " + number_text(p.high) + " or less";
-    }
-    if (p.takes_inf) out += " or inf";
-    if (p.takes_nan) out += " or NaN";
-  }
+  std::string out = expected_numbers(p.numbers);
   const auto add = [&](std::string_view text) {
     if (!out.empty()) out += ", or ";
     out += text;
@@ -182,7 +182,7 @@ class Matcher {
     const Parameter* target = nullptr;
     if (word.argument.empty()) {
       target = first([&](const Parameter& p) {
-        const bool has_numbers = p.min_numbers > 1;  // behind the word
+        const bool has_numbers = p.numbers.min_count > 1;  // behind the word
         return unset(p) && has_word(p, word.text) &&
                (p.lists_words || has_numbers || argument.items.size() == 1);
       });
@@ -220,7 +220,7 @@ class Matcher {
     const Item& head = argument.items.front();
     const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
     const auto takes_it = [&](const Parameter& p) {
-      return p.max_numbers > 0 && is_beside(p.number_beside) &&
+      return p.numbers.max_count > 0 && is_beside(p.number_beside) &&
              (unset(p) || (single && filling_ == &p && room(p) && is_beside(p.numbers_beside)));
     };
     const Parameter* target = nullptr;
@@ -230,11 +230,11 @@ class Matcher {
     if (single) {
       const double number = std::get<Number>(head.value).fraction();
       target = first([&](const Parameter& p) {
-        const bool has_one = !unset(p) && p.integer && number != std::floor(number);
-        return takes_it(p) && (in_range(p, number) || (p.words.empty() && !has_one));
+        const bool has_one = !unset(p) && p.numbers.integer && number != std::floor(number);
+        return takes_it(p) && (in_range(p.numbers, number) || (p.words.empty() && !has_one));
       });
       // `imbinarize 128` is about its level, not about what no number was meant for.
-      if (target != nullptr && !in_range(*target, number)) target = nullptr;
+      if (target != nullptr && !in_range(target->numbers, number)) target = nullptr;
     }
     if (target == nullptr) target = first(takes_it);
     if (target == nullptr && single) {
@@ -253,7 +253,7 @@ class Matcher {
     if (!number || !word.argument.empty() || argument.items.size() != 1) return false;
     if (first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); })) return false;
     const Parameter* target = first([&](const Parameter& p) {
-      return takes_special(p, *number) && (unset(p) || (filling_ == &p && room(p)));
+      return takes_special(p.numbers, *number) && (unset(p) || (filling_ == &p && room(p)));
     });
     if (target == nullptr) return false;
     fill(*target, argument.items.front(), argument.span);
@@ -277,14 +277,14 @@ class Matcher {
     }
     if (target == nullptr && matrix.rows == 1) {
       target = first([&](const Parameter& p) {
-        return unset(p) && p.takes_row && matrix.columns <= p.max_numbers;
+        return unset(p) && p.takes_row && matrix.columns <= p.numbers.max_count;
       });
     }
     if (target == nullptr) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
     }
     if (target == nullptr) {
-      target = first([&](const Parameter& p) { return unset(p) && p.max_numbers > 0; });
+      target = first([&](const Parameter& p) { return unset(p) && p.numbers.max_count > 0; });
     }
     return target;
   }
@@ -310,8 +310,9 @@ class Matcher {
         return unset(p) && (takes_shape(p) || p.takes == Takes::file);
       });
     } else if (std::holds_alternative<Measured>(head.value)) {
-      target = first(
-          [&](const Parameter& p) { return unset(p) && (p.max_numbers > 0 || takes_shape(p)); });
+      target = first([&](const Parameter& p) {
+        return unset(p) && (p.numbers.max_count > 0 || takes_shape(p));
+      });
     } else if (std::holds_alternative<Quoted>(head.value)) {
       target = first([&](const Parameter& p) {
         return unset(p) && (p.takes == Takes::expression || p.takes == Takes::text);
@@ -392,7 +393,7 @@ class Matcher {
   }
 
   bool room(const Parameter& p) const {
-    return static_cast<int>(values_.at(std::string(p.name)).numbers.size()) < p.max_numbers;
+    return static_cast<int>(values_.at(std::string(p.name)).numbers.size()) < p.numbers.max_count;
   }
 
   void assign(const Parameter& p, const std::vector<Item>& items, Span span) {
@@ -419,7 +420,7 @@ class Matcher {
         const auto* number = std::get_if<Number>(&item.value);
         if (number == nullptr) fail(item.span, "the numbers of " + value.word + " are no range");
         value.numbers.push_back(number->fraction());
-      } else if (p.max_numbers > 0) {
+      } else if (p.numbers.max_count > 0) {
         add_numbers(p, value, item);
       } else if (const auto* n = std::get_if<Number>(&item.value);
                  n != nullptr && has_word(p, number_text(n->value))) {
@@ -445,7 +446,7 @@ class Matcher {
         for (const double element : value.matrix->values) {
           if (!std::isfinite(element)) fail(item.span, "the numbers of a matrix are finite");
         }
-      } else if (p.max_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
+      } else if (p.numbers.max_count > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
       } else {
         mismatch(p, item.span);
@@ -539,7 +540,7 @@ class Matcher {
   // may.
   static void place_stand_ins(const Parameter& p, const std::vector<std::size_t>& places,
                               std::vector<double>& numbers) {
-    const auto clamped = [&p](double number) { return std::clamp(number, p.low, p.high); };
+    const auto clamped = [&p](double number) { return std::clamp(number, p.numbers.low, p.numbers.high); };
     for (std::size_t first = 0, last = 0; first < places.size(); first = last) {
       while (last < places.size() && places[last] - places[first] == last - first) ++last;
       const std::size_t begin = places[first], end = places[last - 1] + 1;
@@ -550,7 +551,7 @@ class Matcher {
       for (std::size_t i = begin; i < end; ++i) {
         const double part =
             static_cast<double>(i + 1 - begin) / static_cast<double>(end + 1 - begin);
-        numbers[i] = p.integer ? std::max(low, std::min(high, 1.0)) : std::lerp(low, high, part);
+        numbers[i] = p.numbers.integer ? std::max(low, std::min(high, 1.0)) : std::lerp(low, high, part);
       }
     }
   }
@@ -559,16 +560,16 @@ class Matcher {
                     Span span) {
     const bool known = !measured.numbers.empty();
     const std::size_t least =
-        p.max_numbers == 0 ? 1 : static_cast<std::size_t>(std::max(1, p.min_numbers));
+        p.numbers.max_count == 0 ? 1 : static_cast<std::size_t>(std::max(1, p.numbers.min_count));
     std::vector<double> numbers = measured.numbers;
     if (!known) {
-      numbers.assign(measured.count > 0 ? measured.count : least, std::clamp(1.0, p.low, p.high));
+      numbers.assign(measured.count > 0 ? measured.count : least, std::clamp(1.0, p.numbers.low, p.numbers.high));
     }
     if (p.takes == Takes::expression) {  // of a table that it names
       value.numbers.insert(value.numbers.end(), numbers.begin(), numbers.end());
       return;
     }
-    if (takes_shape(p) && value.word.empty() && p.max_numbers == 0) {
+    if (takes_shape(p) && value.word.empty() && p.numbers.max_count == 0) {
       const int columns = std::max(1, measured.columns);
       if (!known) {  // the identity, which has an inverse as a map must
         for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % (columns + 1) == 0;
@@ -583,7 +584,7 @@ class Matcher {
         continue;
       }
       try {
-        if (!std::isfinite(number) && !takes_special(p, number)) mismatch(p, span);
+        if (!std::isfinite(number) && !takes_special(p.numbers, number)) mismatch(p, span);
         if (!known) stand_ins_.push_back(value.numbers.size());
         add_number(p, value, number, span);
       } catch (const Error&) {
@@ -604,12 +605,12 @@ class Matcher {
 
   void add_number(const Parameter& p, ParameterValue& value, double number, Span span) {
     const std::string shown = number_text(number);
-    if (p.max_numbers == 0) mismatch(p, span);
-    if (static_cast<int>(value.numbers.size()) == p.max_numbers) {
+    if (p.numbers.max_count == 0) mismatch(p, span);
+    if (static_cast<int>(value.numbers.size()) == p.numbers.max_count) {
       fail(span,
            std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
     }
-    if (!in_range(p, number)) {
+    if (!in_range(p.numbers, number)) {
       fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " + shown);
     }
     value.numbers.push_back(number);
@@ -617,7 +618,7 @@ class Matcher {
 
   void check_count(const Parameter& p, const ParameterValue& value) const {
     const int count = static_cast<int>(value.numbers.size());
-    if (count == 0 || takes_shape(p) || count >= p.min_numbers) return;
+    if (count == 0 || takes_shape(p) || count >= p.numbers.min_count) return;
     fail(value.span,
          std::string(p.name) + " takes " + expectation(p) + ", not " + std::to_string(count));
   }

@@ -97,7 +97,7 @@ bool names_shape(const Operator& op, const Argument& argument, const Item& item,
     return std::ranges::find(shapes, text) != shapes.end();
   };
   return std::ranges::any_of(op.parameters, [&](const Parameter& p) {
-    if (p.max_numbers > 0 || (!argument.key.empty() && argument.key != p.name)) return false;
+    if (p.numbers.max_count > 0 || (!argument.key.empty() && argument.key != p.name)) return false;
     return (p.takes == Takes::element && is_among(ops::element_shapes())) ||
            (p.takes == Takes::kernel && is_among(ops::kernel_types()));
   });

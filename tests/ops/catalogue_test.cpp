@@ -130,8 +130,8 @@ TEST(Catalogue, EveryOperatorIsDescribedFully) {
       EXPECT_TRUE(is_name(p.name)) << what;
       EXPECT_FALSE(p.help.empty()) << what;
       EXPECT_FALSE(p.required && !p.fallback.empty()) << what;
-      EXPECT_TRUE(p.max_numbers > 0 || !p.words.empty() || p.takes != Takes::nothing) << what;
-      EXPECT_LE(p.low, p.high) << what;
+      EXPECT_TRUE(p.numbers.max_count > 0 || !p.words.empty() || p.takes != Takes::nothing) << what;
+      EXPECT_LE(p.numbers.low, p.numbers.high) << what;
     }
   }
 }
@@ -331,14 +331,16 @@ TEST(Catalogue, BothEndsOfEveryRange) {
   for (const Operator& op : catalogue()) {
     for (const Parameter& p : op.parameters) {
       if (left_out.contains(std::string(op.name) + " " + std::string(p.name))) continue;
-      if (p.max_numbers == 0 || !std::isfinite(p.low) || !std::isfinite(p.high)) continue;
+      if (p.numbers.max_count == 0 || !std::isfinite(p.numbers.low) ||
+          !std::isfinite(p.numbers.high))
+        continue;
       if (op.make != nullptr && (p.name == "size" && op.name != "fspecial")) continue;  // huge
       const auto it = with.find(std::string(op.name) + " " + std::string(p.name));
-      for (const double end : {p.low, p.high}) {
+      for (const double end : {p.numbers.low, p.numbers.high}) {
         std::string text(op.name);
         if (it != with.end() && !it->second.empty()) text += " " + it->second;
         text += " " + std::string(p.name) + "=" + number_text(end);
-        for (int i = 1; i < p.max_numbers; ++i) text += "," + number_text(end);
+        for (int i = 1; i < p.numbers.max_count; ++i) text += "," + number_text(end);
         if (op.name == "constant") text += " value=0.5";
         try {
           if (op.make != nullptr) {
@@ -353,8 +355,10 @@ TEST(Catalogue, BothEndsOfEveryRange) {
           EXPECT_TRUE(no_white) << text << ": " << error.what();
         }
         // Just outside there is an error that names the range.
-        const double step = p.odd ? 2 : p.integer ? 1 : 0.001 * std::max(1.0, std::fabs(end));
-        const double outside = end == p.low ? end - step : end + step;
+        const double step = p.numbers.odd       ? 2
+                            : p.numbers.integer ? 1
+                                                : 0.001 * std::max(1.0, std::fabs(end));
+        const double outside = end == p.numbers.low ? end - step : end + step;
         std::string beyond(op.name);
         beyond += " " + std::string(p.name) + "=" + number_text(outside);
         const std::string message = test::error_of(beyond, image);

@@ -16,16 +16,17 @@ std::string CatalogueText::number(const Parameter& p) {
                                            "180:-1:0", "0:1:1e300",  "-1e300:1e300"};
   if (below(12) == 0) return pick(strange);
   if (below(20) == 0) return pick(ranges);
-  const double low = std::isfinite(p.low) ? p.low : -10, high = std::isfinite(p.high) ? p.high : 10;
+  const double low = std::isfinite(p.numbers.low) ? p.numbers.low : -10,
+               high = std::isfinite(p.numbers.high) ? p.numbers.high : 10;
   double v = low;
   switch (below(4)) {
-    case 0: v = below(2) == 0 ? p.low : p.high; break;
+    case 0: v = below(2) == 0 ? p.numbers.low : p.numbers.high; break;
     case 1: v = low + std::min(high - low, 9.0) * below(1000) / 1000; break;
     default: v = low + (high - low) * std::pow(below(1001) / 1000.0, 4); break;
   }
   if (!std::isfinite(v)) v = below(20) - 10;
-  if (p.integer) v = std::round(v);
-  if (p.odd && std::fmod(std::fabs(v), 2) != 1) v += v + 1 <= high ? 1 : -1;
+  if (p.numbers.integer) v = std::round(v);
+  if (p.numbers.odd && std::fmod(std::fabs(v), 2) != 1) v += v + 1 <= high ? 1 : -1;
   return number_text(v) + (below(30) == 0 ? "%" : "");
 }
 
@@ -54,7 +55,7 @@ std::string CatalogueText::shape(const Parameter& p) {
   if (below(3) == 0) return matrix(element);
   std::string out = element ? pick(elements) : "fspecial:" + pick(kernels);
   const Parameter size{
-      .name = "", .integer = true, .low = 0, .high = below(6) == 0 ? 2000.0 : 30.0};
+      .name = "", .numbers = {.integer = true, .low = 0, .high = below(6) == 0 ? 2000.0 : 30.0}};
   for (int n = below(4); n > 0; --n) out += "," + number(size);
   return out;
 }
@@ -71,12 +72,12 @@ std::string CatalogueText::value(const Parameter& p) {
                                                 "'r + g + b'"};
   if (p.takes == Takes::operand || p.takes == Takes::operands) return pick(operands);
   if (p.takes == Takes::expression) return pick(expressions);
-  if (!p.words.empty() && (p.max_numbers == 0 || below(2) == 0)) {
+  if (!p.words.empty() && (p.numbers.max_count == 0 || below(2) == 0)) {
     return std::string(p.words[static_cast<std::size_t>(below(static_cast<int>(p.words.size())))]);
   }
   if (p.takes == Takes::kernel || p.takes == Takes::element) return shape(p);
   std::string out;
-  const int most = std::max(std::min(p.max_numbers, below(10) == 0 ? 70 : 4), 1);
+  const int most = std::max(std::min(p.numbers.max_count, below(10) == 0 ? 70 : 4), 1);
   for (int n = 1 + below(most); n > 0; --n) out += (out.empty() ? "" : ",") + number(p);
   return out;
 }

@@ -95,15 +95,15 @@ class Maker {
   std::string number(const Parameter& p) {
     // Mostly small, sometimes an end of the range.
     constexpr double widest = 12;
-    double low = std::max(p.low, p.high < widest ? p.low : -widest);
-    low = std::isfinite(p.low) ? p.low : std::min(low, p.high - widest);
-    const double high = std::min(p.high, low + (below(6) == 0 ? 3 * widest : widest));
+    double low = std::max(p.numbers.low, p.numbers.high < widest ? p.numbers.low : -widest);
+    low = std::isfinite(p.numbers.low) ? p.numbers.low : std::min(low, p.numbers.high - widest);
+    const double high = std::min(p.numbers.high, low + (below(6) == 0 ? 3 * widest : widest));
     double v = between(low, high);
     if (below(5) == 0) v = below(2) == 0 ? low : high;
-    if (p.integer) v = std::round(v);
-    if (p.odd && std::fmod(std::fabs(v), 2) != 1) v = v + 1 <= high ? v + 1 : v - 1;
-    if (!p.integer) v = std::round(v * 64) / 64;
-    return number_text(std::clamp(v, p.low, p.high));
+    if (p.numbers.integer) v = std::round(v);
+    if (p.numbers.odd && std::fmod(std::fabs(v), 2) != 1) v = v + 1 <= high ? v + 1 : v - 1;
+    if (!p.numbers.integer) v = std::round(v * 64) / 64;
+    return number_text(std::clamp(v, p.numbers.low, p.numbers.high));
   }
 
   std::string matrix(int rows, int columns, bool element) {
@@ -154,16 +154,16 @@ class Maker {
 
   std::string value(const Operator& op, const Parameter& p) {
     if (p.takes == Takes::element) return element();
-    if (p.takes == Takes::kernel && p.max_numbers == 0) return kernel();
+    if (p.takes == Takes::kernel && p.numbers.max_count == 0) return kernel();
     if (p.takes == Takes::operand) return op.name == "intlut" ? ":lut" : ":b";
     if (p.takes == Takes::operands) return pick(":b", ":b :b");
     if (p.takes == Takes::expression) return expression(op.name);
-    if (!p.words.empty() && (p.max_numbers == 0 || below(2) == 0)) {
+    if (!p.words.empty() && (p.numbers.max_count == 0 || below(2) == 0)) {
       return std::string(p.words[below(static_cast<int>(p.words.size()))]);
     }
-    const int least = std::max(p.min_numbers, 1);
+    const int least = std::max(p.numbers.min_count, 1);
     // Six limits are those of a colour image.
-    const int most = p.max_numbers == 6 ? least : std::min(p.max_numbers, 4);
+    const int most = p.numbers.max_count == 6 ? least : std::min(p.numbers.max_count, 4);
     int count = least + below(most - least + 1);
     std::string text;
     while (count-- > 0) text += (text.empty() ? "" : ",") + number(p);

@@ -72,14 +72,12 @@ const RegisterOperator channel_operator{{
     .name = "channel",
     .help = "one channel of a colour image, as a gray image",
     .category = "colour",
-    .parameters = {{.name = "k",
-                    .help = "which: r, g, b, a (alpha), or its number from 1",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = impipe::max_channels,
-                    .words = {"r", "g", "b", "a"},
-                    .required = true}},
+    .parameters =
+        {{.name = "k",
+          .help = "which: r, g, b, a (alpha), or its number from 1",
+          .numbers = {.max_count = 1, .integer = true, .low = 1, .high = impipe::max_channels},
+          .words = {"r", "g", "b", "a"},
+          .required = true}},
     .details = "Class and white stay, and alpha beside a channel that is not alpha itself. Channel "
                "1 of a\n"
                "gray image is that image.",
@@ -187,7 +185,7 @@ const RegisterOperator imapplymatrix_operator{{
                     .required = true},
                    {.name = "add",
                     .help = "added to each row's sum, in the image's own units; one number: to all",
-                    .max_numbers = impipe::max_channels}},
+                    .numbers = {.max_count = impipe::max_channels}}},
     .colour = true,
     .details =
         "M (r, g, b)' + add in the image's own units, in double, then rounded half away from zero\n"
@@ -195,8 +193,7 @@ const RegisterOperator imapplymatrix_operator{{
         "formats 1 and 3.",
     .example = "imapplymatrix [0.4 0.5 0.1; 0.3 0.6 0.1; 0.2 0.5 0.3]",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "imapplymatrix(M,A,C) (same)",
     .lower = lower_imapplymatrix,
 }};

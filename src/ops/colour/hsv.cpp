@@ -58,8 +58,7 @@ const RegisterOperator rgb2hsv_operator{{
         "what is negative, d = 0 gives 0. The result is single with white 1.",
     .example = "rgb2hsv | channel 2",
     .accuracy = "1e-6, relative for saturations above 1",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "rgb2hsv(A) (there in double)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -101,10 +101,7 @@ const RegisterOperator label2rgb_operator{{
                     .fallback = "jet"},
                    {.name = "background",
                     .help = "red,green,blue of label 0, from 0 to 1",
-                    .max_numbers = 3,
-                    .min_numbers = 3,
-                    .low = 0,
-                    .high = 1,
+                    .numbers = {.max_count = 3, .min_count = 3, .low = 0, .high = 1},
                     .fallback = "1,1,1"}},
     .one_channel = true,
     .details =

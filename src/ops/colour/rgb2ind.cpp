@@ -27,10 +27,7 @@ const RegisterOperator rgb2ind_operator{{
     .parameters = {{.name = "n",
                     .letter = 'n',
                     .help = "how many colours at most",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 65536,
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 65536},
                     .required = true},
                    {.name = "out",
                     .help = "index: each pixel's place in the palette, from 0; map: the palette as "

@@ -144,8 +144,7 @@ const RegisterOperator rgb2xyz_operator{{
         "Z = 0.019334 R + 0.119193 G + 0.950227 B of lin(u). The result is single with white 1.",
     .example = "rgb2xyz",
     .accuracy = "1e-6 of white for values up to white, beyond 3e-6 of their power",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "rgb2xyz(A) (there in double; digits of the matrix beyond the sixth differ)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -166,8 +165,7 @@ const RegisterOperator xyz2rgb_operator{{
         "1.055 l^(1/2.4) - 0.055 above. single with white 1, not clamped.",
     .example = "rgb2xyz | xyz2rgb",
     .accuracy = "1e-6 of white for values up to 1",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "xyz2rgb(A) (there in double; digits of the matrix beyond the sixth differ)",
     .lower =
         [](const Call&, PlanBuilder& plan) {
@@ -188,8 +186,7 @@ const RegisterOperator rgb2lab_operator{{
                "b = 200 (f(Y) - f(Z)). L is 0 to 100. The result is single and has no white.",
     .example = "rgb2lab",
     .accuracy = "1e-3 (1e-5 of 100)",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "rgb2lab(A) (less than 0.01 apart: digits of its matrix)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -210,8 +207,7 @@ const RegisterOperator lab2rgb_operator{{
         "single with white 1, not clamped.",
     .example = "rgb2lab | lab2rgb",
     .accuracy = "1e-5 of white",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "lab2rgb(A) (less than 1e-4 apart)",
     .lower = [](const Call&, PlanBuilder& plan) { return from_lab(plan, plan.current()); },
 }};
@@ -282,8 +278,7 @@ const RegisterOperator rgb2ycbcr_operator{{
         "Kr);\ntimes (219, 224, 224) / 255 plus (16, 128, 128) / 255, times white. Rounded once.",
     .example = "rgb2ycbcr",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "rgb2ycbcr(A) (601; its matrix has fewer digits)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_ycbcr(call, plan, false); },
 }};
@@ -298,8 +293,7 @@ const RegisterOperator ycbcr2rgb_operator{{
     .details = "The inverse of rgb2ycbcr, rounded and saturated once; single is not clamped.",
     .example = "rgb2ycbcr | ycbcr2rgb",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "ycbcr2rgb(A) (601; its matrix has fewer digits)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_ycbcr(call, plan, true); },
 }};

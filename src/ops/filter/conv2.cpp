@@ -41,10 +41,7 @@ const RegisterOperator conv2_operator{{
                    {.name = "size",
                     .letter = 'k',
                     .help = "side k of a gaussian with sigma k/6 (or of `average`), in pixels",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 255},
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 255}},
                    {.name = "shape",
                     .help =
                         "same: the image's size; full: all that touch it; valid: only sums that "

@@ -31,7 +31,7 @@ const RegisterOperator imfilter_operator{{
                    {.name = "boundary",
                     .help = "outside the image: a number, replicate (aaa|abcd|ddd), symmetric "
                             "(cba|abcd|dcb) or circular (bcd|abcd|abc)",
-                    .max_numbers = 1,
+                    .numbers = {.max_count = 1},
                     .words = {"replicate", "symmetric", "circular"},
                     .fallback = "0"},
                    {.name = "mode",
@@ -90,9 +90,7 @@ const RegisterOperator imgaussfilt_operator{{
     .parameters = {{.name = "sigma",
                     .letter = 's',
                     .help = "standard deviation, in pixels; two: along rows,columns (down, across)",
-                    .max_numbers = 2,
-                    .low = 0.01,
-                    .high = 60,
+                    .numbers = {.max_count = 2, .low = 0.01, .high = 60},
                     .fallback = "0.5"}},
     .details =
         "imfilter with fspecial:gaussian of side 2 ceil(2 sigma) + 1, replicate outside.\n"
@@ -118,10 +116,7 @@ const RegisterOperator imboxfilt_operator{{
     .parameters = {{.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of the rectangle; one number: a square",
-                    .max_numbers = 2,
-                    .integer = true,
-                    .low = 1,
-                    .high = 255,
+                    .numbers = {.max_count = 2, .integer = true, .low = 1, .high = 255},
                     .fallback = "3"}},
     .details = "imfilter with fspecial:average of this size, replicate outside.",
     .example = "imboxfilt 5",

@@ -83,10 +83,7 @@ Parameter window_parameter() {
   return {.name = "window",
           .letter = 'w',
           .help = "rows,columns around each pixel; one number: a square",
-          .max_numbers = 2,
-          .integer = true,
-          .low = 1,
-          .high = largest_matrix_side,
+          .numbers = {.max_count = 2, .integer = true, .low = 1, .high = largest_matrix_side},
           .fallback = "15,15"};
 }
 
@@ -94,9 +91,7 @@ Parameter weight_parameter(std::string_view help, std::string_view fallback) {
   return {.name = "k",
           .letter = 'k',
           .help = help,
-          .max_numbers = 1,
-          .low = -1000,
-          .high = 1000,
+          .numbers = {.max_count = 1, .low = -1000, .high = 1000},
           .fallback = fallback};
 }
 
@@ -119,9 +114,7 @@ const RegisterOperator sauvola_operator{{
                                     "0.2"),
                    {.name = "R",
                     .help = "deviation of full contrast, as a part of white",
-                    .max_numbers = 1,
-                    .low = 1e-6,
-                    .high = 1000,
+                    .numbers = {.max_count = 1, .low = 1e-6, .high = 1000},
                     .fallback = "0.5"},
                    out_parameter()},
     .one_channel = true,

@@ -327,27 +327,20 @@ const RegisterOperator imbilatfilt_operator{{
     .name = "imbilatfilt",
     .help = "bilateral filter: mean of the near pixels that look alike",
     .category = "filter",
-    .parameters = {{.name = "smoothing",
-                    .help = "variance of the values that count as alike, in the image's own units "
-                            "squared; 0.01 white^2 when not given",
-                    .max_numbers = 1,
-                    .low = 1e-12,
-                    .high = 1e12},
-                   {.name = "sigma",
-                    .letter = 's',
-                    .help = "standard deviation of the distances, in pixels",
-                    .max_numbers = 1,
-                    .low = 0.01,
-                    .high = 16,
-                    .fallback = "1"},
-                   {.name = "size",
-                    .letter = 'k',
-                    .help = "side of the square; 2 ceil(2 sigma) + 1 when not given",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .odd = true,
-                    .low = 1,
-                    .high = 65}},
+    .parameters =
+        {{.name = "smoothing",
+          .help = "variance of the values that count as alike, in the image's own units "
+                  "squared; 0.01 white^2 when not given",
+          .numbers = {.max_count = 1, .low = 1e-12, .high = 1e12}},
+         {.name = "sigma",
+          .letter = 's',
+          .help = "standard deviation of the distances, in pixels",
+          .numbers = {.max_count = 1, .low = 0.01, .high = 16},
+          .fallback = "1"},
+         {.name = "size",
+          .letter = 'k',
+          .help = "side of the square; 2 ceil(2 sigma) + 1 when not given",
+          .numbers = {.max_count = 1, .integer = true, .odd = true, .low = 1, .high = 65}}},
     .classes = no_logical,
     .details =
         "sum w x / sum w over a square, w = exp(-d^2 / (2 sigma^2)) exp(-(x - centre)^2 / (2\n"
@@ -364,10 +357,7 @@ Parameter box_size(std::string_view fallback) {
   return {.name = "size",
           .letter = 'k',
           .help = "rows,columns of the box; one number: a square",
-          .max_numbers = 2,
-          .integer = true,
-          .low = 1,
-          .high = 255,
+          .numbers = {.max_count = 2, .integer = true, .low = 1, .high = 255},
           .fallback = fallback};
 }
 
@@ -383,9 +373,7 @@ const RegisterOperator imguidedfilter_operator{{
                    {.name = "smoothing",
                     .help = "variance of the guide that counts as flat, in its own units squared; "
                             "0.01 of its white^2 when not given",
-                    .max_numbers = 1,
-                    .low = 1e-12,
-                    .high = 1e12}},
+                    .numbers = {.max_count = 1, .low = 1e-12, .high = 1e12}}},
     .classes = no_logical,
     .details =
         "Means over boxes, the nearest pixel outside: a = (E[gp] - E[g] E[p]) / (E[g^2] - E[g]^2\n"
@@ -407,9 +395,7 @@ const RegisterOperator wiener2_operator{{
     .parameters = {box_size("3,3"),
                    {.name = "noise",
                     .help = "the noise's variance on the unit scale; auto: the mean variance",
-                    .max_numbers = 1,
-                    .low = 0,
-                    .high = 1e6,
+                    .numbers = {.max_count = 1, .low = 0, .high = 1e6},
                     .words = {"auto"},
                     .fallback = "auto"}},
     .classes = no_logical,

@@ -30,10 +30,7 @@ const RegisterOperator block_operator{{
                    {.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of a block; one number: a square",
-                    .max_numbers = 2,
-                    .integer = true,
-                    .low = 1,
-                    .high = 1e6,
+                    .numbers = {.max_count = 2, .integer = true, .low = 1, .high = 1e6},
                     .required = true}},
     .details =
         R"(ceil(H / rows) x ceil(W / columns) pixels. Blocks begin at the upper left; those that the image's

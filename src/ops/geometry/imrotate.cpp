@@ -54,9 +54,7 @@ const RegisterOperator imrotate_operator{{
     .category = "geometry",
     .parameters = {{.name = "angle",
                     .help = "degrees, counter-clockwise",
-                    .max_numbers = 1,
-                    .low = -1e6,
-                    .high = 1e6,
+                    .numbers = {.max_count = 1, .low = -1e6, .high = 1e6},
                     .required = true},
                    {.name = "method",
                     .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
@@ -68,7 +66,7 @@ const RegisterOperator imrotate_operator{{
                     .fallback = "loose"},
                    {.name = "fill",
                     .help = "the value beside the image, in its own units",
-                    .max_numbers = 1,
+                    .numbers = {.max_count = 1},
                     .fallback = "0"}},
     .details =
         "loose: round((W-1)|cos| + (H-1)|sin|) + 1 columns, rows alike. Places in double; those\n"

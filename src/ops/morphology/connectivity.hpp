@@ -12,10 +12,7 @@ inline Parameter connectivity_parameter(std::string_view fallback) {
   return {.name = "conn",
           .letter = 'c',
           .help = "neighbours: 4 (sides) or 8 (sides and corners); or the 3x3 matrix of them",
-          .max_numbers = 1,
-          .integer = true,
-          .low = 4,
-          .high = 8,
+          .numbers = {.max_count = 1, .integer = true, .low = 4, .high = 8},
           .takes = Takes::kernel,
           .fallback = fallback};
 }

@@ -72,9 +72,7 @@ Parameter height() {
   return {.name = "h",
           .letter = 'h',
           .help = "height, in the image's own units",
-          .max_numbers = 1,
-          .low = 0,
-          .high = 1e30,
+          .numbers = {.max_count = 1, .low = 0, .high = 1e30},
           .required = true};
 }
 
@@ -88,8 +86,7 @@ const RegisterOperator imhmax_operator{{
     .details = "The reconstruction of A - h (rounded and saturated in the class) under A.",
     .example = "imhmax 40",
     .accuracy = "exact; single 1e-6",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imhmax(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_h(call, plan, true); },
 }};
@@ -104,8 +101,7 @@ const RegisterOperator imhmin_operator{{
     .details = "The reconstruction by erosion of A + h (rounded and saturated) above A.",
     .example = "imhmin 40",
     .accuracy = "exact; single 1e-6",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imhmin(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_h(call, plan, false); },
 }};
@@ -120,8 +116,7 @@ const RegisterOperator imextendedmax_operator{{
     .details = "The regional maxima of imhmax.",
     .example = "imextendedmax 60",
     .accuracy = "exact; single: pixels where A - h rounds",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imextendedmax(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_extended(call, plan, true); },
 }};
@@ -136,8 +131,7 @@ const RegisterOperator imextendedmin_operator{{
     .details = "The regional minima of imhmin.",
     .example = "imextendedmin 60",
     .accuracy = "exact; single: pixels where A + h rounds",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imextendedmin(A,h,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return lower_extended(call, plan, false); },
 }};
@@ -181,8 +175,7 @@ const RegisterOperator imimposemin_operator{{
     .example =
         "rgb2gray | as g | imextendedmin 60 | as m | im2uint8 | imlincomb 0 1 :g | imimposemin :m",
     .accuracy = "exact; single 1e-6",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imimposemin(A,BW,conn) (same)",
     .lower = lower_imimposemin,
 }};
@@ -212,8 +205,7 @@ const RegisterOperator imclearborder_operator{{
         "first and last row and column and the lowest value inside.",
     .example = "imbinarize | imclearborder",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imclearborder(A,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

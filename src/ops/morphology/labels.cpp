@@ -48,8 +48,7 @@ const RegisterOperator imreconstruct_operator{{
         "two may be logical beside another class: its 1s are then white.",
     .example = "as a | imerode disk,3 | imreconstruct :a",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imreconstruct(marker,mask,conn) (there a marker above the mask is an error)",
     .lower = lower_reconstruct,
 }};
@@ -67,8 +66,7 @@ const RegisterOperator imfill_operator{{
         "border that nowhere rises. conn is that of the background or way.",
     .example = "imbinarize | imfill holes",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imfill(A,conn,'holes') (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
@@ -111,7 +109,7 @@ Parameter connectivity_of_any() {
       "neighbours: 4 (sides) or 8 (sides and corners); or the 3x3 matrix of them; of a volume 6, "
       "18 "
       "or 26";
-  out.high = 26;
+  out.numbers.high = 26;
   return out;
 }
 
@@ -138,10 +136,7 @@ const RegisterOperator bwareaopen_operator{{
     .parameters = {{.name = "least",
                     .letter = 'n',
                     .help = "pixels that a component must have to stay",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 0,
-                    .high = 1e12,
+                    .numbers = {.max_count = 1, .integer = true, .low = 0, .high = 1e12},
                     .required = true},
                    connectivity_parameter("8")},
     .one_channel = true,

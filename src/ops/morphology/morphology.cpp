@@ -81,6 +81,9 @@ const Parameter heights{
     .help = "of the element's cells, in the image's units: a matrix as large as it, or @file",
     .takes = Takes::kernel};
 
+constexpr NotFinite nan_left_out{NotFinite::Rule::left_out,
+                                 "Inf is a value like others, differences of it by IEEE 754"};
+
 const RegisterOperator imdilate_operator{{
     .name = "imdilate",
     .help = "largest value under a structuring element",
@@ -92,8 +95,7 @@ const RegisterOperator imdilate_operator{{
         "saturated in the class. The class stays.",
     .example = "imdilate disk,3",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::left_out,
-                   "Inf is a value like others, differences of it by IEEE 754"},
+    .not_finite = nan_left_out,
     .matlab =
         "imdilate(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
@@ -111,8 +113,7 @@ const RegisterOperator imerode_operator{{
         "saturated in the class. The class stays.",
     .example = "imerode rectangle,3,5",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::left_out,
-                   "Inf is a value like others, differences of it by IEEE 754"},
+    .not_finite = nan_left_out,
     .matlab =
         "imerode(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
@@ -127,8 +128,7 @@ const RegisterOperator imopen_operator{{
     .details = "imdilate(imerode(A)) with the same element.",
     .example = "imopen disk,5",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::left_out,
-                   "Inf is a value like others, differences of it by IEEE 754"},
+    .not_finite = nan_left_out,
     .matlab = "imopen(A,se) (same; line elements differ)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return open(plan, plan.current(), element_of(call, plan)); },
@@ -142,8 +142,7 @@ const RegisterOperator imclose_operator{{
     .details = "imerode(imdilate(A)) with the same element.",
     .example = "imclose diamond,2",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::left_out,
-                   "Inf is a value like others, differences of it by IEEE 754"},
+    .not_finite = nan_left_out,
     .matlab = "imclose(A,se) (same; line elements differ)",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return close(plan, plan.current(), element_of(call, plan)); },
@@ -195,8 +194,7 @@ const RegisterOperator imgradmorph_operator{{
     .details = "imdilate(A) - imerode(A) with the same element, saturating; logical: and not.",
     .example = "imgradmorph rectangle,3,7",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::left_out,
-                   "Inf is a value like others, differences of it by IEEE 754"},
+    .not_finite = nan_left_out,
     .matlab = "imdilate(A,se) - imerode(A,se) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {

@@ -266,10 +266,7 @@ ImageValue lower_bwselect(const Call& call, PlanBuilder& plan) {
 Parameter places(std::string_view name, std::string_view help) {
   return {.name = name,
           .help = help,
-          .max_numbers = 256,
-          .integer = true,
-          .low = -1e6,
-          .high = 1e6,
+          .numbers = {.max_count = 256, .integer = true, .low = -1e6, .high = 1e6},
           .required = true};
 }
 

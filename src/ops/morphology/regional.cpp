@@ -51,8 +51,7 @@ const RegisterOperator imregionalmax_operator{{
     .details = regional_details,
     .example = "imgaussfilt 2 | imregionalmax",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imregionalmax(A,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return regional(call, plan, true); },
 }};
@@ -66,8 +65,7 @@ const RegisterOperator imregionalmin_operator{{
     .details = regional_details,
     .example = "imgaussfilt 2 | imregionalmin 4",
     .accuracy = "exact",
-    .not_finite = {NotFinite::Rule::other,
-                   "NaN is smaller than every number; Inf is a value like others"},
+    .not_finite = nan_smallest,
     .matlab = "imregionalmin(A,conn) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) { return regional(call, plan, false); },
 }};

@@ -40,7 +40,7 @@ const Parameter pad{
     .help =
         "outside the image: zeros, a number, replicate, symmetric or circular; these values take "
         "part in the order",
-    .max_numbers = 1,
+    .numbers = {.max_count = 1},
     .words = {"zeros", "replicate", "symmetric", "circular"},
     .fallback = "zeros"};
 
@@ -52,10 +52,7 @@ const RegisterOperator ordfilt2_operator{{
                     .letter = 'n',
                     .help =
                         "place in ascending order, from 1; beyond the mask's count: the largest",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 1e6,
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 1e6},
                     .required = true},
                    {.name = "domain",
                     .help =
@@ -104,10 +101,7 @@ const RegisterOperator medfilt2_operator{{
     .parameters = {{.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of the neighbourhood; one number: a square",
-                    .max_numbers = 2,
-                    .integer = true,
-                    .low = 1,
-                    .high = 255,
+                    .numbers = {.max_count = 2, .integer = true, .low = 1, .high = 255},
                     .fallback = "3,3"},
                    pad},
     .details =

@@ -184,39 +184,28 @@ std::vector<double> line_rows(const Call& call, const Plane& image) {
 std::vector<Parameter> bin_parameters() {
   return {{.name = "resolution",
            .help = "degrees from one angle to the next",
-           .max_numbers = 1,
-           .low = 0.01,
-           .high = 180,
+           .numbers = {.max_count = 1, .low = 0.01, .high = 180},
            .fallback = "1"},
           {.name = "rho",
            .help = "pixels from one distance to the next",
-           .max_numbers = 1,
-           .low = 0.01,
-           .high = 1e6,
+           .numbers = {.max_count = 1, .low = 0.01, .high = 1e6},
            .fallback = "1"}};
 }
 
 std::vector<Parameter> peak_parameters() {
-  std::vector<Parameter> out{{.name = "n",
-                              .letter = 'n',
-                              .help = "peaks at most",
-                              .max_numbers = 1,
-                              .integer = true,
-                              .low = 1,
-                              .high = 1e6,
-                              .fallback = "1"},
-                             {.name = "threshold",
-                              .help = "votes that a peak has at least; default half of the most",
-                              .max_numbers = 1,
-                              .low = 0},
-                             {.name = "nhood",
-                              .help = "rows,columns around a peak that take part in no other, odd; "
-                                      "default 2 ceil(size / 100) + 1, at least 3",
-                              .max_numbers = 2,
-                              .integer = true,
-                              .odd = true,
-                              .low = 1,
-                              .high = 1000001}};
+  std::vector<Parameter> out{
+      {.name = "n",
+       .letter = 'n',
+       .help = "peaks at most",
+       .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 1e6},
+       .fallback = "1"},
+      {.name = "threshold",
+       .help = "votes that a peak has at least; default half of the most",
+       .numbers = {.max_count = 1, .low = 0}},
+      {.name = "nhood",
+       .help = "rows,columns around a peak that take part in no other, odd; "
+               "default 2 ceil(size / 100) + 1, at least 3",
+       .numbers = {.max_count = 2, .integer = true, .odd = true, .low = 1, .high = 1000001}}};
   std::ranges::copy(bin_parameters(), std::back_inserter(out));
   return out;
 }
@@ -225,13 +214,11 @@ std::vector<Parameter> line_parameters() {
   std::vector<Parameter> out = peak_parameters();
   out.push_back({.name = "fillgap",
                  .help = "pixels between two of a segment at most",
-                 .max_numbers = 1,
-                 .low = 0,
+                 .numbers = {.max_count = 1, .low = 0},
                  .fallback = "20"});
   out.push_back({.name = "minlength",
                  .help = "pixels from end to end of a segment at least",
-                 .max_numbers = 1,
-                 .low = 0,
+                 .numbers = {.max_count = 1, .low = 0},
                  .fallback = "40"});
   out.push_back(origin_parameter("1"));
   return out;

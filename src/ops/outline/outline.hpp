@@ -18,10 +18,7 @@ struct Pixel {
 inline Parameter origin_parameter(std::string_view fallback) {
   return {.name = "origin",
           .help = "number of the first row and column: 1 as in MATLAB, or 0",
-          .max_numbers = 1,
-          .integer = true,
-          .low = 0,
-          .high = 1,
+          .numbers = {.max_count = 1, .integer = true, .low = 0, .high = 1},
           .fallback = fallback};
 }
 

@@ -15,10 +15,7 @@ const RegisterOperator temporal_operator{{
                    {.name = "n",
                     .letter = 'n',
                     .help = "pages of the window",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 1000,
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 1000},
                     .fallback = "5"},
                    axis_of_pages()},
     .details =

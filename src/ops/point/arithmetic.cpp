@@ -37,9 +37,17 @@ ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_im
   return plan.point(point, images, {}, result);
 }
 
+template <const PointBody& with_image, const PointBody& with_number>
+ImageValue combined(const Call& call, PlanBuilder& plan) {
+  return combine(call, plan, with_image, with_number);
+}
+
 Parameter with(std::string_view help) {
-  return {
-      .name = "with", .help = help, .max_numbers = 1, .takes = Takes::operand, .required = true};
+  return {.name = "with",
+          .help = help,
+          .numbers = {.max_count = 1},
+          .takes = Takes::operand,
+          .required = true};
 }
 
 const Parameter result_class{.name = "class",
@@ -69,10 +77,7 @@ const RegisterOperator imadd_operator{{
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imadd(A,B) (same)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          return combine(call, plan, bodies::imadd, bodies::imadd_number);
-        },
+    .lower = combined<bodies::imadd, bodies::imadd_number>,
 }};
 
 const RegisterOperator imsubtract_operator{{
@@ -86,10 +91,7 @@ const RegisterOperator imsubtract_operator{{
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imsubtract(A,B) (same)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          return combine(call, plan, bodies::imsubtract, bodies::imsubtract_number);
-        },
+    .lower = combined<bodies::imsubtract, bodies::imsubtract_number>,
 }};
 
 const RegisterOperator immultiply_operator{{
@@ -123,10 +125,7 @@ const RegisterOperator imdivide_operator{{
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imdivide(A,B) (same)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          return combine(call, plan, bodies::imdivide, bodies::imdivide_number);
-        },
+    .lower = combined<bodies::imdivide, bodies::imdivide_number>,
 }};
 
 const RegisterOperator imabsdiff_operator{{
@@ -140,10 +139,7 @@ const RegisterOperator imabsdiff_operator{{
     .accuracy = "exact",
     .not_finite = {NotFinite::Rule::propagated},
     .matlab = "imabsdiff(A,B) (same)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          return combine(call, plan, bodies::imabsdiff, bodies::imabsdiff_number);
-        },
+    .lower = combined<bodies::imabsdiff, bodies::imabsdiff_number>,
 }};
 
 }  // namespace

@@ -167,41 +167,31 @@ ImageValue lower_imblend(const Call& call, PlanBuilder& plan) {
 
 const Parameter opacity{.name = "alpha",
                         .help = "how much of what lies over the image is seen, from 0 to 1",
-                        .max_numbers = 1,
-                        .low = 0,
-                        .high = 1,
+                        .numbers = {.max_count = 1, .low = 0, .high = 1},
                         .fallback = "0.5"};
 
 const RegisterOperator imblend_operator{{
     .name = "imblend",
     .help = "another image over the current one",
     .category = "point",
-    .parameters = {{.name = "over",
-                    .help = "the image (:name) that lies over the current one",
-                    .takes = Takes::operand,
-                    .required = true},
-                   opacity,
-                   {.name = "mask",
-                    .help =
-                        "an image (:name) that says where: its white is all of alpha, 0 nothing",
-                    .takes = Takes::operand},
-                   {.name = "at",
-                    .help = "X,Y, from 0: the column and row of a smaller picture's upper left",
-                    .max_numbers = 2,
-                    .min_numbers = 2,
-                    .integer = true,
-                    .low = -1e6,
-                    .high = 1e6},
-                   {.name = "place",
-                    .help = "a side or corner that a smaller picture lies at, and how many pixels "
-                            "X,Y from it: southeast,20,20",
-                    .max_numbers = 2,
-                    .min_numbers = 2,
-                    .integer = true,
-                    .low = -1e6,
-                    .high = 1e6,
-                    .words = {"northwest", "north", "northeast", "west", "center", "east",
-                              "southwest", "south", "southeast"}}},
+    .parameters =
+        {{.name = "over",
+          .help = "the image (:name) that lies over the current one",
+          .takes = Takes::operand,
+          .required = true},
+         opacity,
+         {.name = "mask",
+          .help = "an image (:name) that says where: its white is all of alpha, 0 nothing",
+          .takes = Takes::operand},
+         {.name = "at",
+          .help = "X,Y, from 0: the column and row of a smaller picture's upper left",
+          .numbers = {.max_count = 2, .min_count = 2, .integer = true, .low = -1e6, .high = 1e6}},
+         {.name = "place",
+          .help = "a side or corner that a smaller picture lies at, and how many pixels "
+                  "X,Y from it: southeast,20,20",
+          .numbers = {.max_count = 2, .min_count = 2, .integer = true, .low = -1e6, .high = 1e6},
+          .words = {"northwest", "north", "northeast", "west", "center", "east", "southwest",
+                    "south", "southeast"}}},
     .details =
         "x + w (over - x), w being alpha, or alpha times mask / white of the mask. Both images "
         "have\n"
@@ -260,11 +250,8 @@ const RegisterOperator imoverlay_operator{{
                     .required = true},
                    {.name = "color",
                     .help = "red,green,blue, from 0 to 1",
-                    .max_numbers = 3,
-                    .min_numbers = 3,
+                    .numbers = {.max_count = 3, .min_count = 3, .low = 0, .high = 1},
                     .takes_row = true,
-                    .low = 0,
-                    .high = 1,
                     .fallback = "1,1,0"},
                    full_opacity()},
     .details =

@@ -210,9 +210,9 @@ void check_parameters(const Call& call, const ImageValue& image) {
     if (call.given(name)) call.fail(name, std::string(name) + " is there twice");
     const Parameter& p = *std::find_if(call.op().parameters.begin(), call.op().parameters.end(),
                                        [&](const Parameter& q) { return q.name == name; });
-    if (const double n = call.number("mean"); n < p.low || n > p.high) {
-      call.fail("mean", std::string(name) + " goes from " + number_text(p.low) + " to " +
-                            number_text(p.high));
+    if (const double n = call.number("mean"); n < p.numbers.low || n > p.numbers.high) {
+      call.fail("mean", std::string(name) + " goes from " + number_text(p.numbers.low) + " to " +
+                            number_text(p.numbers.high));
     }
   }
   only("variance", kind == "gaussian" || kind == "speckle");
@@ -242,32 +242,24 @@ const RegisterOperator imnoise_operator{{
     .name = "imnoise",
     .help = "add noise: gaussian, salt and pepper, speckle or poisson",
     .category = "point",
-    .parameters = {{.name = "kind",
-                    .help = "of the noise; salt: salt and pepper",
-                    .words = {"gaussian", "salt", "speckle", "poisson"},
-                    .fallback = "gaussian"},
-                   {.name = "mean",
-                    .help = "of gaussian noise, on the unit scale; 0 when not given",
-                    .max_numbers = 1,
-                    .low = -100,
-                    .high = 100},
-                   {.name = "variance",
-                    .help = "on the unit scale; gaussian: 0.01, speckle: 0.05 when not given",
-                    .max_numbers = 1,
-                    .low = 0,
-                    .high = 100},
-                   {.name = "density",
-                    .help = "part of the pixels that become 0 or white; 0.05 when not given",
-                    .max_numbers = 1,
-                    .low = 0,
-                    .high = 1},
-                   {.name = "seed",
-                    .help = "another seed, other noise; the same for every file of a run",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 0,
-                    .high = 9007199254740991,
-                    .fallback = "1"}},
+    .parameters =
+        {{.name = "kind",
+          .help = "of the noise; salt: salt and pepper",
+          .words = {"gaussian", "salt", "speckle", "poisson"},
+          .fallback = "gaussian"},
+         {.name = "mean",
+          .help = "of gaussian noise, on the unit scale; 0 when not given",
+          .numbers = {.max_count = 1, .low = -100, .high = 100}},
+         {.name = "variance",
+          .help = "on the unit scale; gaussian: 0.01, speckle: 0.05 when not given",
+          .numbers = {.max_count = 1, .low = 0, .high = 100}},
+         {.name = "density",
+          .help = "part of the pixels that become 0 or white; 0.05 when not given",
+          .numbers = {.max_count = 1, .low = 0, .high = 1}},
+         {.name = "seed",
+          .help = "another seed, other noise; the same for every file of a run",
+          .numbers = {.max_count = 1, .integer = true, .low = 0, .high = 9007199254740991},
+          .fallback = "1"}},
     .details =
         "Philox4x32-10 with the seed as key and (column, row, channel, kind) as counter gives u\n"
         "in (0, 1), z its normal quantile (AS 241). v = x / white: gaussian v + mean +\n"

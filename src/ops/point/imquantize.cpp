@@ -72,11 +72,11 @@ const RegisterOperator imquantize_operator{{
     .category = "point",
     .parameters = {{.name = "levels",
                     .help = "ends of the intervals, rising, in the image's own units",
-                    .max_numbers = max_levels,
+                    .numbers = {.max_count = max_levels},
                     .required = true},
                    {.name = "values",
                     .help = "a value for each interval, one more than levels",
-                    .max_numbers = max_levels + 1}},
+                    .numbers = {.max_count = max_levels + 1}}},
     .details =
         "i = number of levels < x: a value equal to a level belongs below it, NaN is 0. Without\n"
         "values the result is i + 1, single without a white; with them values[i], single with the\n"

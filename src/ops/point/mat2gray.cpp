@@ -47,8 +47,7 @@ const RegisterOperator mat2gray_operator{{
     .category = "point",
     .parameters = {{.name = "limits",
                     .help = "low,high in the image's own units; measured when not given",
-                    .max_numbers = 2,
-                    .min_numbers = 2}},
+                    .numbers = {.max_count = 2, .min_count = 2}}},
     .details =
         "(x - low) / (high - low) in float32 (in double for limits that float32 does not hold),\n"
         "clamped to [0,1]; low and high are the smallest\n"

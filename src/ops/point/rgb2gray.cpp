@@ -31,8 +31,7 @@ const RegisterOperator rgb2gray_operator{{
                "colour images themselves.",
     .example = "rgb2gray",
     .accuracy = "exact for integer classes, 2e-7 of white for single",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "rgb2gray(A) (weights with more digits: 8-bit results differ at near ties only)",
     .lower = lower_rgb2gray,
 }};
@@ -44,8 +43,7 @@ const RegisterOperator im2gray_operator{{
     .details = "rgb2gray.",
     .example = "im2gray",
     .accuracy = "exact for integer classes, 2e-7 of white for single",
-    .not_finite = {NotFinite::Rule::propagated,
-                   "NaN in one channel of a pixel makes NaN of all that are mixed with it"},
+    .not_finite = nan_mixed,
     .matlab = "im2gray(A) (as rgb2gray)",
     .lower = lower_rgb2gray,
 }};

@@ -26,10 +26,7 @@ Parameter size_parameter(bool required) {
   return {.name = "size",
           .letter = 'n',
           .help = "rows,columns in pixels; one number: a square",
-          .max_numbers = 2,
-          .integer = true,
-          .low = 1,
-          .high = 65536,
+          .numbers = {.max_count = 2, .integer = true, .low = 1, .high = 65536},
           .fallback = required ? "" : "256",
           .required = required};
 }
@@ -45,11 +42,7 @@ Parameter channels_parameter() {
   return {.name = "channels",
           .letter = 'c',
           .help = "1 (gray) or 3 (colour)",
-          .max_numbers = 1,
-          .integer = true,
-          .odd = true,
-          .low = 1,
-          .high = 3,
+          .numbers = {.max_count = 1, .integer = true, .odd = true, .low = 1, .high = 3},
           .fallback = "1"};
 }
 

@@ -166,9 +166,7 @@ const RegisterOperator ssim_operator{{
                    {.name = "radius",
                     .letter = 'r',
                     .help = "standard deviation of the gaussian window, in pixels",
-                    .max_numbers = 1,
-                    .low = 0.01,
-                    .high = 40,
+                    .numbers = {.max_count = 1, .low = 0.01, .high = 40},
                     .fallback = "1.5"}},
     .details =
         "Means m, variances s and the covariance under a gaussian of side 2 ceil(3 radius) + 1,\n"

@@ -145,10 +145,7 @@ const RegisterOperator histeq_operator{{
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of levels",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 2,
-                    .high = 65536,
+                    .numbers = {.max_count = 1, .integer = true, .low = 2, .high = 65536},
                     .fallback = "64"}},
     .details =
         "For each channel v = (x - min) / (max - min) over the image's own values (a constant "

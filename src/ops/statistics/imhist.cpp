@@ -26,10 +26,7 @@ const RegisterOperator imhist_operator{{
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of bins; 256 when not given, 2 for logical",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 65536},
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 65536}},
                    measured_image_parameter(),
                    across_parameter()},
     .details =

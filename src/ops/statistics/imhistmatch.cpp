@@ -87,10 +87,7 @@ const RegisterOperator imhistmatch_operator{{
                    {.name = "bins",
                     .letter = 'n',
                     .help = "of the reference's histogram: the most levels of the result",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 2,
-                    .high = 65536,
+                    .numbers = {.max_count = 1, .integer = true, .low = 2, .high = 65536},
                     .fallback = "64"}},
     .classes = no_logical,
     .details =

@@ -45,10 +45,7 @@ const RegisterOperator jointhist_operator{{
                    {.name = "bins",
                     .letter = 'n',
                     .help = "number of bins of each image",
-                    .max_numbers = 1,
-                    .integer = true,
-                    .low = 1,
-                    .high = 4096,
+                    .numbers = {.max_count = 1, .integer = true, .low = 1, .high = 4096},
                     .fallback = "256"}},
     .classes = {.single = false},
     .details =

@@ -18,7 +18,7 @@ const RegisterOperator radon_operator{{
     .parameters = {{.name = "theta",
                     .letter = 't',
                     .help = "the angles in degrees, a list or a range, in the order of the columns",
-                    .max_numbers = 100000,
+                    .numbers = {.max_count = 100000},
                     .fallback = "0:179"}},
     .one_channel = true,
     .details =

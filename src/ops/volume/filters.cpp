@@ -10,10 +10,7 @@ Parameter size_of_window() {
   return {.name = "size",
           .letter = 'k',
           .help = "rows,columns,planes of the window; one number: of all three",
-          .max_numbers = 3,
-          .integer = true,
-          .low = 1,
-          .high = 255,
+          .numbers = {.max_count = 3, .integer = true, .low = 1, .high = 255},
           .fallback = "3"};
 }
 
@@ -24,9 +21,7 @@ const RegisterOperator imgaussfilt3_operator{{
     .parameters = {{.name = "sigma",
                     .letter = 's',
                     .help = "standard deviation, in voxels; three: along rows,columns,planes",
-                    .max_numbers = 3,
-                    .low = 0.01,
-                    .high = 60,
+                    .numbers = {.max_count = 3, .low = 0.01, .high = 60},
                     .fallback = "0.5"},
                    axis_of_planes()},
     .details =
