@@ -67,7 +67,13 @@ std::string text_of(const NotFinite& not_finite) {
   return out;
 }
 
-RegisterOperator::RegisterOperator(Operator op) { registered().push_back(std::move(op)); }
+RegisterOperator::RegisterOperator(Operator op, std::string_view file) {
+  if (op.category.empty()) {
+    const std::string_view folder = file.substr(0, file.rfind('/'));
+    op.category = folder.substr(folder.rfind('/') + 1);
+  }
+  registered().push_back(std::move(op));
+}
 
 const std::vector<Operator>& catalogue() {
   static const std::vector<Operator> list = sorted_and_checked();

@@ -180,8 +180,9 @@ std::string text_of(const NotFinite& not_finite);
 
 struct Operator {
   std::string_view name;
-  std::string_view help;      // one line
-  std::string_view category;  // point, geometry, filter, edge, morphology, statistics, source, …
+  std::string_view help;  // one line
+  // point, geometry, filter, edge, …; that of an operator that says none is the folder of its file.
+  std::string_view category = "";
   std::vector<Parameter> parameters = {};
   Classes classes = any_class;
   // Defined on one channel: a colour image goes through rgb2gray first.
@@ -212,7 +213,7 @@ struct Operator {
 
 // Puts an operator in the catalogue; one static instance an operator.
 struct RegisterOperator {
-  explicit RegisterOperator(Operator op);
+  explicit RegisterOperator(Operator op, std::string_view file = __builtin_FILE());
 };
 // All operators by name. Two parameters of one operator with the same letter or name, or two
 // operators with one name, end the program at first use with a message: our own mistake.

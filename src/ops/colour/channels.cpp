@@ -71,7 +71,6 @@ ImageValue lower_channel(const Call& call, PlanBuilder& plan) {
 const RegisterOperator channel_operator{{
     .name = "channel",
     .help = "one channel of a colour image, as a gray image",
-    .category = "colour",
     .parameters =
         {{.name = "k",
           .help = "which: r, g, b, a (alpha), or its number from 1",
@@ -116,7 +115,6 @@ ImageValue lower_cat(const Call& call, PlanBuilder& plan) {
 const RegisterOperator cat_operator{{
     .name = "cat",
     .help = "gray images as the channels of one image, three of them as a colour image",
-    .category = "colour",
     .parameters = {{.name = "images",
                     .help = "the further channels: gray images of equal size, class and white",
                     .takes = Takes::operands,
@@ -134,7 +132,6 @@ const RegisterOperator cat_operator{{
 const RegisterOperator gray2rgb_operator{{
     .name = "gray2rgb",
     .help = "a gray image as a colour image; colour passes through",
-    .category = "colour",
     .details = "The channel three times.",
     .example = "rgb2gray | gray2rgb",
     .accuracy = "exact",
@@ -177,7 +174,6 @@ ImageValue lower_imapplymatrix(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imapplymatrix_operator{{
     .name = "imapplymatrix",
     .help = "each pixel's r, g, b times a matrix",
-    .category = "colour",
     .parameters = {{.name = "matrix",
                     .help = "3 columns for r, g, b; a row for each channel of the result: 3 make a "
                             "colour image, 1 a gray one",

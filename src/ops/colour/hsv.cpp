@@ -49,7 +49,6 @@ ImageValue mixed(PlanBuilder& plan, const PointBody& body, const ImageValue& ima
 const RegisterOperator rgb2hsv_operator{{
     .name = "rgb2hsv",
     .help = "hue, saturation and value of a colour image",
-    .category = "colour",
     .colour = true,
     .details =
         "v = max / white, d = max - min, s = 1 - min / max (0 where d or max is 0); h = (g-b)/d/6 "
@@ -74,7 +73,6 @@ const RegisterOperator rgb2hsv_operator{{
 const RegisterOperator hsv2rgb_operator{{
     .name = "hsv2rgb",
     .help = "the colour image of hue, saturation and value",
-    .category = "colour",
     .colour = true,
     .details =
         "Of the values on the unit scale: h modulo 1, i = floor(6h), f = 6h - i, p = v(1-s),\n"

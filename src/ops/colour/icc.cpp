@@ -95,7 +95,6 @@ ImageValue lower_icc(const Call& call, PlanBuilder& plan) {
 const RegisterOperator icc_operator{{
     .name = "icc",
     .help = "the same colours in another colour space, by ICC profiles",
-    .category = "colour",
     .parameters =
         {{.name = "to",
           .help = "sRGB, Display P3, Adobe RGB (1998), or the ICC profile in a file: @profile.icc",

@@ -165,7 +165,6 @@ ImageValue lower_lut3d(const Call& call, PlanBuilder& plan) {
 const RegisterOperator lut3d_operator{{
     .name = "lut3d",
     .help = "a look in a .cube file: a table of colours, or a curve for each channel",
-    .category = "colour",
     .parameters = {{.name = "lut",
                     .help = "an Iridas or Adobe .cube file: @look.cube",
                     .takes = Takes::file,

@@ -93,7 +93,6 @@ ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
 const RegisterOperator label2rgb_operator{{
     .name = "label2rgb",
     .help = "a colour for each label",
-    .category = "colour",
     .parameters = {{.name = "map",
                     .help = "jet, gray, or rows of red green blue from 0 to 1: a matrix or @file",
                     .words = {"jet", "gray"},
@@ -139,7 +138,6 @@ ImageValue lower_ind2rgb(const Call& call, PlanBuilder& plan) {
 const RegisterOperator ind2rgb_operator{{
     .name = "ind2rgb",
     .help = "the colours of a map that an image's values are the rows of",
-    .category = "colour",
     .parameters = {{.name = "map",
                     .help = "rows of red green blue from 0 to 1: a matrix or @file",
                     .takes = Takes::kernel,

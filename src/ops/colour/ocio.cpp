@@ -41,7 +41,6 @@ ImageValue lower_ocio(const Call& call, PlanBuilder& plan) {
 const RegisterOperator ocio_operator{{
     .name = "ocio",
     .help = "from one colour space of an OpenColorIO configuration to another",
-    .category = "colour",
     .parameters = {{.name = "from",
                     .help = "the colour space, a role or an alias: ACEScg, 'sRGB - Texture'",
                     .takes = Takes::text,

@@ -23,7 +23,6 @@ ImageReduction palette_of(const Call& call) {
 const RegisterOperator rgb2ind_operator{{
     .name = "rgb2ind",
     .help = "a palette of few colours by median cut: indices into it, the palette, or the image",
-    .category = "colour",
     .parameters = {{.name = "n",
                     .letter = 'n',
                     .help = "how many colours at most",

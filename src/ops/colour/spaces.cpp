@@ -135,7 +135,6 @@ constexpr Classes only_single{.logical = false, .uint8 = false, .uint16 = false}
 const RegisterOperator rgb2xyz_operator{{
     .name = "rgb2xyz",
     .help = "CIE XYZ of an sRGB image",
-    .category = "colour",
     .colour = true,
     .profile = Operator::Profile::srgb,
     .details =
@@ -156,7 +155,6 @@ const RegisterOperator rgb2xyz_operator{{
 const RegisterOperator xyz2rgb_operator{{
     .name = "xyz2rgb",
     .help = "the sRGB image of CIE XYZ",
-    .category = "colour",
     .classes = only_single,
     .colour = true,
     .details =
@@ -178,7 +176,6 @@ const RegisterOperator xyz2rgb_operator{{
 const RegisterOperator rgb2lab_operator{{
     .name = "rgb2lab",
     .help = "CIE L*a*b* of an sRGB image, white point D65",
-    .category = "colour",
     .colour = true,
     .profile = Operator::Profile::srgb,
     .details = "X / 0.95047, Y, Z / 1.08883 of rgb2xyz; f(t) = t^(1/3) above (6/29)^3, else\n"
@@ -198,7 +195,6 @@ const RegisterOperator rgb2lab_operator{{
 const RegisterOperator lab2rgb_operator{{
     .name = "lab2rgb",
     .help = "the sRGB image of CIE L*a*b*, white point D65",
-    .category = "colour",
     .classes = only_single,
     .colour = true,
     .details =
@@ -268,7 +264,6 @@ const Parameter standard{.name = "standard",
 const RegisterOperator rgb2ycbcr_operator{{
     .name = "rgb2ycbcr",
     .help = "luma and two differences of colour; the class stays",
-    .category = "colour",
     .parameters = {standard},
     .classes = no_logical,
     .colour = true,
@@ -286,7 +281,6 @@ const RegisterOperator rgb2ycbcr_operator{{
 const RegisterOperator ycbcr2rgb_operator{{
     .name = "ycbcr2rgb",
     .help = "the colour image of luma and two differences of colour; the class stays",
-    .category = "colour",
     .parameters = {standard},
     .classes = no_logical,
     .colour = true,
@@ -309,7 +303,6 @@ ImageValue along_curve(const Call& call, PlanBuilder& plan, const PointBody& cur
 const RegisterOperator rgb2lin_operator{{
     .name = "rgb2lin",
     .help = "values of sRGB as amounts of light; the class stays",
-    .category = "colour",
     .classes = no_logical,
     .profile = Operator::Profile::srgb,
     .details =
@@ -326,7 +319,6 @@ const RegisterOperator rgb2lin_operator{{
 const RegisterOperator lin2rgb_operator{{
     .name = "lin2rgb",
     .help = "amounts of light as values of sRGB; the class stays",
-    .category = "colour",
     .classes = no_logical,
     .details =
         "l = |x| / white; 12.92 l up to 0.0031308, 1.055 l^(1/2.4) - 0.055 above, times white,\n"

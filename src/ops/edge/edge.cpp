@@ -215,7 +215,6 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
 const RegisterOperator edge_operator{{
     .name = "edge",
     .help = "logical image of the edges: sobel, prewitt, roberts, log, zerocross or canny",
-    .category = "edge",
     .parameters =
         {{.name = "method",
           .help = "the gradient, zero crossings or ridges looked for",

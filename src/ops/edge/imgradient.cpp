@@ -89,7 +89,6 @@ ImageValue lower_imgradient(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imgradient_operator{{
     .name = "imgradient",
     .help = "size or direction of the gradient",
-    .category = "edge",
     .parameters = {{.name = "method",
                     .help = "the differences: sobel, prewitt, central, intermediate or roberts",
                     .words = {"sobel", "prewitt", "central", "intermediate", "roberts"},
@@ -136,7 +135,6 @@ Matrix vertical_difference(std::string_view method) {
 const RegisterOperator imgradientxy_operator{{
     .name = "imgradientxy",
     .help = "one component of the gradient",
-    .category = "edge",
     .parameters = {{.name = "method",
                     .help = "the differences: sobel, prewitt, central, intermediate or roberts",
                     .words = {"sobel", "prewitt", "central", "intermediate", "roberts"},

@@ -72,7 +72,6 @@ ImageValue lower_imflatfield(const Call& call, PlanBuilder& plan) {
 const RegisterOperator rollingball_operator{{
     .name = "rollingball",
     .help = "background of an image, as a ball that rolls under its values leaves it",
-    .category = "filter",
     .parameters = {{.name = "radius",
                     .letter = 'r',
                     .help = "of the ball, in pixels, and in the image's own units",
@@ -102,7 +101,6 @@ radius (sqrt(1 + s^2) - 1) everywhere, which an opening, as ImageJ's, does not.)
 const RegisterOperator imflatfield_operator{{
     .name = "imflatfield",
     .help = "takes uneven light away: divides by the image's own blur",
-    .category = "filter",
     .parameters = {{.name = "sigma",
                     .letter = 's',
                     .help = "standard deviation of the gaussian, in pixels",

@@ -34,7 +34,6 @@ ImageValue lower_conv2(const Call& call, PlanBuilder& plan) {
 const RegisterOperator conv2_operator{{
     .name = "conv2",
     .help = "convolve with a kernel; `conv2 k7` is a 7x7 gaussian with sigma 7/6",
-    .category = "filter",
     .parameters = {{.name = "kernel",
                     .help = "a matrix, a named kernel (fspecial:gaussian,5,1.2) or @file",
                     .takes = Takes::kernel},
@@ -71,7 +70,6 @@ const RegisterOperator conv2_operator{{
 const RegisterOperator filter2_operator{{
     .name = "filter2",
     .help = "correlate with a kernel, zeros outside, the result not rounded",
-    .category = "filter",
     .parameters = {{.name = "kernel",
                     .help = "a matrix, a named kernel (fspecial:gaussian,5,1.2) or @file",
                     .takes = Takes::kernel,

@@ -228,7 +228,6 @@ ImageValue lower_edgetaper(const Call& call, PlanBuilder& plan) {
 const RegisterOperator deconvwnr_operator{{
     .name = "deconvwnr",
     .help = "Wiener's filter: takes a known blur back where there is noise",
-    .category = "filter",
     .parameters = {psf_parameter,
                    {.name = "nsr",
                     .help = "power of the noise by that of the signal",
@@ -250,7 +249,6 @@ Each channel by itself, the class stays, alpha too. In double.)",
 const RegisterOperator deconvlucy_operator{{
     .name = "deconvlucy",
     .help = "Richardson's and Lucy's iteration: takes a known blur back, with no value below 0",
-    .category = "filter",
     .parameters = {psf_parameter,
                    {.name = "n",
                     .letter = 'n',
@@ -285,7 +283,6 @@ stays, alpha too. In double.)",
 const RegisterOperator edgetaper_operator{{
     .name = "edgetaper",
     .help = "blurs an image towards its borders, before deconvwnr or deconvlucy",
-    .category = "filter",
     .parameters = {psf_parameter},
     .classes = no_logical,
     .details =

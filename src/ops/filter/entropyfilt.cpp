@@ -44,7 +44,6 @@ ImageValue lower_entropyfilt(const Call& call, PlanBuilder& plan) {
 const RegisterOperator entropyfilt_operator{{
     .name = "entropyfilt",
     .help = "entropy of the values under a mask, in bits",
-    .category = "filter",
     .parameters = {{.name = "domain",
                     .help = "the mask: a 0/1 matrix, rectangle,m,n or another element, or @file",
                     .takes = Takes::element,

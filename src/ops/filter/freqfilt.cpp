@@ -122,7 +122,6 @@ ImageValue lower_freqfilt(const Call& call, PlanBuilder& plan) {
 const RegisterOperator freqfilt_operator{{
     .name = "freqfilt",
     .help = "filters by frequency: low pass, high pass, band, or any function of frequencies",
-    .category = "filter",
     .parameters =
         {{.name = "type",
           .help = "what passes: low, high, or frequencies of a band; stop: all but a band",

@@ -23,7 +23,6 @@ ImageValue lower_imfilter(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imfilter_operator{{
     .name = "imfilter",
     .help = "filter with a kernel; the class stays",
-    .category = "filter",
     .parameters = {{.name = "kernel",
                     .help = "a matrix, a named kernel (fspecial:average,3) or @file",
                     .takes = Takes::kernel,
@@ -86,7 +85,6 @@ Matrix gaussian_of(const std::vector<double>& sigmas) {
 const RegisterOperator imgaussfilt_operator{{
     .name = "imgaussfilt",
     .help = "gaussian blur",
-    .category = "filter",
     .parameters = {{.name = "sigma",
                     .letter = 's',
                     .help = "standard deviation, in pixels; two: along rows,columns (down, across)",
@@ -112,7 +110,6 @@ const RegisterOperator imgaussfilt_operator{{
 const RegisterOperator imboxfilt_operator{{
     .name = "imboxfilt",
     .help = "mean of a rectangle of pixels; the class stays",
-    .category = "filter",
     .parameters = {{.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of the rectangle; one number: a square",

@@ -51,7 +51,6 @@ ImageValue lower_imsharpen(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imsharpen_operator{{
     .name = "imsharpen",
     .help = "unsharp masking; colour is sharpened in its lightness",
-    .category = "filter",
     .parameters = {{.name = "radius",
                     .letter = 'r',
                     .help = "standard deviation of the gaussian, in pixels",

@@ -145,7 +145,6 @@ Parameter domain() {
 const RegisterOperator stdfilt_operator{{
     .name = "stdfilt",
     .help = "standard deviation of the values under a mask",
-    .category = "filter",
     .parameters = {domain()},
     .details =
         "The sample's deviation (N - 1; one value: 0) under the cells of the domain that are 1,\n"
@@ -163,7 +162,6 @@ const RegisterOperator stdfilt_operator{{
 const RegisterOperator rangefilt_operator{{
     .name = "rangefilt",
     .help = "largest minus smallest value under a mask; the class stays",
-    .category = "filter",
     .parameters = {domain()},
     .details =
         "max - min under the cells of the domain that are 1, its cell floor((k-1)/2) on the "

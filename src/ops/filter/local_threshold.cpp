@@ -108,7 +108,6 @@ constexpr std::string_view accuracy =
 const RegisterOperator sauvola_operator{{
     .name = "sauvola",
     .help = "logical image of a document's paper, by the contrast around each pixel",
-    .category = "filter",
     .parameters = {window_parameter(),
                    weight_parameter("how far the threshold lies below the mean without contrast",
                                     "0.2"),
@@ -137,7 +136,6 @@ out=threshold keeps the white. J. Sauvola, M. Pietikäinen, Adaptive document im
 const RegisterOperator niblack_operator{{
     .name = "niblack",
     .help = "logical image of the pixels above mean + k deviation around them",
-    .category = "filter",
     .parameters = {window_parameter(),
                    weight_parameter("how many deviations the threshold lies above the mean",
                                     "-0.2"),
@@ -161,7 +159,6 @@ processing, 1986; scikit-image writes m - k s.)",
 const RegisterOperator wolf_operator{{
     .name = "wolf",
     .help = "logical image of a document's paper, by contrast relative to the image's own",
-    .category = "filter",
     .parameters = {window_parameter(),
                    weight_parameter("how far the threshold goes from the mean to the darkest value",
                                     "0.5"),

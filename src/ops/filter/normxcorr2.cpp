@@ -345,7 +345,6 @@ ImageValue lower_normxcorr2(const Call& call, PlanBuilder& plan) {
 const RegisterOperator normxcorr2_operator{{
     .name = "normxcorr2",
     .help = "normalised cross-correlation with a template: where it lies in the image",
-    .category = "filter",
     .parameters = {{.name = "template",
                     .help = "the template, an image (:name) of any size",
                     .takes = Takes::operand,

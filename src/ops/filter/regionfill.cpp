@@ -53,7 +53,6 @@ Operator described(std::string_view name, std::string_view help, std::string_vie
   return {
       .name = name,
       .help = help,
-      .category = "filter",
       .parameters = {{.name = "mask",
                       .help = "an image (:name) that is not 0 where the current one is filled",
                       .takes = Takes::operand,

@@ -326,7 +326,6 @@ ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imbilatfilt_operator{{
     .name = "imbilatfilt",
     .help = "bilateral filter: mean of the near pixels that look alike",
-    .category = "filter",
     .parameters =
         {{.name = "smoothing",
           .help = "variance of the values that count as alike, in the image's own units "
@@ -364,7 +363,6 @@ Parameter box_size(std::string_view fallback) {
 const RegisterOperator imguidedfilter_operator{{
     .name = "imguidedfilter",
     .help = "smoothing that keeps the edges of a guide",
-    .category = "filter",
     .parameters = {{.name = "guide",
                     .help = "the image (:name) whose edges stay, gray or with as many channels; "
                             "the image itself when not given",
@@ -391,7 +389,6 @@ const RegisterOperator imguidedfilter_operator{{
 const RegisterOperator wiener2_operator{{
     .name = "wiener2",
     .help = "Wiener's filter: smooths where the variance is that of the noise",
-    .category = "filter",
     .parameters = {box_size("3,3"),
                    {.name = "noise",
                     .help = "the noise's variance on the unit scale; auto: the mean variance",

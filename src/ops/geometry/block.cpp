@@ -22,7 +22,6 @@ ImageReduction block_of(const Call& call) {
 const RegisterOperator block_operator{{
     .name = "block",
     .help = "one pixel of each block of pixels: their mean, median, largest value and others",
-    .category = "geometry",
     .parameters = {{.name = "operation",
                     .help = "of the values in a block",
                     .words = {"mean", "max", "min", "median", "std", "sum"},

@@ -21,7 +21,6 @@ ImageValue lower_deskew(const Call& call, PlanBuilder& plan) {
 const RegisterOperator deskew_operator{{
     .name = "deskew",
     .help = "level the lines of a scanned page",
-    .category = "geometry",
     .parameters = {{.name = "range",
                     .help = "the largest angle, in degrees",
                     .numbers = {.max_count = 1, .low = 0, .high = 90},

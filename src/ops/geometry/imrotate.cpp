@@ -51,7 +51,6 @@ ImageValue lower_imrotate(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imrotate_operator{{
     .name = "imrotate",
     .help = "turn the image about its centre",
-    .category = "geometry",
     .parameters = {{.name = "angle",
                     .help = "degrees, counter-clockwise",
                     .numbers = {.max_count = 1, .low = -1e6, .high = 1e6},

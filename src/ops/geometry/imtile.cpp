@@ -222,7 +222,6 @@ Operator described(std::string_view name, std::string_view help, std::string_vie
   return {
       .name = name,
       .help = help,
-      .category = "geometry",
       .parameters =
           {{.name = "images",
             .help = "the images (:name) that follow the current one; all pages of the file when "

@@ -7,7 +7,6 @@ namespace {
 const RegisterOperator transpose_operator{{
     .name = "transpose",
     .help = "swap rows and columns",
-    .category = "geometry",
     .details = "B(r,c) = A(c,r), each channel. An H x W image becomes W x H.",
     .example = "transpose",
     .accuracy = "exact",
@@ -20,7 +19,6 @@ const RegisterOperator transpose_operator{{
 const RegisterOperator fliplr_operator{{
     .name = "fliplr",
     .help = "mirror left to right",
-    .category = "geometry",
     .details = "B(r,c) = A(r,W-1-c), each channel.",
     .example = "fliplr",
     .accuracy = "exact",
@@ -33,7 +31,6 @@ const RegisterOperator fliplr_operator{{
 const RegisterOperator flipud_operator{{
     .name = "flipud",
     .help = "mirror top to bottom",
-    .category = "geometry",
     .details = "B(r,c) = A(H-1-r,c), each channel.",
     .example = "flipud",
     .accuracy = "exact",
@@ -46,7 +43,6 @@ const RegisterOperator flipud_operator{{
 const RegisterOperator rot90_operator{{
     .name = "rot90",
     .help = "rotate by multiples of 90 degrees, counter-clockwise",
-    .category = "geometry",
     .parameters = {{.name = "k",
                     .help = "how many quarter turns; negative: clockwise; taken modulo 4",
                     .numbers = {.max_count = 1, .integer = true, .low = -1e6, .high = 1e6},

@@ -75,7 +75,6 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imresize_operator{{
     .name = "imresize",
     .help = "the image at another size",
-    .category = "geometry",
     .parameters =
         {{.name = "scale",
           .help = "factor of both sizes, or of rows,columns; two whole numbers above 16 "
@@ -221,7 +220,6 @@ ImageValue lower_imwarp(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imwarp_operator{{
     .name = "imwarp",
     .help = "move the image by an affine or projective map",
-    .category = "geometry",
     .parameters =
         {{.name = "matrix",
           .help =

@@ -20,7 +20,6 @@ ImageValue seen_from(PlanBuilder& plan, const ImageValue& image, const Window& w
 const RegisterOperator circshift_operator{{
     .name = "circshift",
     .help = "move the image; what leaves one side comes in at the other",
-    .category = "geometry",
     .parameters = {{.name = "by",
                     .help = "rows,columns: down and to the right; one number: rows",
                     .numbers = {.max_count = 2, .integer = true, .low = -1e6, .high = 1e6},
@@ -108,7 +107,6 @@ ImageValue lower_imtranslate(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imtranslate_operator{{
     .name = "imtranslate",
     .help = "move the image by pixels or parts of them",
-    .category = "geometry",
     .parameters = {{.name = "translate",
                     .help = "pixels to the right,down",
                     .numbers = {.max_count = 2, .min_count = 2, .low = -1e6, .high = 1e6},

@@ -92,7 +92,6 @@ ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imcrop_operator{{
     .name = "imcrop",
     .help = "cut a rectangle out of the image",
-    .category = "geometry",
     .parameters =
         {{.name = "rect",
           .help = "left,top,width,height: the rectangle, counted from 0 at the upper left",
@@ -180,7 +179,6 @@ ImageValue lower_padarray(const Call& call, PlanBuilder& plan) {
 const RegisterOperator impad_operator{{
     .name = "impad",
     .help = "put a frame around the image (copyMakeBorder, padarray)",
-    .category = "geometry",
     .parameters = {{.name = "by",
                     .help = "pixels: all sides; rows,columns; or top,bottom,left,right",
                     .numbers = {.max_count = 4, .integer = true, .low = 0, .high = 1e6},
@@ -211,7 +209,6 @@ const RegisterOperator impad_operator{{
 const RegisterOperator padarray_operator{{
     .name = "padarray",
     .help = "put a frame around the image: impad by MATLAB's name",
-    .category = "geometry",
     .parameters = {{.name = "by",
                     .help = "rows,columns on both sides; one number: rows only, as in MATLAB",
                     .numbers = {.max_count = 2, .integer = true, .low = 0, .high = 1e6},

@@ -67,7 +67,6 @@ ImageValue lower_bwareafilt(const Call& call, PlanBuilder& plan) {
 const RegisterOperator bwareafilt_operator{{
     .name = "bwareafilt",
     .help = "keeps the largest or smallest objects, or those of some sizes",
-    .category = "morphology",
     .parameters =
         {{.name = "n",
           .letter = 'n',

@@ -252,7 +252,6 @@ ImageValue lower_bwmorph(const Call& call, PlanBuilder& plan) {
 const RegisterOperator bwmorph_operator{{
     .name = "bwmorph",
     .help = "operations on the 3x3 windows of a logical image: thin, skel, shrink, spur and others",
-    .category = "morphology",
     .parameters =
         {{.name = "operation",
           .help = "what is done",
@@ -292,7 +291,6 @@ const RegisterOperator bwmorph_operator{{
 const RegisterOperator bwskel_operator{{
     .name = "bwskel",
     .help = "the skeleton of a logical image: lines one pixel wide, perhaps without twigs",
-    .category = "morphology",
     .parameters = {{.name = "minbranch",
                     .letter = 'n',
                     .help = "pixels that a side branch has at least; shorter ones are left out",

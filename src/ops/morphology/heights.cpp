@@ -79,7 +79,6 @@ Parameter height() {
 const RegisterOperator imhmax_operator{{
     .name = "imhmax",
     .help = "takes maxima down by h, so that those less high than h vanish",
-    .category = "morphology",
     .parameters = {height(), connectivity_parameter("8")},
     .classes = no_logical,
     .one_channel = true,
@@ -94,7 +93,6 @@ const RegisterOperator imhmax_operator{{
 const RegisterOperator imhmin_operator{{
     .name = "imhmin",
     .help = "brings minima up by h, so that those less deep than h vanish",
-    .category = "morphology",
     .parameters = {height(), connectivity_parameter("8")},
     .classes = no_logical,
     .one_channel = true,
@@ -109,7 +107,6 @@ const RegisterOperator imhmin_operator{{
 const RegisterOperator imextendedmax_operator{{
     .name = "imextendedmax",
     .help = "regional maxima that are higher than h",
-    .category = "morphology",
     .parameters = {height(), connectivity_parameter("8")},
     .classes = no_logical,
     .one_channel = true,
@@ -124,7 +121,6 @@ const RegisterOperator imextendedmax_operator{{
 const RegisterOperator imextendedmin_operator{{
     .name = "imextendedmin",
     .help = "regional minima that are deeper than h",
-    .category = "morphology",
     .parameters = {height(), connectivity_parameter("8")},
     .classes = no_logical,
     .one_channel = true,
@@ -160,7 +156,6 @@ ImageValue lower_imimposemin(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imimposemin_operator{{
     .name = "imimposemin",
     .help = "leaves regional minima only where a marker is not 0",
-    .category = "morphology",
     .parameters = {{.name = "marker",
                     .help = "the image (:name) that says where, gray and of equal size",
                     .takes = Takes::operand,
@@ -197,7 +192,6 @@ ImageValue border_of(PlanBuilder& plan, const ImageValue& image) {
 const RegisterOperator imclearborder_operator{{
     .name = "imclearborder",
     .help = "removes what is connected with the image's border",
-    .category = "morphology",
     .parameters = {connectivity_parameter("8")},
     .one_channel = true,
     .details =

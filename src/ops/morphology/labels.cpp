@@ -33,7 +33,6 @@ ImageValue lower_reconstruct(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imreconstruct_operator{{
     .name = "imreconstruct",
     .help = "morphological reconstruction: the parts of a mask that a marker reaches",
-    .category = "morphology",
     .parameters = {{.name = "mask",
                     .help = "the image (:name) under which the current one spreads",
                     .takes = Takes::operand,
@@ -56,7 +55,6 @@ const RegisterOperator imreconstruct_operator{{
 const RegisterOperator imfill_operator{{
     .name = "imfill",
     .help = "fill holes: what the border can't reach",
-    .category = "morphology",
     .parameters = {{.name = "what", .help = "holes", .words = {"holes"}, .fallback = "holes"},
                    connectivity_parameter("4")},
     .one_channel = true,
@@ -86,7 +84,6 @@ ImageValue lower_bwlabel(const Call& call, PlanBuilder& plan) {
 const RegisterOperator bwlabel_operator{{
     .name = "bwlabel",
     .help = "numbers the connected components of the pixels that are not 0",
-    .category = "morphology",
     .parameters = {connectivity_parameter("8")},
     .one_channel = true,
     .details =
@@ -116,7 +113,6 @@ Parameter connectivity_of_any() {
 const RegisterOperator bwconncomp_operator{{
     .name = "bwconncomp",
     .help = "numbers the connected components: bwlabel by another name",
-    .category = "morphology",
     .parameters = {connectivity_of_any()},
     .one_channel = true,
     .details =
@@ -132,7 +128,6 @@ const RegisterOperator bwconncomp_operator{{
 const RegisterOperator bwareaopen_operator{{
     .name = "bwareaopen",
     .help = "removes connected components of fewer than so many pixels",
-    .category = "morphology",
     .parameters = {{.name = "least",
                     .letter = 'n',
                     .help = "pixels that a component must have to stay",

@@ -87,7 +87,6 @@ constexpr NotFinite nan_left_out{NotFinite::Rule::left_out,
 const RegisterOperator imdilate_operator{{
     .name = "imdilate",
     .help = "largest value under a structuring element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details =
         "max over { A(r-(i-o), c-(j-o)) : se(i,j) }, the origin o = floor((k-1)/2).\n"
@@ -105,7 +104,6 @@ const RegisterOperator imdilate_operator{{
 const RegisterOperator imerode_operator{{
     .name = "imerode",
     .help = "smallest value under a structuring element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details =
         "min over { A(r+i-o, c+j-o) : se(i,j) }, the origin o = floor((k-1)/2).\n"
@@ -123,7 +121,6 @@ const RegisterOperator imerode_operator{{
 const RegisterOperator imopen_operator{{
     .name = "imopen",
     .help = "erosion, then dilation: removes bright parts smaller than the element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details = "imdilate(imerode(A)) with the same element.",
     .example = "imopen disk,5",
@@ -137,7 +134,6 @@ const RegisterOperator imopen_operator{{
 const RegisterOperator imclose_operator{{
     .name = "imclose",
     .help = "dilation, then erosion: fills dark parts smaller than the element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details = "imerode(imdilate(A)) with the same element.",
     .example = "imclose diamond,2",
@@ -151,7 +147,6 @@ const RegisterOperator imclose_operator{{
 const RegisterOperator imtophat_operator{{
     .name = "imtophat",
     .help = "the image minus its opening: bright parts smaller than the element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details = "A - imopen(A), saturating; logical: A and not imopen(A).",
     .example = "imtophat disk,15",
@@ -170,7 +165,6 @@ const RegisterOperator imtophat_operator{{
 const RegisterOperator imbothat_operator{{
     .name = "imbothat",
     .help = "the closing minus the image: dark parts smaller than the element",
-    .category = "morphology",
     .parameters = {element, heights},
     .details = "imclose(A) - A, saturating; logical: imclose(A) and not A.",
     .example = "imbothat rectangle,3,5",
@@ -189,7 +183,6 @@ const RegisterOperator imbothat_operator{{
 const RegisterOperator imgradmorph_operator{{
     .name = "imgradmorph",
     .help = "morphological gradient: dilation minus erosion",
-    .category = "morphology",
     .parameters = {element, heights},
     .details = "imdilate(A) - imerode(A) with the same element, saturating; logical: and not.",
     .example = "imgradmorph rectangle,3,7",

@@ -59,7 +59,6 @@ ImageValue logical_of(PlanBuilder& plan, const ImageValue& image) {
 const RegisterOperator bwperim_operator{{
     .name = "bwperim",
     .help = "pixels of objects that have a neighbour which is none",
-    .category = "morphology",
     .parameters = {connectivity_parameter("4")},
     .one_channel = true,
     .details = "1 where the pixel is not 0 and not all of its 4 or 8 neighbours are; outside the\n"
@@ -113,7 +112,6 @@ Operator lookup_operator(std::string_view name, std::string_view help, std::stri
   return {
       .name = name,
       .help = help,
-      .category = "morphology",
       .parameters = {{.name = "lut",
                       .help = "16 numbers for 2x2 windows or 512 for 3x3 ones: a matrix or @file",
                       .takes = Takes::kernel,
@@ -189,7 +187,6 @@ ImageValue lower_bwhitmiss(const Call& call, PlanBuilder& plan) {
 const RegisterOperator bwhitmiss_operator{{
     .name = "bwhitmiss",
     .help = "where a pattern of set and unset pixels lies",
-    .category = "morphology",
     .parameters = {{.name = "interval",
                     .help = "1: must be set, -1: must not be, 0: either; a matrix or @file",
                     .takes = Takes::kernel},
@@ -273,7 +270,6 @@ Parameter places(std::string_view name, std::string_view help) {
 const RegisterOperator bwselect_operator{{
     .name = "bwselect",
     .help = "the objects that some points lie in",
-    .category = "morphology",
     .parameters = {places("columns", "of the points, counted from 0, to the right"),
                    places("rows", "of the points, counted from 0, downwards"),
                    connectivity_parameter("8")},

@@ -45,7 +45,6 @@ constexpr std::string_view regional_details =
 const RegisterOperator imregionalmax_operator{{
     .name = "imregionalmax",
     .help = "regional maxima: plateaus with lower neighbours only",
-    .category = "morphology",
     .parameters = {connectivity_parameter("8"), rule},
     .one_channel = true,
     .details = regional_details,
@@ -59,7 +58,6 @@ const RegisterOperator imregionalmax_operator{{
 const RegisterOperator imregionalmin_operator{{
     .name = "imregionalmin",
     .help = "regional minima: plateaus with higher neighbours only",
-    .category = "morphology",
     .parameters = {connectivity_parameter("8"), rule},
     .one_channel = true,
     .details = regional_details,

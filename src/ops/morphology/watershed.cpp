@@ -32,7 +32,6 @@ ImageValue lower_watershed(const Call& call, PlanBuilder& plan) {
 const RegisterOperator watershed_operator{{
     .name = "watershed",
     .help = "labels of the basins of a relief, 0 on the lines between them",
-    .category = "morphology",
     .parameters = {connectivity_parameter("8")},
     .one_channel = true,
     .details =

@@ -47,7 +47,6 @@ const Parameter pad{
 const RegisterOperator ordfilt2_operator{{
     .name = "ordfilt2",
     .help = "the nth smallest value under a mask",
-    .category = "order",
     .parameters = {{.name = "nth",
                     .letter = 'n',
                     .help =
@@ -97,7 +96,6 @@ const RegisterOperator ordfilt2_operator{{
 const RegisterOperator medfilt2_operator{{
     .name = "medfilt2",
     .help = "median of a rectangular neighbourhood",
-    .category = "order",
     .parameters = {{.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of the neighbourhood; one number: a square",

@@ -7,7 +7,6 @@ namespace {
 const RegisterOperator project_operator{{
     .name = "project",
     .help = "one image of all pages of a file, pixel by pixel",
-    .category = "pages",
     .parameters = {{.name = "operation",
                     .help = "of a pixel's values in all pages",
                     .words = {"max", "min", "mean", "sum", "std", "median"},

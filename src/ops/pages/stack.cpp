@@ -7,7 +7,6 @@ namespace {
 const RegisterOperator stack_operator{{
     .name = "stack",
     .help = "one image of all files of the run, pixel by pixel",
-    .category = "pages",
     .parameters = {{.name = "operation",
                     .help = "of a pixel's values in all files; clip: the mean without outliers",
                     .words = {"mean", "median", "max", "min", "sum", "std", "clip"},

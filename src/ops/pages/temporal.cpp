@@ -7,7 +7,6 @@ namespace {
 const RegisterOperator temporal_operator{{
     .name = "temporal",
     .help = "each page from a window of the pages around it",
-    .category = "pages",
     .parameters = {{.name = "operation",
                     .help = "of a pixel's values in the window",
                     .words = {"median", "mean", "max", "min"},

@@ -69,7 +69,6 @@ constexpr std::string_view multiply_details =
 const RegisterOperator imadd_operator{{
     .name = "imadd",
     .help = "add an image or a number",
-    .category = "point",
     .parameters = {with("the image (:name) or number to add"), result_class},
     .classes = no_logical,
     .details = arithmetic_details,
@@ -83,7 +82,6 @@ const RegisterOperator imadd_operator{{
 const RegisterOperator imsubtract_operator{{
     .name = "imsubtract",
     .help = "subtract an image or a number",
-    .category = "point",
     .parameters = {with("the image (:name) or number to subtract"), result_class},
     .classes = no_logical,
     .details = arithmetic_details,
@@ -97,7 +95,6 @@ const RegisterOperator imsubtract_operator{{
 const RegisterOperator immultiply_operator{{
     .name = "immultiply",
     .help = "multiply by an image or a number",
-    .category = "point",
     .parameters = {with("the image (:name) or number to multiply by"), result_class},
     .details = multiply_details,
     .example = "immultiply 1.5",
@@ -117,7 +114,6 @@ const RegisterOperator immultiply_operator{{
 const RegisterOperator imdivide_operator{{
     .name = "imdivide",
     .help = "divide by an image or a number",
-    .category = "point",
     .parameters = {with("the image (:name) or number to divide by"), result_class},
     .classes = no_logical,
     .details = arithmetic_details,
@@ -131,7 +127,6 @@ const RegisterOperator imdivide_operator{{
 const RegisterOperator imabsdiff_operator{{
     .name = "imabsdiff",
     .help = "absolute difference from an image or a number",
-    .category = "point",
     .parameters = {with("the image (:name) or number to compare with"), result_class},
     .classes = no_logical,
     .details = arithmetic_details,

@@ -32,7 +32,6 @@ ImageValue to_single(const Call& call, PlanBuilder& plan) {
 const RegisterOperator im2uint8_operator{{
     .name = "im2uint8",
     .help = "convert to uint8, white to 255",
-    .category = "point",
     .details = "x / white * 255, rounded half away from zero, saturated, NaN is 0.\n"
                "From uint16: x / 257 rounded. From single the product is formed in float32.",
     .example = "im2uint8",
@@ -46,7 +45,6 @@ const RegisterOperator im2uint8_operator{{
 const RegisterOperator im2uint16_operator{{
     .name = "im2uint16",
     .help = "convert to uint16, white to 65535",
-    .category = "point",
     .details = "x / white * 65535, rounded half away from zero, saturated, NaN is 0.\n"
                "From uint8: x * 257. From single the product is formed in float32.",
     .example = "im2uint16",
@@ -60,7 +58,6 @@ const RegisterOperator im2uint16_operator{{
 const RegisterOperator im2single_operator{{
     .name = "im2single",
     .help = "convert to single, white to 1",
-    .category = "point",
     .details = "x / white in float32, correctly rounded.",
     .example = "im2single | conv2 k7",
     .accuracy = "exact",
@@ -72,7 +69,6 @@ const RegisterOperator im2single_operator{{
 const RegisterOperator im2double_operator{{
     .name = "im2double",
     .help = "convert to single, white to 1 (the same as im2single)",
-    .category = "point",
     .details =
         "x / white in float32, correctly rounded. There is no class double here; the name is\n"
         "kept for pipelines that come from MATLAB.",

@@ -274,7 +274,6 @@ const Parameter class_of_result{.name = "class",
 const RegisterOperator map_operator{{
     .name = "map",
     .help = "your own point operator: an expression of the pixel",
-    .category = "point",
     .parameters = {{.name = "expr",
                     .help = "the expression, in quotes",
                     .takes = Takes::expression,

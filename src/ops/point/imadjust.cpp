@@ -104,7 +104,6 @@ ImageValue lower_imadjust(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imadjust_operator{{
     .name = "imadjust",
     .help = "stretch the contrast: map an input range to an output range",
-    .category = "point",
     .parameters = {{.name = "in",
                     .help = "input range low,high on the unit scale; stretchlim: measured for each "
                             "channel; []: 0,1; six: the lows of r, g, b, then the highs",
@@ -144,7 +143,6 @@ const RegisterOperator imadjust_operator{{
 const RegisterOperator gamma_operator{{
     .name = "gamma",
     .help = "raise the unit-scale value to a power; below 1 brightens",
-    .category = "point",
     .parameters = {{.name = "gamma",
                     .letter = 'g',
                     .help = "exponent",

@@ -77,7 +77,6 @@ constexpr std::string_view binarize_details =
 const RegisterOperator imbinarize_operator{{
     .name = "imbinarize",
     .help = "logical image of the pixels above a level (default: Otsu's)",
-    .category = "point",
     .parameters =
         {level("threshold on the unit scale; graythresh: Otsu's; adaptive: by the local mean",
                {"graythresh", "adaptive"}, "graythresh"),
@@ -117,7 +116,6 @@ const RegisterOperator imbinarize_operator{{
 const RegisterOperator im2bw_operator{{
     .name = "im2bw",
     .help = "logical image of the pixels above a level (default: 0.5)",
-    .category = "point",
     .parameters = {level("threshold on the unit scale; graythresh: Otsu's", {"graythresh"}, "0.5")},
     .one_channel = true,
     .details = binarize_details,

@@ -173,7 +173,6 @@ const Parameter opacity{.name = "alpha",
 const RegisterOperator imblend_operator{{
     .name = "imblend",
     .help = "another image over the current one",
-    .category = "point",
     .parameters =
         {{.name = "over",
           .help = "the image (:name) that lies over the current one",

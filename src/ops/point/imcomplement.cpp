@@ -9,7 +9,6 @@ namespace {
 const RegisterOperator imcomplement_operator{{
     .name = "imcomplement",
     .help = "the negative: white minus the value",
-    .category = "point",
     .details = "white - x in the image's class. logical: true and false change places.\n"
                "single is not clamped: values above white become negative.",
     .example = "imcomplement",

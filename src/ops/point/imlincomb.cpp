@@ -70,7 +70,6 @@ ImageValue lower_imlincomb(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imlincomb_operator{{
     .name = "imlincomb",
     .help = "weighted sum of the current image and others, rounded once",
-    .category = "point",
     .parameters = {{.name = "k",
                     .letter = 'k',
                     .help = "weights: the current image's first, then one for each image named",

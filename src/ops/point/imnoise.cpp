@@ -241,7 +241,6 @@ ImageValue lower_imnoise(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imnoise_operator{{
     .name = "imnoise",
     .help = "add noise: gaussian, salt and pepper, speckle or poisson",
-    .category = "point",
     .parameters =
         {{.name = "kind",
           .help = "of the noise; salt: salt and pepper",

@@ -69,7 +69,6 @@ ImageValue lower_imquantize(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imquantize_operator{{
     .name = "imquantize",
     .help = "the number of the interval between levels that a value lies in, or a value for it",
-    .category = "point",
     .parameters = {{.name = "levels",
                     .help = "ends of the intervals, rising, in the image's own units",
                     .numbers = {.max_count = max_levels},

@@ -20,7 +20,6 @@ ImageValue lower_intlut(const Call& call, PlanBuilder& plan) {
 const RegisterOperator intlut_operator{{
     .name = "intlut",
     .help = "replace every value by its entry in a table",
-    .category = "point",
     .parameters = {{.name = "lut",
                     .help = "the table: an image of the same class with 256 (uint8) or 65536 "
                             "(uint16) values",

@@ -44,7 +44,6 @@ ImageValue lower_mat2gray(const Call& call, PlanBuilder& plan) {
 const RegisterOperator mat2gray_operator{{
     .name = "mat2gray",
     .help = "stretch the image's range of values to [0,1]; the result is single, white 1",
-    .category = "point",
     .parameters = {{.name = "limits",
                     .help = "low,high in the image's own units; measured when not given",
                     .numbers = {.max_count = 2, .min_count = 2}}},

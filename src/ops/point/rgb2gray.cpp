@@ -24,7 +24,6 @@ ImageValue lower_rgb2gray(const Call& call, PlanBuilder& plan) {
 const RegisterOperator rgb2gray_operator{{
     .name = "rgb2gray",
     .help = "luminance; a gray image passes through",
-    .category = "point",
     .details = "0.298936 R + 0.587043 G + 0.114021 B. Integer classes: in double on the unit\n"
                "scale, then rounded; single: in float32, not clamped.\n"
                "Operators defined on one channel (edge, imbinarize, graythresh ...) apply it to\n"
@@ -39,7 +38,6 @@ const RegisterOperator rgb2gray_operator{{
 const RegisterOperator im2gray_operator{{
     .name = "im2gray",
     .help = "luminance; a gray image passes through: rgb2gray by MATLAB's newer name",
-    .category = "point",
     .details = "rgb2gray.",
     .example = "im2gray",
     .accuracy = "exact for integer classes, 2e-7 of white for single",

@@ -91,7 +91,6 @@ HostImage make_fspecial(const Call& call) {
 const RegisterOperator fspecial_operator{{
     .name = "fspecial",
     .help = "a filter kernel as an image",
-    .category = "source",
     .parameters = {{.name = "type",
                     .help = "the kernel",
                     .words = {"average", "disk", "gaussian", "laplacian", "log", "motion",

@@ -10,7 +10,6 @@ namespace {
 const RegisterOperator psf2otf_operator{{
     .name = "psf2otf",
     .help = "the optical transfer function of a kernel: its transform at an image's size",
-    .category = "source",
     .parameters = {{.name = "kernel",
                     .help = "a matrix [1 2 1; 2 4 2; 1 2 1]/16, fspecial:gaussian,7,1.5 or @file",
                     .takes = Takes::kernel,

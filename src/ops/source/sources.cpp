@@ -114,7 +114,6 @@ HostImage make_noise(const Call& call) {
 const RegisterOperator phantom_operator{{
     .name = "phantom",
     .help = "the modified Shepp-Logan head phantom",
-    .category = "source",
     .parameters = {{.name = "size",
                     .letter = 'n',
                     .help = "rows and columns, in pixels",
@@ -133,7 +132,6 @@ const RegisterOperator phantom_operator{{
 const RegisterOperator checkerboard_operator{{
     .name = "checkerboard",
     .help = "black and white squares",
-    .category = "source",
     .parameters = {size_parameter(false),
                    {.name = "side",
                     .letter = 'k',
@@ -153,7 +151,6 @@ const RegisterOperator checkerboard_operator{{
 const RegisterOperator gradient_operator{{
     .name = "gradient",
     .help = "a ramp from black to white",
-    .category = "source",
     .parameters = {size_parameter(false),
                    {.name = "direction",
                     .help = "where it becomes brighter: to the right, downwards, or both",
@@ -172,7 +169,6 @@ const RegisterOperator gradient_operator{{
 const RegisterOperator constant_operator{{
     .name = "constant",
     .help = "an image of one value",
-    .category = "source",
     .parameters = {{.name = "value",
                     .help = "on the unit scale; three numbers r,g,b make a colour image",
                     .numbers = {.max_count = 3},
@@ -191,7 +187,6 @@ const RegisterOperator constant_operator{{
 const RegisterOperator noise_operator{{
     .name = "noise",
     .help = "random values, the same for the same seed",
-    .category = "source",
     .parameters =
         {size_parameter(false),
          {.name = "seed",

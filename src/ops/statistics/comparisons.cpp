@@ -120,7 +120,6 @@ ImageValue lower_ssim(const Call& call, PlanBuilder& plan) {
 const RegisterOperator immse_operator{{
     .name = "immse",
     .help = "mean of the squared differences from another image",
-    .category = "statistics",
     .parameters = {reference_parameter},
     .details = "mean((a - b)^2) over all pixels and channels, in the image's own units.",
     .example = "as a | medfilt2 | immse :a",
@@ -133,7 +132,6 @@ const RegisterOperator immse_operator{{
 const RegisterOperator psnr_operator{{
     .name = "psnr",
     .help = "peak signal to noise ratio to another image, in decibels",
-    .category = "statistics",
     .parameters = {reference_parameter},
     .details = "10 log10(white^2 / immse); Inf when the images are equal.",
     .example = "as a | imgaussfilt 1 | psnr :a",
@@ -146,7 +144,6 @@ const RegisterOperator psnr_operator{{
 const RegisterOperator corr2_operator{{
     .name = "corr2",
     .help = "coefficient of correlation with another image",
-    .category = "statistics",
     .parameters = {reference_parameter},
     .details =
         "sum (a - mean a)(b - mean b) / sqrt(sum (a - mean a)^2 sum (b - mean b)^2) over all "
@@ -161,7 +158,6 @@ const RegisterOperator corr2_operator{{
 const RegisterOperator ssim_operator{{
     .name = "ssim",
     .help = "structural similarity to another image, 1 when they are equal",
-    .category = "statistics",
     .parameters = {reference_parameter,
                    {.name = "radius",
                     .letter = 'r',

@@ -31,7 +31,6 @@ ImageValue measure_angle(const Call& call, PlanBuilder& plan) {
 const RegisterOperator deskewangle_operator{{
     .name = "deskewangle",
     .help = "degrees by which imrotate levels the lines of a scanned page",
-    .category = "statistics",
     .parameters = {{.name = "range",
                     .help = "the largest angle, in degrees",
                     .numbers = {.max_count = 1, .low = 0, .high = 90},

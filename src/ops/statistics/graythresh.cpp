@@ -165,7 +165,6 @@ ImageValue lower_otsu(const Call& call, PlanBuilder& plan, std::string_view colu
 const RegisterOperator graythresh_operator{{
     .name = "graythresh",
     .help = "Otsu's threshold, on the unit scale",
-    .category = "statistics",
     .parameters = {measured_image_parameter(), across_parameter()},
     .classes = no_logical,
     .one_channel = true,
@@ -184,7 +183,6 @@ const RegisterOperator graythresh_operator{{
 const RegisterOperator otsuthresh_operator{{
     .name = "otsuthresh",
     .help = "Otsu's threshold of the current image, on the unit scale: graythresh by another name",
-    .category = "statistics",
     .parameters = {measured_image_parameter(), across_parameter()},
     .classes = no_logical,
     .one_channel = true,

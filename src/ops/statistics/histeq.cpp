@@ -141,7 +141,6 @@ ImageValue lower_histeq(const Call& call, PlanBuilder& plan) {
 const RegisterOperator histeq_operator{{
     .name = "histeq",
     .help = "spread the values evenly over [0,1]; the result is single, white 1",
-    .category = "statistics",
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of levels",

@@ -22,7 +22,6 @@ ImageValue lower_imhist(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imhist_operator{{
     .name = "imhist",
     .help = "histogram, a column of counts for each channel (-o NAME.npy saves it)",
-    .category = "statistics",
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of bins; 256 when not given, 2 for logical",

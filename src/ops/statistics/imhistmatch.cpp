@@ -79,7 +79,6 @@ ImageValue lower_imhistmatch(const Call& call, PlanBuilder& plan) {
 const RegisterOperator imhistmatch_operator{{
     .name = "imhistmatch",
     .help = "change the values so that their histogram is near another image's",
-    .category = "statistics",
     .parameters = {{.name = "reference",
                     .help = "the other image (:name), with as many channels; of any size and class",
                     .takes = Takes::operand,

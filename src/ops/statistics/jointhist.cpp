@@ -37,7 +37,6 @@ ImageValue lower_jointhist(const Call& call, PlanBuilder& plan) {
 const RegisterOperator jointhist_operator{{
     .name = "jointhist",
     .help = "joint histogram of two images, n x n counts (-o NAME.npy saves them)",
-    .category = "statistics",
     .parameters = {{.name = "image",
                     .help = "the other image, of equal size, channels and white",
                     .takes = Takes::operand,

@@ -126,7 +126,6 @@ const Parameter which_columns{.name = "columns",
 const RegisterOperator mean2_operator{{
     .name = "mean2",
     .help = "mean of all values",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details =
         "The sum over the number of values, in double, on the image's own scale. The image goes\n"
@@ -142,7 +141,6 @@ const RegisterOperator mean2_operator{{
 const RegisterOperator std2_operator{{
     .name = "std2",
     .help = "standard deviation of all values",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double; 0 for one value. Of integer classes\n"
                "from exact sums in one pass, of single in two.",
@@ -156,7 +154,6 @@ const RegisterOperator std2_operator{{
 const RegisterOperator sum_operator{{
     .name = "sum",
     .help = "sum of all values",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "Exact in 64 bits for integer classes, in double for single.",
     .example = "imbinarize | sum",
@@ -175,7 +172,6 @@ const RegisterOperator sum_operator{{
 const RegisterOperator min_operator{{
     .name = "min",
     .help = "smallest value",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
@@ -194,7 +190,6 @@ const RegisterOperator min_operator{{
 const RegisterOperator max_operator{{
     .name = "max",
     .help = "largest value",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
@@ -213,7 +208,6 @@ const RegisterOperator max_operator{{
 const RegisterOperator stats_operator{{
     .name = "stats",
     .help = "min, max, sum, mean2 and std2 together",
-    .category = "statistics",
     .parameters = {which_columns, measured_image_parameter(), across_parameter()},
     .details =
         "The same numbers as the five operators, as five columns, in one pass over the image; for\n"

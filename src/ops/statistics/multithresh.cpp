@@ -113,7 +113,6 @@ ImageValue lower_multithresh(const Call& call, PlanBuilder& plan) {
 const RegisterOperator multithresh_operator{{
     .name = "multithresh",
     .help = "thresholds between n + 1 classes of values, by Otsu's criterion",
-    .category = "statistics",
     .parameters = {{.name = "n",
                     .letter = 'n',
                     .help = "how many thresholds",

@@ -107,7 +107,6 @@ ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
 const RegisterOperator regionprops_operator{{
     .name = "regionprops",
     .help = "a row of numbers for each object: area, place, axes, outline, intensities",
-    .category = "statistics",
     .parameters = {{.name = "properties",
                     .help = "the columns behind Label, with commas; all but those of hulls, filled "
                             "holes and Feret's diameters",

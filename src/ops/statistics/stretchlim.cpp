@@ -93,7 +93,6 @@ namespace {
 const RegisterOperator stretchlim_operator{{
     .name = "stretchlim",
     .help = "limits for imadjust that cut a part of the pixels at each end",
-    .category = "statistics",
     .parameters = {{.name = "tol",
                     .help = "parts of the pixels below and above, low,high; t means t,1-t",
                     .numbers = {.max_count = 2, .low = 0, .high = 1},

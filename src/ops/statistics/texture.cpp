@@ -153,7 +153,6 @@ std::vector<Parameter> pair_parameters() {
 const RegisterOperator entropy_operator{{
     .name = "entropy",
     .help = "entropy of all values, in bits",
-    .category = "statistics",
     .parameters = {measured_image_parameter(), across_parameter()},
     .details = "-sum p log2 p over the 256 values of im2uint8 (logical: over both), p being the\n"
                "part of all channels' values that have this one. entropyfilt has it around each\n"
@@ -168,7 +167,6 @@ const RegisterOperator entropy_operator{{
 const RegisterOperator graycomatrix_operator{{
     .name = "graycomatrix",
     .help = "how often which two levels of gray lie side by side (-o NAME.npy saves the counts)",
-    .category = "statistics",
     .parameters = pair_parameters(),
     .one_channel = true,
     .details =
@@ -193,7 +191,6 @@ saves them. graycoprops measures them.)",
 const RegisterOperator graycoprops_operator{{
     .name = "graycoprops",
     .help = "contrast, correlation, energy and homogeneity of the pairs of graycomatrix",
-    .category = "statistics",
     .parameters = pair_parameters(),
     .one_channel = true,
     .details =

@@ -16,7 +16,6 @@ Metric metric_named(std::string_view name) {
 const RegisterOperator bwdist_operator{{
     .name = "bwdist",
     .help = "distance of every pixel to the nearest one that is not 0",
-    .category = "transform",
     .parameters = {{.name = "metric",
                     .help = "euclidean, cityblock |dx| + |dy|, chessboard max(|dx|, |dy|), or "
                             "quasi-euclidean max + (sqrt 2 - 1) min",

@@ -143,7 +143,6 @@ ImageValue lower_cosine(const Call& call, PlanBuilder& plan) {
 const RegisterOperator dct2_operator{{
     .name = "dct2",
     .help = "two-dimensional cosine transform",
-    .category = "transform",
     .details =
         R"(D = M_H A M_W', M_n(k,j) = sqrt(2 / n) cos(pi k (2 j + 1) / (2 n)), row 0 divided by sqrt 2: orthonormal,
 of the raw values, each channel by itself, of any size. The result is single and has no white. Alpha is
@@ -158,7 +157,6 @@ dropped. In double.)",
 const RegisterOperator idct2_operator{{
     .name = "idct2",
     .help = "inverse of dct2",
-    .category = "transform",
     .details =
         R"(A = M_H' D M_W with the matrices of dct2, each channel by itself, of any size. The result is single and
 has no white, in the raw units of the image that dct2 had. Alpha is dropped. In double.)",

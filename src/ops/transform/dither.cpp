@@ -13,7 +13,6 @@ namespace {
 const RegisterOperator dither_operator{{
     .name = "dither",
     .help = "black and white by error diffusion, with the image's local mean",
-    .category = "transform",
     .parameters = {{.name = "method",
                     .help = "how errors spread",
                     .words = {"floyd-steinberg"},

@@ -19,7 +19,6 @@ ImageValue seen_from(PlanBuilder& plan, double number, double part) {
 const RegisterOperator fftshift_operator{{
     .name = "fftshift",
     .help = "moves frequency 0 of a spectrum from the upper left corner to the middle",
-    .category = "transform",
     .details = "Moves rows down by floor(H / 2) and columns to the right by floor(W / 2); what\n"
                "leaves one side comes in at the other. Alpha moves too.",
     .example = "fft2 log | fftshift | mat2gray",
@@ -32,7 +31,6 @@ const RegisterOperator fftshift_operator{{
 const RegisterOperator ifftshift_operator{{
     .name = "ifftshift",
     .help = "moves frequency 0 of a spectrum from the middle to the upper left corner",
-    .category = "transform",
     .details = "Moves rows up by floor(H / 2) and columns to the left by floor(W / 2): what\n"
                "fftshift did is undone, also of odd sizes. Alpha moves too.",
     .example = "fft2 shift=on | ifftshift | ifft2",
@@ -119,7 +117,6 @@ ImageValue lower_ifft2(const Call& call, PlanBuilder& plan) {
 const RegisterOperator fft2_operator{{
     .name = "fft2",
     .help = "two-dimensional Fourier transform: its complex numbers, magnitudes or phases",
-    .category = "transform",
     .parameters = {parts_parameter("complex"),
                    shift_parameter("whether frequency 0 lies in the middle: fftshift afterwards")},
     .details =
@@ -137,7 +134,6 @@ phase there is 0 or pi. Alpha is dropped. In double.)",
 const RegisterOperator ifft2_operator{{
     .name = "ifft2",
     .help = "inverse of fft2: the image of a spectrum of complex numbers",
-    .category = "transform",
     .parameters = {parts_parameter("real"),
                    shift_parameter("whether frequency 0 lies in the middle: ifftshift before")},
     .details =

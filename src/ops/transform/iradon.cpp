@@ -37,7 +37,6 @@ ImageValue lower_iradon(const Call& call, PlanBuilder& plan) {
 const RegisterOperator iradon_operator{{
     .name = "iradon",
     .help = "the image from its sums along parallel rays, by filtered back projection",
-    .category = "transform",
     .parameters =
         {{.name = "theta",
           .letter = 't',

@@ -14,7 +14,6 @@ ImageValue lower_radon(const Call& call, PlanBuilder& plan) {
 const RegisterOperator radon_operator{{
     .name = "radon",
     .help = "sums along parallel rays, one column of the result an angle",
-    .category = "transform",
     .parameters = {{.name = "theta",
                     .letter = 't',
                     .help = "the angles in degrees, a list or a range, in the order of the columns",

@@ -17,7 +17,6 @@ Parameter size_of_window() {
 const RegisterOperator imgaussfilt3_operator{{
     .name = "imgaussfilt3",
     .help = "gaussian blur of the volume that the pages of a file are",
-    .category = "volume",
     .parameters = {{.name = "sigma",
                     .letter = 's',
                     .help = "standard deviation, in voxels; three: along rows,columns,planes",
@@ -43,7 +42,6 @@ As many planes as the window has are held, not the volume. With an alpha on the 
 const RegisterOperator imboxfilt3_operator{{
     .name = "imboxfilt3",
     .help = "mean of a cuboid of voxels; the class stays",
-    .category = "volume",
     .parameters = {size_of_window(), axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.
@@ -63,7 +61,6 @@ window's sum of integers may be 2^24 or more.)",
 const RegisterOperator medfilt3_operator{{
     .name = "medfilt3",
     .help = "median of a cuboid of voxels",
-    .category = "volume",
     .parameters = {size_of_window(), axis_of_planes()},
     .details =
         R"(Pages are the planes of one volume and must be equal in size, class and channels; as many pages as before.

@@ -26,7 +26,6 @@ ImageReduction resize_of(const Call& call) {
 const RegisterOperator imresize3_operator{{
     .name = "imresize3",
     .help = "the volume that the pages of a file are, at another size",
-    .category = "volume",
     .parameters =
         {{.name = "scale",
           .help = "factor of all three sizes, or of rows,columns,planes",

@@ -56,7 +56,6 @@ Operator morphology(std::string_view name, std::string_view help, std::string_vi
   return {
       .name = name,
       .help = help,
-      .category = "volume",
       .parameters = {{.name = "se",
                       .help = "structuring element: sphere,radius or cuboid,rows,columns,planes",
                       .takes = Takes::element,

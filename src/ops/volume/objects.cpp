@@ -28,7 +28,6 @@ int connectivity3_of(const Call& call) {
 const RegisterOperator bwlabeln_operator{{
     .name = "bwlabeln",
     .help = "numbers the connected components of the volume that the pages of a file are",
-    .category = "volume",
     .parameters = {connectivity3(), axis_of_planes()},
     .one_channel = true,
     .details =
@@ -62,7 +61,6 @@ ImageValue with_intensities(const Call& call, PlanBuilder& plan) {
 const RegisterOperator regionprops3_operator{{
     .name = "regionprops3",
     .help = "a row of numbers for each object of a volume: how many voxels, place, box",
-    .category = "volume",
     .parameters = {{.name = "image",
                     .help = "an image of each page (:name) whose intensities in the objects are "
                             "measured, too",
@@ -100,7 +98,6 @@ its number). On the host.)",
 const RegisterOperator bwdist3_operator{{
     .name = "bwdist3",
     .help = "distance of each voxel from the nearest one that is not 0",
-    .category = "volume",
     .parameters = {{.name = "spacing",
                     .help = "size of a voxel: of rows,columns,planes; one number: of all three",
                     .numbers = {.max_count = 3, .low = 1e-6, .high = 1e6},
