@@ -48,59 +48,100 @@ struct RunFlags {
 
 void add_flags(CLI::App* app, RunFlags& f) {
   engine::RunOptions& run = f.run;
-  option(app, "-f,--file", f.pipeline_file, "FILE", "Read the pipeline from a file")
-      ->group("Pipeline");
+  app->option_defaults()->group("Pipeline");
+  option(app, "-f,--file", f.pipeline_file, "FILE", "Read the pipeline from a file");
   option(app, "--with", run.with, "NAME=PATH",
          "A second input: a file for all, or a folder paired by relative path")
-      ->group("Pipeline")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);  // what follows the value is an input
-  add_sandbox(app, f.sandbox)->group("Pipeline");
+  add_sandbox(app, f.sandbox);
   flag(app, "--strict", run.session.strict,
-       "An implicit rgb2gray is an error, and what would be left out of a result")
-      ->group("Pipeline");
-  flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
-      ->group("Pipeline");
+       "An implicit rgb2gray is an error, and what would be left out of a result");
+  flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same");
 
-  flag(app, "-r,--recursive", run.recursive, "Take folders with all that is below them")
-      ->group("Inputs");
+  app->option_defaults()->group("Inputs");
+  flag(app, "-r,--recursive", run.recursive, "Take folders with all that is below them");
   option(app, "--watch", run.watch, "DIR",
          "Do what is in a folder and what comes into it, each file when it is whole")
-      ->check(not_empty())
-      ->group("Inputs");
-  option(app, "--idle", f.idle, "SECONDS", "End a watch when nothing has come for so long")
-      ->group("Inputs");
-  option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin")
-      ->group("Inputs");
-  flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL")->group("Inputs");
-  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, such as 1,3-5")
-      ->group("Inputs");
-  option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
-      ->group("Inputs");
+      ->check(not_empty());
+  option(app, "--idle", f.idle, "SECONDS", "End a watch when nothing has come for so long");
+  option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin");
+  flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL");
+  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, such as 1,3-5");
+  option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist");
   option(app, "--frames", f.frames, "LIST",
          "Take these of the numbered inputs, such as 1-100x2,120")
-      ->check(not_empty())
-      ->group("Inputs");
+      ->check(not_empty());
   option(app, "--parts", f.parts, "NAME,...",
          "Of EXRs of several parts process these, and keep the others as they are")
-      ->excludes(app->get_option("--pages"))
-      ->group("Inputs");
+      ->excludes(app->get_option("--pages"));
   option(app, "--channels", f.channels, "NAME,...|all",
          "Of EXRs, make the picture of these channels, each as it is stored")
-      ->check(not_empty())
-      ->group("Inputs");
-  add_axes(app, run.axes)->group("Inputs");
+      ->check(not_empty());
+  add_axes(app, run.axes);
   option(
       app, "--window", run.window, "file|C,W",
       "Of DICOM and NIfTI, make 8-bit pictures of the numbers: by the file's own window, or by one "
       "of this centre and width")
-      ->check(not_empty())
-      ->group("Inputs");
+      ->check(not_empty());
   flag(app, "--shrink-on-load", run.shrink_on_load,
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
-       "other pixels")
-      ->group("Inputs");
+       "other pixels");
+  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->check(not_empty());
+  option(app, "--shard-by", f.shard_by, "order|bytes|name|chunks",
+         "Parts of as many files (default), of as many bytes, by each file's name alone, or of the "
+         "chunks of each file, which go into one .zarr");
+  option(app, "--max-pixels", f.max_pixels, "N",
+         "Refuse larger pictures and results (default 1073M)");
+
+  app->option_defaults()->group("Outputs");
+  option(app, "-o,--output", run.output, "PATH",
+         "Folder (out/ in any case), file, template such as 'out/{stem}.png', or - for stdout");
+  flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links");
+  option(app, "--format", run.format, "EXT",
+         "Write this format; y4m and raw hold pictures one behind the other, on stdout npy and ppm "
+         "too");
+  option(app, "--fps", f.fps, "RATE", "Of Y4M: 25, 30000/1001 (default: as before, else 25)")
+      ->check(not_empty());
+  option(app, "--matrix", f.matrix, "601|709|2020",
+         "Which Y Cb Cr a Y4M has: ITU-R BT.601 (default), 709 or 2020; it does not say itself");
+  option(app, "-d,--depth", f.cls, "CLASS",
+         "Write this class: logical, uint8, uint16, single, half (EXR)");
+  option(app, "--quality", run.quality, "Q",
+         "Of JPEG and HEIF, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
+      ->check(in_range(1, 100));
+  flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says");
+  option(app, "--compression", f.compression, "fast|default|small|g4",
+         "Smaller files or less time, of what is written without loss, and of AVIF and HEIF "
+         "(default: TIFF and EXR as in the input; with this always compressed); g4: logical images "
+         "as TIFFs by fax codes of group 4");
+  option(
+      app, "--subsampling", f.subsampling, "444|422|420",
+      "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)");
+  option(app, "--ngff", f.ngff, "0.4|0.5",
+         "Which OME-Zarr is written (default: as in the input, else 0.4, which is of Zarr 2)");
+  option(app, "--chunk", run.chunk, "PIXELS",
+         "The sides of a Zarr's chunks (default: as in the input, else 512), and of the tiles of "
+         "--tiff")
+      ->check(in_range(16, 65536));
+  option(app, "--tiff", f.tiff, "strips|tiles|pyramid|cog",
+         "How TIFFs are stored: in tiles of --chunk, with smaller images in SubIFDs, or as a "
+         "cloud-optimized GeoTIFF");
+  flag(app, "--strip", run.strip, "Leave metadata out");
+  flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing");
+  flag(app, "-u,--update", run.update,
+       "Skip outputs and saves that this pipeline made of these inputs, and that are newer");
+  flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist");
+  flag(app, "--no-sync", f.no_sync,
+       "Do not wait until results are on the disk: a power cut may empty them, and originals");
+  flag(app, "--hash", run.hash, "Print a hash of each result's pixels");
+  flag(app, "--no-header", f.no_header, "Print no header line above measurements");
+
+  flag(app, "--json", f.json, "Print measurements and hashes as JSON, an object a line");
+  flag(app, "--csv", f.csv, "Print them as comma-separated values");
+
+  app->option_defaults()->group("Running");
   option(
       app, "--codec", f.codec, "auto|cpu|device|fast|opencv",
       "Where JPEG, PNG, TIFF and EXR are decoded and encoded: by the processor, or on the GPU or "
@@ -108,130 +149,42 @@ void add_flags(CLI::App* app, RunFlags& f) {
       "may be some percent larger or smaller. fast would allow one level of difference: nothing is "
       "faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP are decoded by OpenCV, as "
       "a second opinion. Its variable is IMPIPE_JPEG_CODEC")
-      ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
-      ->group("Running");
-  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
-      ->check(not_empty())
-      ->group("Inputs");
-  option(app, "--shard-by", f.shard_by, "order|bytes|name|chunks",
-         "Parts of as many files (default), of as many bytes, by each file's name alone, or of the "
-         "chunks of each file, which go into one .zarr")
-      ->group("Inputs");
-  option(app, "--max-pixels", f.max_pixels, "N",
-         "Refuse larger pictures and results (default 1073M)")
-      ->group("Inputs");
-
-  option(app, "-o,--output", run.output, "PATH",
-         "Folder (out/ in any case), file, template such as 'out/{stem}.png', or - for stdout")
-      ->group("Outputs");
-  flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links")
-      ->group("Outputs");
-  option(app, "--format", run.format, "EXT",
-         "Write this format; y4m and raw hold pictures one behind the other, on stdout npy and ppm "
-         "too")
-      ->group("Outputs");
-  option(app, "--fps", f.fps, "RATE", "Of Y4M: 25, 30000/1001 (default: as before, else 25)")
-      ->check(not_empty())
-      ->group("Outputs");
-  option(app, "--matrix", f.matrix, "601|709|2020",
-         "Which Y Cb Cr a Y4M has: ITU-R BT.601 (default), 709 or 2020; it does not say itself")
-      ->group("Outputs");
-  option(app, "-d,--depth", f.cls, "CLASS",
-         "Write this class: logical, uint8, uint16, single, half (EXR)")
-      ->group("Outputs");
-  option(app, "--quality", run.quality, "Q",
-         "Of JPEG and HEIF, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
-      ->check(in_range(1, 100))
-      ->group("Outputs");
-  flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says")
-      ->group("Outputs");
-  option(app, "--compression", f.compression, "fast|default|small|g4",
-         "Smaller files or less time, of what is written without loss, and of AVIF and HEIF "
-         "(default: TIFF and EXR as in the input; with this always compressed); g4: logical images "
-         "as TIFFs by fax codes of group 4")
-      ->group("Outputs");
-  option(
-      app, "--subsampling", f.subsampling, "444|422|420",
-      "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)")
-      ->group("Outputs");
-  option(app, "--ngff", f.ngff, "0.4|0.5",
-         "Which OME-Zarr is written (default: as in the input, else 0.4, which is of Zarr 2)")
-      ->group("Outputs");
-  option(app, "--chunk", run.chunk, "PIXELS",
-         "The sides of a Zarr's chunks (default: as in the input, else 512), and of the tiles of "
-         "--tiff")
-      ->check(in_range(16, 65536))
-      ->group("Outputs");
-  option(app, "--tiff", f.tiff, "strips|tiles|pyramid|cog",
-         "How TIFFs are stored: in tiles of --chunk, with smaller images in SubIFDs, or as a "
-         "cloud-optimized GeoTIFF")
-      ->group("Outputs");
-  flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
-  flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
-  flag(app, "-u,--update", run.update,
-       "Skip outputs and saves that this pipeline made of these inputs, and that are newer")
-      ->group("Outputs");
-  flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist")->group("Outputs");
-  flag(app, "--no-sync", f.no_sync,
-       "Do not wait until results are on the disk: a power cut may empty them, and originals")
-      ->group("Outputs");
-  flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");
-  flag(app, "--no-header", f.no_header, "Print no header line above measurements")
-      ->group("Outputs");
-
-  flag(app, "--json", f.json, "Print measurements and hashes as JSON, an object a line")
-      ->group("Outputs");
-  flag(app, "--csv", f.csv, "Print them as comma-separated values")->group("Outputs");
-
-  option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)")->group("Running");
-  option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)")
-      ->group("Running");
+      ->envname("IMPIPE_JPEG_CODEC");  // IMPIPE_CODEC is the folder of the modules
+  option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)");
+  option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)");
   option(app, "--scratch", run.scratch, "DIR",
-         "Where decoded images wait that memory does not hold (default: the system's folder)")
-      ->group("Running");
-  option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
-      ->group("Running");
+         "Where decoded images wait that memory does not hold (default: the system's folder)");
+  option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices");
   option(
       app, "--device", run.device.device, "ID",
       "A device of impipe devices, several (cuda:0,cuda:1), all, a backend's first (cuda), or auto")
-      ->transform(auto_as_none)
-      ->group("Running");
-  option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
-      ->group("Running");
+      ->transform(auto_as_none);
+  option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory");
   flag(app, "--via", f.via,
        "Let a server do the run that keeps a card open: see impipe serve. Its variable is "
        "IMPIPE_SERVE")
-      ->envname("IMPIPE_SERVE")
-      ->group("Running");
-  flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
+      ->envname("IMPIPE_SERVE");
+  flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure");
   option(app, "--retries", run.retries, "N",
          "Do a file up to N times more that failed for a reason that may pass, after a pause")
-      ->check(in_range(0, 1000))
-      ->group("Running");
-  option(app, "--timeout", f.timeout, "SECONDS", "Fail a file that takes longer, and go on")
-      ->group("Running");
-  option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
-      ->group("Running");
-  option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")
-      ->group("Running");
+      ->check(in_range(0, 1000));
+  option(app, "--timeout", f.timeout, "SECONDS", "Fail a file that takes longer, and go on");
+  option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines");
+  option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON");
 
+  app->option_defaults()->group("Reports");
   option(app, "--progress", f.progress, "auto|lines|json|openjd|none",
-         "How to show progress on stderr; openjd: Open Job Description's lines, on stdout")
-      ->group("Reports");
+         "How to show progress on stderr; openjd: Open Job Description's lines, on stdout");
   app->add_flag("--profile{text}", f.profile,
                 "Say where the time went: --profile, =json, or =html:FILE for a page")
-      ->envname("IMPIPE_PROFILE")
-      ->group("Reports");
+      ->envname("IMPIPE_PROFILE");
   option(app, "--compare", f.compare, "LIST",
-         "Write nothing, and print how fast devices are: cpu:1,cpu,cuda:0; also --json, --csv")
-      ->group("Reports");
-  flag(app, "--markdown", f.markdown, "Print the table of --compare as Markdown")->group("Reports");
-  option(app, "--trace", f.trace, "FILE", "Write what went on when, for ui.perfetto.dev")
-      ->group("Reports");
-  option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
-      ->group("Reports");
-  flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");
-  flag(app, "-q,--quiet", f.quiet, "Say nothing but failures")->group("Reports");
+         "Write nothing, and print how fast devices are: cpu:1,cpu,cuda:0; also --json, --csv");
+  flag(app, "--markdown", f.markdown, "Print the table of --compare as Markdown");
+  option(app, "--trace", f.trace, "FILE", "Write what went on when, for ui.perfetto.dev");
+  option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels");
+  flag(app, "-v,--verbose", f.verbose, "Say more");
+  flag(app, "-q,--quiet", f.quiet, "Say nothing but failures");
 }
 
 // The file of --profile=html:FILE; empty for the other forms.
