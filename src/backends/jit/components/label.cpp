@@ -51,12 +51,7 @@ class LabelWriter : LabelWriterBase {
   // Of the image; a multiple of two, for whole tiles.
   static std::int64_t word_rows(Size size) { return (size.height + 63) / 64 * 2; }
 
-  std::string rows() {
-    return builder_.parameter(ParameterType::int32, name_ + "_word_rows",
-                              [image = image_](const LaunchContext& at, int) {
-                                return static_cast<double>(word_rows(at.size_of(image)));
-                              });
-  }
+  std::string rows() { return builder_.of_size(name_ + "_word_rows", image_, word_rows); }
 
   // A plane of words.
   std::string words_of(const std::string& suffix) {

@@ -113,12 +113,6 @@ class ObjectsWriter {
 
   int id_bytes() const { return bytes_of(builder_.cls(labels_)); }
 
-  std::string number_of(const std::string& suffix,
-                        const std::function<std::int64_t(const LaunchContext&)>& value) {
-    return builder_.parameter(
-        ParameterType::int32, name_ + suffix,
-        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
-  }
   // `each` words for each node of the grid.
   std::string of_nodes(const std::string& suffix, int each) {
     return builder_.scratch(name_ + suffix, "uint",
@@ -166,24 +160,27 @@ class ObjectsWriter {
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"count",
        [this] {
-         return number_of("_count", [n = self_.index](const auto& at) { return count_of(at, n); });
+         return builder_.integer(name_ + "_count",
+                                 [n = self_.index](const auto& at) { return count_of(at, n); });
        }},
       {"fits",
        [this] {
-         return "(uint)" + number_of("_fits", [labels = labels_, n = self_.index](const auto& at) {
-                  return fits(at, labels, n);
-                });
+         return "(uint)" + builder_.integer(name_ + "_fits",
+                                            [labels = labels_, n = self_.index](const auto& at) {
+                                              return fits(at, labels, n);
+                                            });
        }},
       {"gaps",
        [this] {
-         return number_of("_gaps", [labels = labels_, n = self_.index](const auto& at) {
-           constexpr std::int64_t most = 0xffffffff;
-           return count_of(at, n) * at.size_of(labels).height <= most ? 1 : 0;
-         });
+         return builder_.integer(
+             name_ + "_gaps", [labels = labels_, n = self_.index](const auto& at) {
+               constexpr std::int64_t most = 0xffffffff;
+               return count_of(at, n) * at.size_of(labels).height <= most ? 1 : 0;
+             });
        }},
       {"grid_rows",
        [this] {
-         return number_of("_grid_rows", [labels = labels_](const auto& at) {
+         return builder_.integer(name_ + "_grid_rows", [labels = labels_](const auto& at) {
            return (at.size_of(labels).height + 31) / 32;
          });
        }},

@@ -170,12 +170,9 @@ class ReconstructionWriter : LabelWriterBase {
     builder_.kernel(name_ + "_raise", 256, text, shape, raised_at_once);
   }
   std::string max_depth() {
-    return "(uint)" + builder_.parameter(ParameterType::int32, name_ + "_max_depth",
-                                         [image = image_, rows = tile_rows()](const auto& at, int) {
-                                           const Size size = at.size_of(image);
-                                           return static_cast<double>(
-                                               32 + std::max(size.width / 64, size.height / rows));
-                                         });
+    return "(uint)" + builder_.of_size(name_ + "_max_depth", image_, [rows = tile_rows()](Size s) {
+      return 32 + std::max(s.width / 64, s.height / rows);
+    });
   }
 
   // The four ways of a tile's work-items over its lines.
@@ -256,10 +253,8 @@ class ReconstructionWriter : LabelWriterBase {
     return (size.width + 63) / 64 * ((size.height + rows - 1) / rows);
   }
   std::string tiles() {
-    return builder_.parameter(ParameterType::int32, name_ + "_tiles",
-                              [image = image_, rows = tile_rows()](const LaunchContext& at, int) {
-                                return static_cast<double>(tiles_of(at.size_of(image), rows));
-                              });
+    return builder_.of_size(name_ + "_tiles", image_,
+                            [rows = tile_rows()](Size size) { return tiles_of(size, rows); });
   }
 
   std::string text_of(const char* kernel, Replacements own = {}) {

@@ -15,38 +15,14 @@ ResizeAxis ResizeAxisText::axis(const LaunchContext& at, int n, ResizeAxis Resiz
   return resize_axes(now, at.size_of(now.images[0])).*which;
 }
 
-std::string ResizeAxisText::number(ParameterType type, const std::string& what,
-                                   Number number) const {
+std::string ResizeAxisText::number(const std::string& what, Number number,
+                                   ParameterType type) const {
   const int n = n_;
   const auto which = which_;
   return builder_.parameter(type, Builder::name({false, n}) + "_" + what + "_" + label_,
                             [n, which, number = std::move(number)](const LaunchContext& at, int) {
                               return number(axis(at, n, which));
                             });
-}
-
-std::string ResizeAxisText::real(const std::string& what, Number value) const {
-  return number(ParameterType::float64, what, std::move(value));
-}
-
-std::string ResizeAxisText::from() const {
-  return number(ParameterType::int32, "from",
-                [](const ResizeAxis& a) { return static_cast<double>(a.from); });
-}
-
-std::string ResizeAxisText::size() const {
-  return number(ParameterType::int32, "to",
-                [](const ResizeAxis& a) { return static_cast<double>(a.to); });
-}
-
-std::string ResizeAxisText::taps() const {
-  return number(ParameterType::int32, "taps",
-                [](const ResizeAxis& a) { return static_cast<double>(a.taps); });
-}
-
-std::string ResizeAxisText::copies() const {
-  return number(ParameterType::int32, "copies",
-                [](const ResizeAxis& a) { return a.copies ? 1.0 : 0.0; });
 }
 
 std::string ResizeAxisText::body(const PointBody& body, const std::string& arguments) const {
@@ -59,15 +35,13 @@ std::string ResizeAxisText::body(const PointBody& body, const std::string& argum
 
 std::string ResizeAxisText::copied(const std::string& k) const {
   const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
-  const std::string last =
-      real("last", [](const ResizeAxis& a) { return static_cast<double>(a.from - 1); });
+  const std::string last = real("last", [](const ResizeAxis& a) { return a.from - 1; });
   return body(resize_copied_body(), "(double)" + k + ", " + scale + ", " + last);
 }
 
 std::string ResizeAxisText::begin(const std::string& k) const {
   const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
-  const std::string before =
-      real("before", [](const ResizeAxis& a) { return static_cast<double>(a.before); });
+  const std::string before = real("before", [](const ResizeAxis& a) { return a.before; });
   return body(resize_first_body(), "(double)" + k + ", " + scale + ", " + before);
 }
 
@@ -89,9 +63,7 @@ void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {
   const std::string sums = builder_.scratch(own, "double", [count](const LaunchContext& at) {
     return std::max<std::int64_t>(count(at) * 8, row_alignment);
   });
-  const std::string outputs = builder_.parameter(
-      ParameterType::int32, own + "_count",
-      [count](const LaunchContext& at, int) { return static_cast<double>(count(at)); });
+  const std::string outputs = builder_.integer(own + "_count", count);
   builder_.kernel(own, items,
                   filled(part(kernels::resize, "sums"), {{"items", std::to_string(items)},
                                                          {"outputs", outputs},
@@ -108,8 +80,7 @@ std::string ResizeAxisText::undivided(const std::string& k, const std::string& t
   const Resample::Method method = std::get<Resample>(builder_.node(n_).primitive).method;
   const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
   const std::string narrow = real("narrow", [](const ResizeAxis& a) { return a.narrow; });
-  const std::string before =
-      real("before", [](const ResizeAxis& a) { return static_cast<double>(a.before); });
+  const std::string before = real("before", [](const ResizeAxis& a) { return a.before; });
   return body(resize_weight_body(method),
               "(double)" + k + ", (double)" + t + ", " + scale + ", " + narrow + ", " + before);
 }

@@ -16,12 +16,23 @@ class ResizeAxisText {
       : builder_(builder), n_(n), label_(std::move(label)), which_(which) {}
 
   using Number = std::function<double(const ResizeAxis&)>;
-  std::string number(ParameterType type, const std::string& what, Number number) const;
+  std::string number(const std::string& what, Number number,
+                     ParameterType type = ParameterType::int32) const;
 
-  std::string from() const;  // pixels of the input
-  std::string size() const;  // of the result
-  std::string taps() const;
-  std::string copies() const;  // each output is one input pixel
+  // Pixels of the input and of the result.
+  std::string from() const {
+    return number("from", [](const ResizeAxis& a) { return a.from; });
+  }
+  std::string size() const {
+    return number("to", [](const ResizeAxis& a) { return a.to; });
+  }
+  std::string taps() const {
+    return number("taps", [](const ResizeAxis& a) { return a.taps; });
+  }
+  // Whether each output is one input pixel.
+  std::string copies() const {
+    return number("copies", [](const ResizeAxis& a) { return a.copies; });
+  }
   // Doubles, for output `k` and tap `t`. copied: of directions that copy; begin: of others.
   std::string copied(const std::string& k) const;
   std::string begin(const std::string& k) const;
@@ -34,7 +45,9 @@ class ResizeAxisText {
 
  private:
   static ResizeAxis axis(const LaunchContext& at, int n, ResizeAxis ResizeAxes::*which);
-  std::string real(const std::string& what, Number value) const;
+  std::string real(const std::string& what, Number value) const {
+    return number(what, std::move(value), ParameterType::float64);
+  }
   // Writes a body once, as a function of doubles.
   std::string body(const PointBody& body, const std::string& arguments) const;
   std::string undivided(const std::string& k, const std::string& t) const;

@@ -139,10 +139,10 @@ class ResizeTiles {
     return tile_shape(resize_axes(now, at.size_of(now.images[0])), at_once / at.count());
   }
   std::string number(const std::string& what, int (*value)(const TileShape&)) {
-    return builder_.parameter(ParameterType::int32, Builder::name({false, n_}) + "_" + what,
-                              [n = n_, device = at_once_, value](const LaunchContext& at, int) {
-                                return double(value(shape_of(at, n, device)));
-                              });
+    return builder_.integer(Builder::name({false, n_}) + "_" + what,
+                            [n = n_, device = at_once_, value](const LaunchContext& at) {
+                              return value(shape_of(at, n, device));
+                            });
   }
 
   std::string tile_text() {
@@ -199,10 +199,8 @@ class ResizeTiles {
       };
     };
     const std::string own = Builder::name({false, n_}) + "_quads_";
-    return {text.number(ParameterType::int32, "quads",
-                        [](const ResizeAxis& a) { return double(quads_of(a).count); }),
-            text.number(ParameterType::int32, "span",
-                        [](const ResizeAxis& a) { return double(quads_of(a).span); }),
+    return {text.number("quads", [](const ResizeAxis& a) { return quads_of(a).count; }),
+            text.number("span", [](const ResizeAxis& a) { return quads_of(a).span; }),
             builder_.scratch(own + "first_" + label, "int", bytes(false)),
             builder_.scratch(own + "weights_" + label, "float", bytes(true))};
   }

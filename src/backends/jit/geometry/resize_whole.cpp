@@ -116,10 +116,8 @@ void write_whole_resize(Builder& builder, int n) {
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = builder.plane(image), out = builder.plane(self);
   const auto number = [&](const std::string& what, auto value) {
-    return builder.parameter(ParameterType::int32, Builder::name(self) + "_" + what,
-                             [self, value](const LaunchContext& at, int) {
-                               return double(value(at.size_of(self).width));
-                             });
+    return builder.of_size(Builder::name(self) + "_" + what, self,
+                           [value](Size size) { return value(size.width); });
   };
   const std::string phases = std::to_string(tile.phases), step = std::to_string(tile.step);
   const std::string apart = "inputs_apart_" + phases + "_" + step;

@@ -35,11 +35,9 @@ std::string grid_stride_rows(Builder& builder, const GridStride& stream, const s
                              const std::string& pixel) {
   const Operand image = stream.image;
   const int wide = values_a_load(builder, stream), items = stream.items;
-  const std::string across = builder.parameter(
-      ParameterType::int32, Builder::name(image) + "_across_" + std::to_string(items),
-      [image, items, wide](const LaunchContext& at, int) {
-        return static_cast<double>(across_of(at.size_of(image).width, items, wide));
-      });
+  const std::string across =
+      builder.of_size(Builder::name(image) + "_across_" + std::to_string(items), image,
+                      [items, wide](Size size) { return across_of(size.width, items, wide); });
   const bool is_wide = stream.wide(builder), single = builder.cls(image) == PixelClass::single;
   return Substitutions({{"across", across},
                         {"items", std::to_string(items)},

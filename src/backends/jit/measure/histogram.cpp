@@ -135,9 +135,7 @@ void write_local(Builder& builder, const CountedCodes& counted, int n, int count
   };
   int span = 1;
   while (2 * span <= std::min(group, counters)) span *= 2;
-  const std::string groups_text = builder.parameter(
-      ParameterType::int32, name + "_groups",
-      [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+  const std::string groups_text = builder.integer(name + "_groups", groups);
   const std::string bin_of_counter = codes ? bin_of_code(builder, n, plane, "i") : "i";
   const bool apart = counted.bins_apart;
   const auto counts = [&] {

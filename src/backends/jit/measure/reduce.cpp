@@ -164,9 +164,7 @@ class StreamWriter {
 
   void write() {
     const auto groups = this->groups();
-    groups_text_ = builder_.parameter(
-        ParameterType::int32, name_ + "_groups",
-        [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+    groups_text_ = builder_.integer(name_ + "_groups", groups);
     for (const Fold& fold : folds_.folds) add(fold);
     const std::string rows =
         codes_ ? rows_of_codes(*codes_) : grid_stride_rows(builder_, stream_, chunk_, pixel_);

@@ -155,10 +155,9 @@ class CellsWriter {
   using Count = std::int64_t (CellCounts::*)(const LaunchContext&) const;
 
   std::string number_of(const std::string& what, Count count) {
-    return builder_.parameter(ParameterType::int32, name_ + what,
-                              [counts = counts_, count](const LaunchContext& at, int) {
-                                return static_cast<double>((counts.*count)(at));
-                              });
+    return builder_.integer(name_ + what, [counts = counts_, count](const LaunchContext& at) {
+      return (counts.*count)(at);
+    });
   }
   std::string merged() { return number_of("_merged", &CellCounts::merged); }
   std::string of_cells(const CellFold& fold) {
@@ -266,10 +265,9 @@ class CellsWriter {
 
   // Whether the last group of the pass ends it: the cells are one chunk.
   std::string one_chunk() {
-    return builder_.parameter(ParameterType::int32, name_ + "_one_chunk",
-                              [counts = counts_](const LaunchContext& at, int) {
-                                return counts.chunks(at) == 1 ? 1.0 : 0.0;
-                              });
+    return builder_.integer(name_ + "_one_chunk", [counts = counts_](const LaunchContext& at) {
+      return counts.chunks(at) == 1;
+    });
   }
 
   // What the last group of a pass does.

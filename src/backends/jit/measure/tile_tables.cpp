@@ -36,11 +36,8 @@ class TilesText {
   static TileGrid of(const LaunchContext& at, const Operand& image, const Tiles& tiles) {
     return tile_grid(at.size_of(image), tiles.across, tiles.down);
   }
-  std::string parameter(const std::string& suffix,
-                        const std::function<std::int64_t(const LaunchContext&)>& value) {
-    return builder_.parameter(
-        ParameterType::int32, name_ + suffix,
-        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
+  std::string parameter(const std::string& suffix, LaunchNumber value) {
+    return builder_.integer(name_ + suffix, std::move(value));
   }
   std::string filled_part(std::string_view which, Replacements own) const {
     return words_.filled(part(kernels::tile_tables, which), own);

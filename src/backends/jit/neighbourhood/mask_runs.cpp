@@ -246,10 +246,7 @@ class MaskRuns {
           std::max<std::int64_t>((size.height + strips - 1) / strips, min_strip);
       return (least + before + rows - 1) / rows * rows - before;
     };
-    const std::string strip = builder_.parameter(
-        ParameterType::int32, name + "_strip", [self, strip_of](const LaunchContext& at, int) {
-          return static_cast<double>(strip_of(at.size_of(self)));
-        });
+    const std::string strip = builder_.of_size(name + "_strip", self, strip_of);
     std::map<std::pair<int, int>, std::string> names;
     const std::string runs = runs_text(pass, names);
     const std::string text =

@@ -77,10 +77,8 @@ std::string RankColumns::memory() const {
 
 std::string RankColumns::size(const char* which,
                               std::int64_t (ColumnWords::*of)(const LaunchContext&) const) const {
-  return builder_.parameter(ParameterType::int32, name_ + which,
-                            [words = words_, of](const LaunchContext& at, int) {
-                              return static_cast<double>((words.*of)(at));
-                            });
+  return builder_.integer(
+      name_ + which, [words = words_, of](const LaunchContext& at) { return (words.*of)(at); });
 }
 
 std::string RankColumns::stride() const { return size("_stride", &ColumnWords::stride); }

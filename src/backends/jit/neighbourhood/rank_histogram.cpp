@@ -94,9 +94,9 @@ class RankHistogram {
     const int items = columns ? 32 : 32 * per() / (rest_bits() > 0 ? 2 : 1);
     const Operand self{false, n_};
     const Strips strips = strips_of(items);
-    const std::string strip = builder_.parameter(
-        ParameterType::int32, name_ + "_strip", [self, strips](const LaunchContext& at, int) {
-          return static_cast<double>(strips.rows(at.size_of(self), at.count()));
+    const std::string strip =
+        builder_.integer(name_ + "_strip", [self, strips](const LaunchContext& at) {
+          return strips.rows(at.size_of(self), at.count());
         });
     const std::string kernel = text("counters") +
                                text("kernel", {{"items", number(items)},

@@ -329,10 +329,8 @@ class RankBlocks : SortedRanks {
         });
   }
 
-  std::string tiles(const char* which, std::function<double(const LaunchContext&)> count) {
-    return builder_.parameter(
-        ParameterType::int32, name_ + which,
-        [count = std::move(count)](const LaunchContext& at, int) { return count(at); });
+  std::string tiles(const char* which, LaunchNumber count) {
+    return builder_.integer(name_ + which, std::move(count));
   }
 
   // Counts the cells of a mask, whose window is at row - above.

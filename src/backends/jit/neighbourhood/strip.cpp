@@ -66,10 +66,8 @@ class StripWriter {
                          .around = first_,
                          .above = above(),
                          .processors = builder_.tuning().processors};
-    const std::string iterations = builder_.parameter(
-        ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
-          return static_cast<double>(size.iterations(at.size_of(self)));
-        });
+    const std::string iterations = builder_.of_size(
+        name + "_iterations", self, [size](Size image) { return size.iterations(image); });
     builder_.function(
         function, function_of("void", function,
                               "PARAMS, IN_LOCAL float* shared, const int x0, int y0, "

@@ -346,11 +346,9 @@ class VanHerkWriter {
     const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
     const int made = blocks - before - after, items = line.items;
     const int in_word = 4 / bytes_of(cls_);
-    const std::string words_across = builder_.parameter(
-        ParameterType::int32, Builder::name(self()) + "_words",
-        [self = self(), in_word](const LaunchContext& at, int) {
-          return static_cast<double>((at.size_of(self).width + in_word - 1) / in_word);
-        });
+    const std::string words_across =
+        builder_.of_size(Builder::name(self()) + "_words", self(),
+                         [in_word](Size size) { return (size.width + in_word - 1) / in_word; });
     const std::string wanted = "x < " + words_across + " && of_line >= " + number(before) +
                                " && of_line < " + number(blocks - after);
     const auto step = [&](const PlaneText& plane) {

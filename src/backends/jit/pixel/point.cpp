@@ -195,11 +195,10 @@ std::string mean_of_codes(Builder& builder, int n, const std::vector<double>& we
   }
   const auto white = static_cast<int>(known_white(node, body).value());
   // A white so small or large that the body's numbers leave the range.
-  const std::string always = builder.parameter(
-      ParameterType::int32, name + "_always", [n, white](const LaunchContext& at, int) {
-        const double value = at.argument(n, white);
-        return value >= 1e-100 && value <= 1e100 ? 0.0 : 1.0;
-      });
+  const std::string always = builder.integer(name + "_always", [n, white](const LaunchContext& at) {
+    const double value = at.argument(n, white);
+    return value >= 1e-100 && value <= 1e100 ? 0 : 1;
+  });
   const double near = static_cast<double>(inputs) * 0.5 * class_max(node.cls) + 16;
   const auto whole = [](double value) { return std::to_string(static_cast<std::int64_t>(value)); };
   builder.body_once(
@@ -303,7 +302,7 @@ std::string write_curve(Builder& builder, int n) {
   const std::string own = Builder::name({false, n}), name = own + "_of_code";
   if (builder.has_function(name)) return name;
   const bool same = is_same_for_planes(builder.context(), n);
-  const BytesFunction bytes = [cls = node.cls](const LaunchContext&) {
+  const LaunchNumber bytes = [cls = node.cls](const LaunchContext&) {
     return std::int64_t{bytes_of(cls)} * codes_of_16_bits;
   };
   const std::string table = same ? builder.scratch_of_all(own + "_curve", type_of(node.cls), bytes)
@@ -412,12 +411,12 @@ void write_permute(Builder& builder, int n, const std::string& name) {
 
 std::string window_parameter(Builder& builder, int n, bool x) {
   const Operand image = builder.node(n).images[0];
-  return builder.parameter(ParameterType::int32, Builder::name({false, n}) + (x ? "_left" : "_top"),
-                           [n, image, x](const LaunchContext& at, int) {
-                             const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                             const WindowPlace place = window_place(now, at.size_of(image));
-                             return static_cast<double>(x ? place.left : place.top);
-                           });
+  return builder.integer(Builder::name({false, n}) + (x ? "_left" : "_top"),
+                         [n, image, x](const LaunchContext& at) {
+                           const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                           const WindowPlace place = window_place(now, at.size_of(image));
+                           return x ? place.left : place.top;
+                         });
 }
 
 void write_window(Builder& builder, int n, const std::string& name) {

@@ -91,18 +91,26 @@ std::string Builder::table(ParameterType type, const std::string& name, TableVal
   return buffer(name, name_of(type), {}, true);
 }
 
-std::string Builder::width(const Operand& operand) {
-  return parameter(ParameterType::int32, name(operand) + "_width",
-                   [operand](const LaunchContext& at, int) {
-                     return static_cast<double>(at.size_of(operand).width);
+std::string Builder::integer(const std::string& name, LaunchNumber value) {
+  return parameter(ParameterType::int32, name,
+                   [value = std::move(value)](const LaunchContext& at, int) {
+                     return static_cast<double>(value(at));
                    });
 }
 
+std::string Builder::of_size(const std::string& name, const Operand& image,
+                             std::function<std::int64_t(Size)> value) {
+  return integer(name, [image, value = std::move(value)](const LaunchContext& at) {
+    return value(at.size_of(image));
+  });
+}
+
+std::string Builder::width(const Operand& operand) {
+  return of_size(name(operand) + "_width", operand, [](Size size) { return size.width; });
+}
+
 std::string Builder::height(const Operand& operand) {
-  return parameter(ParameterType::int32, name(operand) + "_height",
-                   [operand](const LaunchContext& at, int) {
-                     return static_cast<double>(at.size_of(operand).height);
-                   });
+  return of_size(name(operand) + "_height", operand, [](Size size) { return size.height; });
 }
 
 std::string Builder::white(const Operand& operand, const std::string& real) {
@@ -136,7 +144,7 @@ std::string Builder::buffer(const std::string& name, const std::string& type, Bu
   return "buffers->" + name;
 }
 
-std::string Builder::scratch(const std::string& name, const std::string& type, BytesFunction bytes,
+std::string Builder::scratch(const std::string& name, const std::string& type, LaunchNumber bytes,
                              bool cleared) {
   const Buffer place{Buffer::Kind::scratch, static_cast<int>(scratches_.size())};
   const auto known = std::find_if(buffers_.begin(), buffers_.end(),
@@ -148,7 +156,7 @@ std::string Builder::scratch(const std::string& name, const std::string& type, B
 }
 
 std::string Builder::scratch_of_all(const std::string& name, const std::string& type,
-                                    BytesFunction bytes) {
+                                    LaunchNumber bytes) {
   const std::size_t known = scratches_.size();
   std::string text = scratch(name, type, std::move(bytes));
   if (scratches_.size() > known) scratches_.back().of_all = true;
@@ -301,9 +309,8 @@ std::string Builder::place_of(const NamedBuffer& b) {
                return static_cast<double>(shape(at).step * whole);
              });
   } else if (!scratch && tuning_.stacked) {
-    const std::string planes = parameter(
-        ParameterType::int32, "planes",
-        [](const LaunchContext& at, int) { return static_cast<double>(at.spec().planes); });
+    const std::string planes =
+        integer("planes", [](const LaunchContext& at) { return at.spec().planes; });
     offset = "(int)GROUP_Z / " + planes + " * " +
              bytes("_plane_step", [shape](const LaunchContext& at, int) {
                return static_cast<double>(shape(at).step * shape(at).channels);

@@ -23,7 +23,8 @@ using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
 using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
 // Whether a launch needs a kernel.
 using LaunchTest = std::function<bool(const LaunchContext&)>;
-using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
+// A whole number of a launch, as the bytes of scratch memory.
+using LaunchNumber = std::function<std::int64_t(const LaunchContext&)>;
 
 enum class ParameterType { int64, float64, float32, int32 };
 
@@ -68,6 +69,10 @@ class Builder {
 
   // --- parameters: text that reads the value
   std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
+  // An int; `of_size`: one that follows from the size of an image.
+  std::string integer(const std::string& name, LaunchNumber value);
+  std::string of_size(const std::string& name, const Operand& image,
+                      std::function<std::int64_t(Size)> value);
   // An array: text that is followed by [index]. Large ones go through a buffer.
   std::string array(ParameterType type, const std::string& name, int count, ParameterValue value);
   // A table in a buffer, as long as each launch wants it: text that is followed by [index].
@@ -80,10 +85,10 @@ class Builder {
 
   // --- buffers: text of the pointer. `type` is that of the elements.
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
-  std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
+  std::string scratch(const std::string& name, const std::string& type, LaunchNumber bytes,
                       bool cleared = false);
   // The same, once for all images of a stack.
-  std::string scratch_of_all(const std::string& name, const std::string& type, BytesFunction bytes);
+  std::string scratch_of_all(const std::string& name, const std::string& type, LaunchNumber bytes);
   // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its
   // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
   // tickets'.
@@ -149,7 +154,7 @@ class Builder {
     int local = 0;  // elements, in a kernel's local memory
   };
   struct ScratchPlan {
-    BytesFunction bytes;
+    LaunchNumber bytes;
     bool cleared = false;
     bool kept = false;
     bool of_all = false;                          // there once for all planes of a stack

@@ -23,12 +23,14 @@ class BackprojectText : WholeImageText<Project> {
   using WholeImageText::WholeImageText;
 
   void write() {
-    before_ = number("before", [image = image_, self = self_](const LaunchContext& at) {
-      return (samples_of(at, image, self) - at.size_of(image).height) / 2;
-    });
-    samples_ = number("samples", [image = image_, self = self_](const LaunchContext& at) {
-      return samples_of(at, image, self);
-    });
+    before_ = builder_.integer(
+        name_ + "_before", [image = image_, self = self_](const LaunchContext& at) {
+          return (samples_of(at, image, self) - at.size_of(image).height) / 2;
+        });
+    samples_ = builder_.integer(name_ + "_samples",
+                                [image = image_, self = self_](const LaunchContext& at) {
+                                  return samples_of(at, image, self);
+                                });
     if (what_.filter == Filter::none) {
       write_copy();
     } else {
@@ -49,13 +51,6 @@ class BackprojectText : WholeImageText<Project> {
     return backprojection_length(at.size_of(image).height, at.size_of(result).width);
   }
 
-  std::string number(const std::string& label,
-                     std::function<std::int64_t(const LaunchContext&)> value) {
-    return builder_.parameter(ParameterType::int32, name_ + "_" + label,
-                              [value = std::move(value)](const LaunchContext& at, int) {
-                                return static_cast<double>(value(at));
-                              });
-  }
   std::string filtered_samples() {
     return builder_.scratch(name_ + "_filtered", "double",
                             [image = image_, self = self_](const LaunchContext& at) {
@@ -104,30 +99,31 @@ class BackprojectText : WholeImageText<Project> {
           return 16 * ((columns_of(at, image) + 1) / 2) * length_of(at, image);
         });
     const std::string roots = this->roots(), response = this->response();
-    builder_.kernel(name_ + "_filter", items,
-                    filled(part(kernels::backproject, "filter"),
-                           {{"width", builder_.width(image_)},
-                            {"height", builder_.height(image_)},
-                            {"data", data},
-                            {"roots", roots},
-                            {"response", response},
-                            {"length", number("length",
-                                              [image = image_](const LaunchContext& at) {
-                                                return length_of(at, image);
-                                              })},
-                            {"bits", number("bits",
+    builder_.kernel(
+        name_ + "_filter", items,
+        filled(part(kernels::backproject, "filter"),
+               {{"width", builder_.width(image_)},
+                {"height", builder_.height(image_)},
+                {"data", data},
+                {"roots", roots},
+                {"response", response},
+                {"length", builder_.integer(name_ + "_length",
                                             [image = image_](const LaunchContext& at) {
-                                              return std::countr_zero(
-                                                  static_cast<std::uint64_t>(length_of(at, image)));
+                                              return length_of(at, image);
                                             })},
-                            {"items", count},
-                            {"pixel", builder_.plane(image_).pixel()},
-                            {"samples", samples_},
-                            {"before", before_},
-                            {"filtered", filtered_samples()}}),
-                    [image = image_](const LaunchContext& at) {
-                      return LaunchShape{{(columns_of(at, image) + 1) / 2, 1, 1}, {items, 1, 1}};
-                    });
+                {"bits", builder_.integer(name_ + "_bits",
+                                          [image = image_](const LaunchContext& at) {
+                                            return std::countr_zero(
+                                                static_cast<std::uint64_t>(length_of(at, image)));
+                                          })},
+                {"items", count},
+                {"pixel", builder_.plane(image_).pixel()},
+                {"samples", samples_},
+                {"before", before_},
+                {"filtered", filtered_samples()}}),
+        [image = image_](const LaunchContext& at) {
+          return LaunchShape{{(columns_of(at, image) + 1) / 2, 1, 1}, {items, 1, 1}};
+        });
   }
 
   // Cosine and sine of each projection's angle.

@@ -211,9 +211,8 @@ class Deviations : WholeImageText<Moments> {
     frame_ = builder_.scratch(name_ + "_frame", "float", [size_of](const LaunchContext& at) {
       return 4 * size_of(at).pixels();
     });
-    const std::string width = builder_.parameter(
-        ParameterType::int32, name_ + "_frame_width",
-        [size_of](const LaunchContext& at, int) { return static_cast<double>(size_of(at).width); });
+    const std::string width = builder_.integer(
+        name_ + "_frame_width", [size_of](const LaunchContext& at) { return size_of(at).width; });
     constexpr int items = 256;
     builder_.kernel(
         name_ + "_frame", items,

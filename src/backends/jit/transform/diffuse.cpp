@@ -83,10 +83,7 @@ void write_diffuse(Builder& builder, int n) {
               {"height", builder.height(image)},
               {"lag", std::to_string(lag)},
               {"tickets", tickets},
-              {"bands", builder.parameter(ParameterType::int32, name + "_bands",
-                                          [bands](const LaunchContext& at, int) {
-                                            return static_cast<double>(bands(at));
-                                          })},
+              {"bands", builder.integer(name + "_bands", bands)},
               {"errors", errors},
               {"errors_pitch", width},
               {"rows", std::to_string(rows)},

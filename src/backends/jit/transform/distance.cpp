@@ -59,11 +59,7 @@ class DistanceText : WholeImageText<Distance> {
   static std::int64_t bands_of(Size size) { return (size.height + 31) / 32; }
 
   std::string number(const std::string& name, std::function<std::int64_t(Size)> value) {
-    return builder_.parameter(
-        ParameterType::int32, name_ + "_" + name,
-        [image = image_, value = std::move(value)](const LaunchContext& at, int) {
-          return static_cast<double>(value(at.size_of(image)));
-        });
+    return builder_.of_size(name_ + "_" + name, image_, std::move(value));
   }
   std::string pitch() { return number("pitch", pitch_of); }
   std::string bands() { return number("bands", bands_of); }

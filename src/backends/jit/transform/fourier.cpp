@@ -65,10 +65,9 @@ class FourierText : WholeImageText<Stencil> {
     return fourier_tiles(std::get<Stencil>(node.primitive), at.size_of(self));
   }
   std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
-    return builder_.parameter(ParameterType::int32, name_ + "_" + label,
-                              [self = self_, value](const LaunchContext& at, int) {
-                                return static_cast<double>(value(tiles_of(at, self)));
-                              });
+    return builder_.integer(name_ + "_" + label, [self = self_, value](const LaunchContext& at) {
+      return value(tiles_of(at, self));
+    });
   }
   std::string pairs() {
     return tiles("pairs", [](const FourierTiles& t) { return t.pairs(); });

@@ -155,10 +155,7 @@ class MorphText : WholeImageText<Morph> {
   }
 
   std::string tiles_number(const char* which, std::int64_t (*of)(Size)) {
-    return builder_.parameter(ParameterType::int32, name_ + which,
-                              [image = image_, of](const LaunchContext& at, int) {
-                                return static_cast<double>(of(at.size_of(image)));
-                              });
+    return builder_.of_size(name_ + which, image_, of);
   }
 
   const Substitutions words_{{

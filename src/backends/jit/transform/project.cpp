@@ -111,11 +111,7 @@ class ProjectText : WholeImageText<Project> {
   }
 
   std::string number(const std::string& label, std::function<std::int64_t(Size)> value) {
-    return builder_.parameter(
-        ParameterType::int32, name_ + "_" + label,
-        [image = image_, value = std::move(value)](const LaunchContext& at, int) {
-          return static_cast<double>(value(at.size_of(image)));
-        });
+    return builder_.of_size(name_ + "_" + label, image_, std::move(value));
   }
   std::function<std::shared_ptr<const RayPlan>(const LaunchContext&)> plan() const {
     return [plans = plans_, n = n_, count = what_.angles](const LaunchContext& at) {
@@ -142,10 +138,9 @@ class ProjectText : WholeImageText<Project> {
         });
   }
   std::string count(bool four) {
-    return builder_.parameter(ParameterType::int32, name_ + "_ways_count" + suffix(four),
-                              [plan = plan(), four](const LaunchContext& at, int) {
-                                return static_cast<double>(plan(at)->ways[four].size());
-                              });
+    return builder_.integer(
+        name_ + "_ways_count" + suffix(four),
+        [plan = plan(), four](const LaunchContext& at) { return plan(at)->ways[four].size(); });
   }
 
   // Memory that a launch needs when it takes the four frames together (or not).
