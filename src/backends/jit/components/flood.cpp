@@ -36,10 +36,7 @@ class FloodWriter : LabelWriterBase {
     builder_.body_once("flood_around", filled(part(kernels::flood, "around")));
     builder_.body_once("flood_functions",
                        filled(part(kernels::flood, waits ? "functions" : "heap")));
-    const auto rows = [heights = image_](const LaunchContext& at) {
-      const Size size = at.size_of(heights);
-      return LaunchShape{{(size.width + counted - 1) / counted, size.height, 1}, {counted, 1, 1}};
-    };
+    const ShapeFunction rows = launch_tiles(image_, counted, 1, counted);
     if (!waits) {
       kernel("begin_alone", "_begin", rows);
       return kernel("alone", "_flood", groups(1));
@@ -55,9 +52,7 @@ class FloodWriter : LabelWriterBase {
   void kernel(const char* which, const char* suffix, const ShapeFunction& shape) {
     builder_.kernel(name_ + suffix, counted, words_.filled(part(kernels::flood, which)), shape);
   }
-  static ShapeFunction groups(int count) {
-    return [count](const LaunchContext&) { return LaunchShape{{count, 1, 1}, {counted, 1, 1}}; };
-  }
+  static ShapeFunction groups(int count) { return launch_groups(count, counted); }
 
   static std::function<std::string()> text(const std::string& value) {
     return [value] { return value; };

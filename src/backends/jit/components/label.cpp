@@ -173,9 +173,7 @@ class LabelWriter : LabelWriterBase {
     });
     const int wide = builder_.tuning().histogram_items;
     builder_.kernel(name_ + "_sum", wide, text("sum", {{"wide", std::to_string(wide)}}),
-                    [wide](const LaunchContext&) {
-                      return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
-                    });
+                    launch_groups(1, wide));
     builder_.kernel(name_ + "_numbers", items, text("numbers"), each_tile());
   }
 

@@ -43,11 +43,7 @@ class ObjectsWriter {
                          {items, 1, 1}};
     });
     add("rows", each([n = self_.index](const LaunchContext& at) { return count_of(at, n); }));
-    add("ends", [labels = labels_](const LaunchContext& at) {
-      const Size size = at.size_of(labels);
-      return LaunchShape{{(size.width + items - 1) / items, (size.height + 7) / 8, 1},
-                         {items, 1, 1}};
-    });
+    add("ends", launch_tiles(labels_, items, 8, items));
     // How many pixels and nodes a list has only the device knows.
     const std::int64_t at_once = std::int64_t{builder_.tuning().groups_at_once()} * items;
     add("pieces", each([labels = labels_, at_once](const LaunchContext& at) {
@@ -92,11 +88,7 @@ class ObjectsWriter {
     return std::min(count_of(at, n), fits(at, labels, n) / tallest + 1);
   }
 
-  static ShapeFunction each(std::function<std::int64_t(const LaunchContext&)> count) {
-    return [count = std::move(count)](const LaunchContext& at) {
-      return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
-    };
-  }
+  static ShapeFunction each(LaunchNumber count) { return launch_items(std::move(count), items); }
 
   void add(const char* kernel, ShapeFunction shape) {
     builder_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),

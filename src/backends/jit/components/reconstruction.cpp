@@ -69,16 +69,15 @@ class ReconstructionWriter : LabelWriterBase {
     builder_.body_once("reach_functions", filled(part(kernels::reconstruction, "reach_functions")));
     add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
     add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
-    builder_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
-      return each_tile(at.size_of(image), 64, {64, 64});
-    });
+    builder_.repeat(1, 2);
     add("_reach", "reach");
-    builder_.kernel(
-        name_ + "_reached", items, text_of("reached"), [image = image_](const auto& at) {
-          const Size size = at.size_of(image);
-          return LaunchShape{{((size.width + 15) / 16 * size.height + items - 1) / items, 1, 1},
-                             {items, 1, 1}};
-        });
+    builder_.kernel(name_ + "_reached", items, text_of("reached"),
+                    launch_items(
+                        [image = image_](const auto& at) {
+                          const Size size = at.size_of(image);
+                          return (size.width + 15) / 16 * size.height;
+                        },
+                        items));
   }
   // A bit a pixel, in whole tiles of 64x64.
   std::string bits_of(const char* suffix, bool zero) {
@@ -270,17 +269,10 @@ class ReconstructionWriter : LabelWriterBase {
   }
 
   // A group a tile.
-  static LaunchShape each_tile(Size size, int group, Size tile) {
-    return LaunchShape{{(size.width + tile.width - 1) / tile.width,
-                        (size.height + tile.height - 1) / tile.height, 1},
-                       {group, 1, 1}};
-  }
   void add_tiles(const std::string& suffix, const std::string& text, int group, Size tile,
                  int groups_at_once = 0) {
-    const ShapeFunction shape = [image = image_, group, tile](const LaunchContext& at) {
-      return each_tile(at.size_of(image), group, tile);
-    };
-    builder_.kernel(name_ + suffix, group, text, shape, groups_at_once);
+    builder_.kernel(name_ + suffix, group, text,
+                    launch_tiles(image_, tile.width, tile.height, group), groups_at_once);
   }
 
   // Of work-items that go down some rows of a column each.

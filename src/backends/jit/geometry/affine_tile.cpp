@@ -109,10 +109,8 @@ LaunchTest write_affine_tiles(Builder& builder, int n) {
                          {"value", value},
                          {"slow", builder.call(name, "x", "y")}}),
                  [self, is_large](const LaunchContext& at) {
-                   const Size s = is_large(at) ? at.size_of(self) : Size{};
-                   return LaunchShape{
-                       {(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                       {items, 1, 1}};
+                   return launch_tiles(is_large(at) ? at.size_of(self) : Size{}, across, down,
+                                       items);
                  });
   return is_large;
 }

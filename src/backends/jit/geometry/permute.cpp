@@ -26,14 +26,6 @@ Turned turned(PixelClass cls) {
   }
 }
 
-ShapeFunction tiles_of(const Operand& image, int side, int group) {
-  return [image, side, group](const LaunchContext& at) {
-    const Size s = at.size_of(image);
-    return LaunchShape{{(s.width + side - 1) / side, (s.height + side - 1) / side, 1},
-                       {group, 1, 1}};
-  };
-}
-
 void write_transpose_kernel(Builder& builder, int n) {
   const Node& node = builder.node(n);
   const Operand self{false, n}, image = node.images[0];
@@ -66,7 +58,7 @@ void write_transpose_kernel(Builder& builder, int n) {
                          {"height", builder.height(self)},
                          {"to_y", flips ? builder.height(self) + " - 1 - y" : "y"},
                          {"out_row", out.row("to_y")}}),
-                 tiles_of(image, side, vector_items), 8);
+                 launch_tiles(image, side, side, vector_items), 8);
 }
 
 Offer offer_transposition(const FormQuestion& question) {

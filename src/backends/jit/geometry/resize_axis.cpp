@@ -70,9 +70,7 @@ void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {
                                                          {"taps", taps()},
                                                          {"weight", undivided("k", "t")},
                                                          {"sums", sums}}),
-                  [count](const LaunchContext& at) {
-                    return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
-                  });
+                  launch_items(count, items));
   sums_ = sums;
 }
 

@@ -21,18 +21,16 @@ void write_nearest_resize(Builder& builder, int n) {
     return builder.scratch(Builder::name(self) + "_first_" + label, "int",
                            [axis](const LaunchContext& at) { return axis.at(at).to * 4; });
   };
-  builder.kernel(Builder::name(self) + "_places", items,
-                 filled(part(kernels::resize, "places"), {{"items", std::to_string(items)},
-                                                          {"to_x", x.size()},
-                                                          {"to_y", y.size()},
-                                                          {"first_x", first(x, "x")},
-                                                          {"first_y", first(y, "y")},
-                                                          {"copied_x", x.copied("k")},
-                                                          {"copied_y", y.copied("k")}}),
-                 [x, y](const LaunchContext& at) {
-                   const std::int64_t all = x.at(at).to + y.at(at).to;
-                   return LaunchShape{{(all + items - 1) / items, 1, 1}, {items, 1, 1}};
-                 });
+  builder.kernel(
+      Builder::name(self) + "_places", items,
+      filled(part(kernels::resize, "places"), {{"items", std::to_string(items)},
+                                               {"to_x", x.size()},
+                                               {"to_y", y.size()},
+                                               {"first_x", first(x, "x")},
+                                               {"first_y", first(y, "y")},
+                                               {"copied_x", x.copied("k")},
+                                               {"copied_y", y.copied("k")}}),
+      launch_items([x, y](const LaunchContext& at) { return x.at(at).to + y.at(at).to; }, items));
   const int bytes = bytes_of(node.cls), count = bytes == 4 ? 4 : 8 / bytes;
   const PlaneText in = builder.plane(image), out = builder.plane(self);
   builder.kernel(
@@ -53,12 +51,7 @@ void write_nearest_resize(Builder& builder, int n) {
            {"out_row", out.row("y")},
            // Padding ends every row, so that whole blocks fit.
            {"store", wide_store(node.cls, "(row + e0)", "v", count, builder.tuning().load_bytes)}}),
-      [self, count](const LaunchContext& at) {
-        const Size s = at.size_of(self);
-        const std::int64_t wide = across * count, tall = down * rows;
-        return LaunchShape{{(s.width + wide - 1) / wide, (s.height + tall - 1) / tall, 1},
-                           {items, 1, 1}};
-      });
+      launch_tiles(self, across * count, down * rows, items));
 }
 
 Offer offer_nearest_resize(const FormQuestion& question) {

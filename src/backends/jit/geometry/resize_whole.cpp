@@ -163,9 +163,7 @@ void write_whole_resize(Builder& builder, int n) {
       [self, tile](const LaunchContext& at) {
         const Size size = at.size_of(self);
         const std::int64_t across = tile.across(size.width);
-        return LaunchShape{
-            {(tile.runs(size.width) + across - 1) / across, (size.height + rows - 1) / rows, 1},
-            {items, 1, 1}};
+        return launch_tiles(Size{tile.runs(size.width), size.height}, across, rows, items);
       });
 }
 

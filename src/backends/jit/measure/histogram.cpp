@@ -73,9 +73,7 @@ BinTable write_bin_table(Builder& builder, int n, const std::string& bin) {
   builder.kernel("make_" + name, items,
                  declared("const int", "code", "GROUP_X * " + std::to_string(items) + " + ITEM") +
                      assigned(memory() + "[code]", "(uchar)" + bin + "(params, (double)code)"),
-                 [](const LaunchContext&) {
-                   return LaunchShape{{table_codes / items, 1, 1}, {items, 1, 1}};
-                 });
+                 launch_groups(table_codes / items, items));
   if (builder.tuning().max_local_bytes < local_table_bytes) return {memory(), "", 0};
   const std::string words = name + "_words", here = name + "_here";
   return {here,
@@ -198,9 +196,7 @@ void write_local(Builder& builder, const CountedCodes& counted, int n, int count
       0, table.bytes_of_kernel);
   if (one_launch) return;
   builder.kernel(name + (apart ? "_counts_of_codes" : "_as_doubles"), group, end(),
-                 [group](const LaunchContext&) {
-                   return LaunchShape{{1, 1, 1}, {group, 1, 1}};
-                 });
+                 launch_groups(1, group));
   if (apart) {
     write_bins_of_codes(builder, n, {.counts = counts(), .counters = counters, .plane = plane});
   }
@@ -253,9 +249,7 @@ void write_doubles(Builder& builder, int n, const std::string& bins) {
                                                           {"total", std::to_string(total)},
                                                           {"bins", bins},
                                                           {"out", builder.measure({false, n})}}),
-                 [total](const LaunchContext&) {
-                   return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
-                 });
+                 launch_groups((total + items - 1) / items, items));
 }
 
 }  // namespace

@@ -115,9 +115,7 @@ void write_scalars(Builder& builder, const std::vector<int>& nodes) {
   std::string text;
   for (const int n : nodes) text += scalar_steps(builder, n, items_alone);
   builder.kernel(Builder::name({false, nodes.front()}) + "_run", items_alone, text,
-                 [](const LaunchContext&) {
-                   return LaunchShape{{1, 1, 1}, {items_alone, 1, 1}};
-                 });
+                 launch_groups(1, items_alone));
 }
 
 void write_group_words(Builder& builder, bool by_group) {

@@ -147,9 +147,7 @@ void write_tile_histogram(Builder& builder, int n) {
                                                  {"kept", kept ? "1" : "0"},
                                                  {"totals", totals},
                                                  {"out", builder.measure(self)}}),
-                 [total](const LaunchContext&) {
-                   return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
-                 });
+                 launch_groups((total + items - 1) / items, items));
 }
 
 void write_between_tables(Builder& builder, int n) {

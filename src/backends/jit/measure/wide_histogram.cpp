@@ -122,9 +122,7 @@ void write_bins(Builder& builder, int n) {
                                                     {"totals", totals(builder, name)},
                                                     {"kept", kept ? "1" : "0"},
                                                     {"out", builder.measure({false, n})}}),
-      [all = kept ? codes : bins](const LaunchContext&) {
-        return LaunchShape{{(all + 127) / 128, 1, 1}, {128, 1, 1}};
-      });
+      launch_groups(((kept ? codes : bins) + 127) / 128, 128));
 }
 
 }  // namespace

@@ -280,10 +280,7 @@ class MaskRuns {
         "store_" + name, items, text,
         [self, strip_of, down](const LaunchContext& at) {
           const Size size = at.size_of(self);
-          const std::int64_t group_rows = strip_of(size) * down;
-          return LaunchShape{
-              {(size.width + items - 1) / items, (size.height + group_rows - 1) / group_rows, 1},
-              {items, 1, 1}};
+          return launch_tiles(size, items, strip_of(size) * down, items);
         },
         pass.groups());
   }

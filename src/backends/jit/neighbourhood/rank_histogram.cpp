@@ -112,8 +112,7 @@ class RankHistogram {
         [self, items, strips](const LaunchContext& at) {
           const Size size = at.size_of(self);
           const std::int64_t each = strips.rows(size, at.count());
-          return LaunchShape{{(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
-                             {items, 1, 1}};
+          return launch_tiles(size, items, each, items);
         },
         columns ? static_cast<int>(groups_of_processor(items)) : 0);
   }

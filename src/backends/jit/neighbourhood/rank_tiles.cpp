@@ -184,16 +184,9 @@ class RankTiles : SortedRanks {
     builder_.body(words_.filled(part(kernels::rank_tiles, "sort")));
     builder_.body(words_.filled(part(kernels::rank_tiles, "find")));
     const Operand self{false, n_};
-    builder_.kernel(
-        "store_" + Builder::name(self), items,
-        words_.filled(part(kernels::rank_tiles, "kernel")) + undefined("SUM"),
-        [self, across = across_, down = down_](const LaunchContext& at) {
-          const Size size = at.size_of(self);
-          return LaunchShape{
-              {(size.width + across - 1) / across, (size.height + down - 1) / down, 1},
-              {items, 1, 1}};
-        },
-        single_ ? single_groups : groups);
+    builder_.kernel("store_" + Builder::name(self), items,
+                    words_.filled(part(kernels::rank_tiles, "kernel")) + undefined("SUM"),
+                    launch_tiles(self, across_, down_, items), single_ ? single_groups : groups);
   }
 
  private:

@@ -688,26 +688,20 @@ void write_tile_kernel(Builder& builder, const KernelPlan& plan, int n) {
   const int groups_of_streamed = spills ? 2 : groups_in_turn;
   const bool dense =
       !in_turn && last.has_short_sums() && !spills && !take_registers(builder, plan, inners, self);
-  builder.kernel(
-      "store_" + Builder::name(self), tile_items,
-      filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},
-                                             {"asked", asked ? "1" : "0"},
-                                             {"tables", points + parts.text().tables},
-                                             {"tile_width", number(size.width())},
-                                             {"tile_height", number(size.height())},
-                                             {"passes", passes},
-                                             {"stored", stored}}),
-      [self, tile = size](const LaunchContext& at) {
-        const Size s = at.size_of(self);
-        return LaunchShape{{(s.width + tile.width() - 1) / tile.width(),
-                            (s.height + tile.height() - 1) / tile.height(), 1},
-                           {tile_items, 1, 1}};
-      },
-      in_turn         ? groups_kept
-      : size.streamed ? groups_of_streamed
-      : dense         ? groups_of_short_columns
-                      : groups_at_once,
-      asked ? 16 * vectors : 0);
+  builder.kernel("store_" + Builder::name(self), tile_items,
+                 filled(part(kernels::tile, "kernel"), {{"vectors", number(vectors)},
+                                                        {"asked", asked ? "1" : "0"},
+                                                        {"tables", points + parts.text().tables},
+                                                        {"tile_width", number(size.width())},
+                                                        {"tile_height", number(size.height())},
+                                                        {"passes", passes},
+                                                        {"stored", stored}}),
+                 launch_tiles(self, size.width(), size.height(), tile_items),
+                 in_turn         ? groups_kept
+                 : size.streamed ? groups_of_streamed
+                 : dense         ? groups_of_short_columns
+                                 : groups_at_once,
+                 asked ? 16 * vectors : 0);
 }
 
 Offer offer_two_passes(const FormQuestion& question) {

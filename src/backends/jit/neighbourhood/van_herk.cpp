@@ -323,12 +323,10 @@ class VanHerkWriter {
                                      : words_of(false, "(GLOBAL uchar*)to", "row0", row_bytes)},
                 {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1", row_bytes)}});
     const int across = made * line.block, down = lines * rows, items = line.items;
-    builder_.kernel(
-        name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
-          const Size s = size(at);
-          return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                             {items, 1, 1}};
-        });
+    builder_.kernel(name_, items, text,
+                    [size = size(), across, down, items](const LaunchContext& at) {
+                      return launch_tiles(size(at), across, down, items);
+                    });
   }
 
   // Where no work-item reads another one's registers, through local memory.
@@ -380,9 +378,7 @@ class VanHerkWriter {
                     [size = size(), across, per_group, in_word, items](const LaunchContext& at) {
                       const Size s = size(at);
                       const std::int64_t words = (s.width + in_word - 1) / in_word;
-                      return LaunchShape{{(words + across - 1) / across,
-                                          (s.height + per_group - 1) / per_group, 1},
-                                         {items, 1, 1}};
+                      return launch_tiles(Size{words, s.height}, across, per_group, items);
                     });
   }
 

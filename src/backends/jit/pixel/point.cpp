@@ -319,9 +319,8 @@ std::string write_curve(Builder& builder, int n) {
                              {"table", [&] { return table; }}}};
   builder.function(name, words.filled(part(kernels::code_curve, "entry")));
   builder.kernel_before(own + "_curve_of_codes", items,
-                        words.filled(part(kernels::code_curve, "curve")), [](const LaunchContext&) {
-                          return LaunchShape{{codes_of_16_bits / items, 1, 1}, {items, 1, 1}};
-                        });
+                        words.filled(part(kernels::code_curve, "curve")),
+                        launch_groups(codes_of_16_bits / items, items));
   return name;
 }
 

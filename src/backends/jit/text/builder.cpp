@@ -37,6 +37,29 @@ void put(std::vector<std::byte>& out, ParameterType type, double value) {
 
 }  // namespace
 
+ShapeFunction launch_groups(std::int64_t groups, int items) {
+  return [groups, items](const LaunchContext&) {
+    return LaunchShape{{groups, 1, 1}, {items, 1, 1}};
+  };
+}
+
+ShapeFunction launch_items(LaunchNumber count, int items) {
+  return [count = std::move(count), items](const LaunchContext& at) {
+    return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
+  };
+}
+
+LaunchShape launch_tiles(Size size, std::int64_t across, std::int64_t down, int items) {
+  return {{(size.width + across - 1) / across, (size.height + down - 1) / down, 1}, {items, 1, 1}};
+}
+
+ShapeFunction launch_tiles(const Operand& image, std::int64_t across, std::int64_t down,
+                           int items) {
+  return [image, across, down, items](const LaunchContext& at) {
+    return launch_tiles(at.size_of(image), across, down, items);
+  };
+}
+
 Builder::Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning)
     : spec_(std::make_shared<KernelSpec>(spec)), dialect_(dialect), tuning_(tuning) {}
 
@@ -411,9 +434,7 @@ void Builder::pixel_kernel(const std::string& name, const std::string& width,
              declared("const int", "y", "GROUP_Y * " + d + " + ITEM / 32") + "if (x >= " + width +
              " || y >= " + height + ") " + statement("return") + text.substr(comment),
          [size = std::move(size), down](const LaunchContext& at) {
-           const Size s = size(at);
-           return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                              {across * down, 1, 1}};
+           return launch_tiles(size(at), across, down, across * down);
          });
 }
 

@@ -26,6 +26,13 @@ using LaunchTest = std::function<bool(const LaunchContext&)>;
 // A whole number of a launch, as the bytes of scratch memory.
 using LaunchNumber = std::function<std::int64_t(const LaunchContext&)>;
 
+// Launches of groups of `items` work-items: of so many groups, of as many as `count` work-items
+// fill, of one for each tile of an image.
+ShapeFunction launch_groups(std::int64_t groups, int items);
+ShapeFunction launch_items(LaunchNumber count, int items);
+LaunchShape launch_tiles(Size size, std::int64_t across, std::int64_t down, int items);
+ShapeFunction launch_tiles(const Operand& image, std::int64_t across, std::int64_t down, int items);
+
 enum class ParameterType { int64, float64, float32, int32 };
 
 // The text that reads or writes a plane.

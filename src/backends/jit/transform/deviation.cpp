@@ -123,15 +123,7 @@ class Deviations : WholeImageText<Moments> {
 
   void kernel(const std::string& name, int across, int down, int items, const std::string& text,
               int groups = groups_at_once) {
-    builder_.kernel(
-        name_ + name, items, text,
-        [self = self_, across, down, items](const auto& at) {
-          const Size size = at.size_of(self);
-          return LaunchShape{
-              {(size.width + across - 1) / across, (size.height + down - 1) / down, 1},
-              {items, 1, 1}};
-        },
-        groups);
+    builder_.kernel(name_ + name, items, text, launch_tiles(self_, across, down, items), groups);
   }
 
   TileOfWindows tile_of_cells() const {
@@ -217,10 +209,7 @@ class Deviations : WholeImageText<Moments> {
     builder_.kernel(
         name_ + "_frame", items,
         text("frame", {{"items", number(items)}, {"frame", frame_}, {"frame_width", width}}),
-        [size_of](const LaunchContext& at) {
-          const Size size = size_of(at);
-          return LaunchShape{{(size.width + items - 1) / items, size.height, 1}, {items, 1, 1}};
-        });
+        [size_of](const LaunchContext& at) { return launch_tiles(size_of(at), items, 1, items); });
     return width;
   }
 

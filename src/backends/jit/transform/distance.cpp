@@ -77,23 +77,22 @@ class DistanceText : WholeImageText<Distance> {
   void write_pack() {
     const PlaneText in = builder_.plane(image_);
     const PixelClass cls = builder_.cls(image_);
-    builder_.kernel(
-        name_ + "_pack", pack_items,
-        filled(part(kernels::distance, "pack"),
-               {{"pitch", pitch()},
-                {"items", std::to_string(pack_items)},
-                {"bands", bands()},
-                {"width", builder_.width(image_)},
-                {"height", builder_.height(image_)},
-                {"unroll", unroll(8)},
-                {"type", type_of(cls)},
-                {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16)},
-                {"words", words_like("words", "uint")}}),
-        [image = image_](const LaunchContext& at) {
-          const Size size = at.size_of(image);
-          const std::int64_t items = pitch_of(size) / 4 * bands_of(size);
-          return LaunchShape{{(items + pack_items - 1) / pack_items, 1, 1}, {pack_items, 1, 1}};
-        });
+    builder_.kernel(name_ + "_pack", pack_items,
+                    filled(part(kernels::distance, "pack"),
+                           {{"pitch", pitch()},
+                            {"items", std::to_string(pack_items)},
+                            {"bands", bands()},
+                            {"width", builder_.width(image_)},
+                            {"height", builder_.height(image_)},
+                            {"unroll", unroll(8)},
+                            {"type", type_of(cls)},
+                            {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16)},
+                            {"words", words_like("words", "uint")}}),
+                    launch_items(
+                        [image = image_](const LaunchContext& at) {
+                          return pitch_of(at.size_of(image)) / 4 * bands_of(at.size_of(image));
+                        },
+                        pack_items));
   }
 
   void write_carry() {

@@ -102,11 +102,7 @@ class MomentsText : WholeImageText<Moments> {
   }
 
   ShapeFunction shape(std::int64_t columns, std::int64_t rows) const {
-    return [self = self_, columns, rows](const LaunchContext& at) {
-      const Size size = at.size_of(self);
-      return LaunchShape{{(size.width + columns - 1) / columns, (size.height + rows - 1) / rows, 1},
-                         {items, 1, 1}};
-    };
+    return launch_tiles(self_, columns, rows, items);
   }
 
   std::string weights_, made_;

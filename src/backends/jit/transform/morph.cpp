@@ -101,10 +101,7 @@ class MorphText : WholeImageText<Morph> {
       const bool wanted = at.argument(n, 0) > each * launches(at.size_of(image), each);
       return LaunchShape{{wanted ? 1 : 0, 1, 1}, {items, 1, 1}};
     });
-    add("store", [image = image_](const LaunchContext& at) {
-      const Size size = at.size_of(image);
-      return LaunchShape{{(size.width + items - 1) / items, size.height, 1}, {items, 1, 1}};
-    });
+    add("store", launch_tiles(image_, items, 1, items));
   }
 
  private:
