@@ -48,18 +48,17 @@ MadeRow both_passes_row(const Block& block, int n, const std::string& name) {
       for_each_pixel(builder, px,
                      declared("float", "sum", "0.0f") + weighted_taps(w, separable.row, weight) +
                          assigned(rows.array + "[r * " + number(px) + " + k]", "sum"));
-  text.windows += filled(part(kernels::block, "both_passes"),
-                         {{"own", own},
-                          {"column_count", number(rows.rows * rows.width)},
-                          {"unroll", builder.unroll()},
-                          {"window_rows", number(rows.rows)},
-                          {"row_sums", sums},
-                          {"border_rows", separable.border == Border::constant ? "1" : "0"},
-                          {"up", number(f.up)},
-                          {"below", number(block.size.py + f.down)},
-                          {"height", builder.height(image)},
-                          {"px", number(px)},
-                          {"outside_value", outside}});
+  text.windows += builder.filled(part(kernels::block, "both_passes"),
+                                 {{"own", own},
+                                  {"column_count", number(rows.rows * rows.width)},
+                                  {"window_rows", number(rows.rows)},
+                                  {"row_sums", sums},
+                                  {"border_rows", separable.border == Border::constant ? "1" : "0"},
+                                  {"up", number(f.up)},
+                                  {"below", number(block.size.py + f.down)},
+                                  {"height", builder.height(image)},
+                                  {"px", number(px)},
+                                  {"outside_value", outside}});
   return column_pass(block, n, std::move(text), rows, name);
 }
 
@@ -79,11 +78,10 @@ MadeRow columns_row(const Block& block, int n, const std::string& name) {
   const std::string load =
       wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(px) + ")", 0, px,
                 builder.tuning().load_bytes);
-  BlockText text{.windows = filled(
+  BlockText text{.windows = builder.filled(
                      part(kernels::block, "columns"),
                      {{"own", rows},
                       {"column_count", number(w.rows * px)},
-                      {"unroll", builder.unroll()},
                       {"window_rows", number(w.rows)},
                       {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
                       {"load_columns", load},
@@ -148,28 +146,27 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
       const int known = std::prev(of_length.upper_bound(run.length))->first;
       const int next = std::min(run.length, 2 * known);
       const std::string array = "run" + number(next) + "_" + own;
-      text.windows += filled(part(kernels::block, "run"), {{"type", type},
-                                                           {"run", array},
-                                                           {"window_count", number(all)},
-                                                           {"unroll", builder.unroll()},
-                                                           {"run_count", number(all - (next - 1))},
-                                                           {"better", better},
-                                                           {"shorter", of_length[known]},
-                                                           {"apart_by", number(next - known)}});
+      text.windows +=
+          builder.filled(part(kernels::block, "run"), {{"type", type},
+                                                       {"run", array},
+                                                       {"window_count", number(all)},
+                                                       {"run_count", number(all - (next - 1))},
+                                                       {"better", better},
+                                                       {"shorter", of_length[known]},
+                                                       {"apart_by", number(next - known)}});
       of_length[next] = array;
     }
     folds += assigned("best", better + "(best, " + of_length[run.length] + "[" +
                                   w.place(run.x, run.y, extremum.mask.footprint().up) + "])");
   }
-  text.rows +=
-      filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
-                                                   {"name", name},
-                                                   {"px", number(block.size.px)},
-                                                   {"unroll", builder.unroll()},
-                                                   {"type", type},
-                                                   {"nothing", nothing},
-                                                   {"folds", folds},
-                                                   {"folded", single ? "one_zero(best)" : "best"}});
+  text.rows += builder.filled(part(kernels::block, "row_of_runs"),
+                              {{"pixel", type_of(node.cls)},
+                               {"name", name},
+                               {"px", number(block.size.px)},
+                               {"type", type},
+                               {"nothing", nothing},
+                               {"folds", folds},
+                               {"folded", single ? "one_zero(best)" : "best"}});
   return {{name}, std::move(text)};
 }
 

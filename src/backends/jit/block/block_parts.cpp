@@ -105,14 +105,13 @@ std::string BlockParts::table_of(int n, const Operand& source) {
   const std::string type = type_of(builder.node(n).cls);
   // What lies between the end of a row and the next may be any code.
   const int codes = builder.cls(source) == PixelClass::logical ? 2 : 256;
-  text_.tables += filled(part(kernels::block, "table"),
-                         {{"type", type},
-                          {"table", name},
-                          {"unroll", builder.unroll()},
-                          {"table_turns", number((256 + block_.items - 1) / block_.items)},
-                          {"items", number(block_.items)},
-                          {"codes", number(codes)},
-                          {"entry", code_value(builder, n, source)}});
+  text_.tables += builder.filled(part(kernels::block, "table"),
+                                 {{"type", type},
+                                  {"table", name},
+                                  {"table_turns", number((256 + block_.items - 1) / block_.items)},
+                                  {"items", number(block_.items)},
+                                  {"codes", number(codes)},
+                                  {"entry", code_value(builder, n, source)}});
   return name;
 }
 
@@ -174,19 +173,18 @@ std::string quick_rows(const Block& block, const Quotients& quotients, const std
   std::string ones;
   for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
   for (const std::string& v : quotients.moderate) ones += " && is_moderate(" + v + ")";
-  return filled(part(kernels::block, "by_reciprocals"),
-                {{"py", number(block.size.py)},
-                 {"to_height", block.builder.height(block.sized)},
-                 {"ones", ones},
-                 {"stored", type_of(cls)},
-                 {"all", number(block.size.py * px)},
-                 {"unroll", builder.unroll()},
-                 {"make_row", text},
-                 {"px", number(px)},
-                 {"array", array},
-                 {"quick_row", plane.row("(y0 + r)")},
-                 {"store_all", wide_store(cls, "row", "(all + r * " + number(px) + ")", px,
-                                          builder.tuning().load_bytes)}});
+  return builder.filled(part(kernels::block, "by_reciprocals"),
+                        {{"py", number(block.size.py)},
+                         {"to_height", block.builder.height(block.sized)},
+                         {"ones", ones},
+                         {"stored", type_of(cls)},
+                         {"all", number(block.size.py * px)},
+                         {"make_row", text},
+                         {"px", number(px)},
+                         {"array", array},
+                         {"quick_row", plane.row("(y0 + r)")},
+                         {"store_all", wide_store(cls, "row", "(all + r * " + number(px) + ")", px,
+                                                  builder.tuning().load_bytes)}});
 }
 
 }  // namespace impipe::jit

@@ -20,10 +20,8 @@ std::string kept_vector(const Builder& builder, const PointTile& tile, const std
   const int words = tile.px / 4;
   std::string text;
   if (tile.bytes < 4 && !outside.empty()) {
-    text = filled(part(kernels::block, "row_outside"), {{"unroll", builder.unroll()},
-                                                        {"px", number(tile.px)},
-                                                        {"array", array},
-                                                        {"code_outside", outside}});
+    text = builder.filled(part(kernels::block, "row_outside"),
+                          {{"px", number(tile.px)}, {"array", array}, {"code_outside", outside}});
   }
   for (int w = 0; w < words; ++w) {
     const std::string place = name + "[vector * " + number(words) + " + " + number(w) + "]";
@@ -131,17 +129,16 @@ LoadedWindow window_of_points(const Block& block, const Operand& operand, const 
   return {w,
           {.tables = points_in_tile(block, tile, operand, points, halves ? "ushort" : type, border,
                                     outside),
-           .windows = filled(part(kernels::block, "window_of_points"),
-                             {{"type", type},
-                              {"window", name},
-                              {"window_count", number(w.rows * w.width)},
-                              {"unroll", builder.unroll()},
-                              {"window_rows", number(w.rows)},
-                              {"quads", number(w.width / 4)},
-                              {"vector", vector_type(tile, type)},
-                              {"points", points},
-                              {"place_in_tile", place_in_tile(block, tile, left)},
-                              {"elements", elements}}),
+           .windows = builder.filled(part(kernels::block, "window_of_points"),
+                                     {{"type", type},
+                                      {"window", name},
+                                      {"window_count", number(w.rows * w.width)},
+                                      {"window_rows", number(w.rows)},
+                                      {"quads", number(w.width / 4)},
+                                      {"vector", vector_type(tile, type)},
+                                      {"points", points},
+                                      {"place_in_tile", place_in_tile(block, tile, left)},
+                                      {"elements", elements}}),
            .has_window = true,
            .reach = f}};
 }

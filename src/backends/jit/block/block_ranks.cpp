@@ -76,10 +76,9 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   }
   const Order keys{"int", "smaller", "larger", "mean_of_signed_keys"};
   const Window window_of_keys{"keys_" + own, w.rows, w.width, w.first};
-  text.windows += filled(part(kernels::block, "keys"), {{"own", own},
-                                                        {"window", w.array},
-                                                        {"window_count", number(w.rows * w.width)},
-                                                        {"unroll", builder.unroll()}});
+  text.windows += builder.filled(
+      part(kernels::block, "keys"),
+      {{"own", own}, {"window", w.array}, {"window_count", number(w.rows * w.width)}});
   text.rows =
       row("row_of_keys", ranks_of_row(block, rank, window_of_keys, keys, "key_" + own + "[k]"));
   return {{name}, std::move(text)};

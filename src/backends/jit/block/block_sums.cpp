@@ -133,12 +133,11 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
   if (rounded) {
     row = row_of_codes(block, name, both, "SECOND_BYTES");
   } else {
-    row.text.rows = filled(
+    row.text.rows = builder.filled(
         part(kernels::block, "row_of_both"),
         {{"pixel", type_of(node.cls)},
          {"name", name},
          {"px", number(px)},
-         {"unroll", builder.unroll()},
          {"of_both", converted(node.cls, "float", both + "[two * " + number(px) + " + k]")}});
   }
   text += row.text;
@@ -167,13 +166,12 @@ MadeRow packed_means_row(const Block& block, KnownWindows& windows, int n,
   auto [w, text] = packed_window(block, windows, node.images[0], separable.footprint(),
                                  separable.border, "0u", own, true);
   const int px = block.size.px;
-  text.pairs = filled(part(kernels::block, "means"), {{"own", own},
-                                                      {"packed_width", number(w.width)},
-                                                      {"two_px", number(2 * px)},
-                                                      {"unroll", builder.unroll()},
-                                                      {"packed_window", w.array},
-                                                      {"first", number(w.first)},
-                                                      {"px", number(px)}});
+  text.pairs = builder.filled(part(kernels::block, "means"), {{"own", own},
+                                                              {"packed_width", number(w.width)},
+                                                              {"two_px", number(2 * px)},
+                                                              {"packed_window", w.array},
+                                                              {"first", number(w.first)},
+                                                              {"px", number(px)}});
   const MadeRow row = row_of_codes(block, name, codes, "FIRST_BYTES");
   text += row.text;
   return {row.places, std::move(text)};

@@ -31,8 +31,8 @@ RowStore store_of(const Block& block, const BlockText& text, const StoredRow& st
     std::string of_words = words, packing;
     if (words.empty()) {
       of_words = "packed";
-      packing = filled(part(kernels::block, "pack_row"),
-                       {{"quads", number(px / 4)}, {"unroll", builder.unroll()}, {"array", array}});
+      packing = builder.filled(part(kernels::block, "pack_row"),
+                               {{"quads", number(px / 4)}, {"array", array}});
     }
     return {
         packing + word_access(false, "row", of_words, 0, px, px, widest, "y < " + stored.height),
@@ -68,16 +68,16 @@ std::string pairs_text(const Block& block, const BlockText& text, const StoredRo
                                                     {"count", number(count)},
                                                     {"make_packed_row", made.text}});
   }
-  return filled(part(kernels::block, "pairs"), {{"stored", type_of(stored.cls)},
-                                                {"first_to_row", stored.plane.row("y0")},
-                                                {"rows_apart", number(block.rows_apart())},
-                                                {"to_stride", stored.plane.stride},
-                                                {"unroll", block.builder.unroll()},
-                                                {"lines", number(lines)},
-                                                {"packed_rows", packed_rows},
-                                                {"last", number(last)},
-                                                {"pair", text.pairs},
-                                                {"rows_of_pair", rows}});
+  return block.builder.filled(part(kernels::block, "pairs"),
+                              {{"stored", type_of(stored.cls)},
+                               {"first_to_row", stored.plane.row("y0")},
+                               {"rows_apart", number(block.rows_apart())},
+                               {"to_stride", stored.plane.stride},
+                               {"lines", number(lines)},
+                               {"packed_rows", packed_rows},
+                               {"last", number(last)},
+                               {"pair", text.pairs},
+                               {"rows_of_pair", rows}});
 }
 
 // What the kernel does with the text of its rows. goes_on: a group makes one block after the other.

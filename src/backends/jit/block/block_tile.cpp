@@ -51,20 +51,19 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
   const std::string vector = type + "4";
   const int left_over = tile.across - 32, beside = rows * left_over;
   const auto fill = [&](const std::string& four) {
-    return filled(part(kernels::block, "fill"),
-                  {{"any_beside", beside > 0 ? "1" : "0"},
-                   {"vector", vector},
-                   {"beside_turns", number((beside + items - 1) / items)},
-                   {"unroll", builder.unroll()},
-                   {"items", number(items)},
-                   {"left_over", number(left_over)},
-                   {"across", number(tile.across)},
-                   {"halo_pixels", number(beside)},
-                   {"four", four},
-                   {"own", own},
-                   {"times", number((rows + down - 1) / down)},
-                   {"down", number(down)},
-                   {"rows", number(rows)}});
+    return builder.filled(part(kernels::block, "fill"),
+                          {{"any_beside", beside > 0 ? "1" : "0"},
+                           {"vector", vector},
+                           {"beside_turns", number((beside + items - 1) / items)},
+                           {"items", number(items)},
+                           {"left_over", number(left_over)},
+                           {"across", number(tile.across)},
+                           {"halo_pixels", number(beside)},
+                           {"four", four},
+                           {"own", own},
+                           {"times", number((rows + down - 1) / down)},
+                           {"down", number(down)},
+                           {"rows", number(rows)}});
   };
   const auto at_edge = [&](int i) {
     return builder.call(edge, "left + 4 * vector + " + number(i), "top + row");
@@ -95,20 +94,19 @@ std::string walk_tile(const Block& block, const std::string& own, const Tile& ti
                       const std::string& type, const std::string& start, const std::string& step,
                       bool rolled = false) {
   const int px = block.size.px, py = block.size.py, width = px + 2 * tile.halo;
-  return filled(part(kernels::block, "walk"),
-                {{"type", type},
-                 {"vector", type + "4"},
-                 {"own", own},
-                 {"sums", number(py * px)},
-                 {"unroll", block.builder.unroll()},
-                 {"row_unroll", rolled ? "#pragma unroll 1" : block.builder.unroll()},
-                 {"nothing", start},
-                 {"tall", number(py + tile.f.up + tile.f.down)},
-                 {"line", number(width)},
-                 {"line_vectors", number(width / 4)},
-                 {"py", number(py)},
-                 {"across", number(tile.across)},
-                 {"step_of_sums", step}});
+  return block.builder.filled(part(kernels::block, "walk"),
+                              {{"type", type},
+                               {"vector", type + "4"},
+                               {"own", own},
+                               {"sums", number(py * px)},
+                               {"row_unroll", rolled ? "#pragma unroll 1" : block.builder.unroll()},
+                               {"nothing", start},
+                               {"tall", number(py + tile.f.up + tile.f.down)},
+                               {"line", number(width)},
+                               {"line_vectors", number(width / 4)},
+                               {"py", number(py)},
+                               {"across", number(tile.across)},
+                               {"step_of_sums", step}});
 }
 
 // A step over a row of the tile: `texts` are those of the mask's rows. weighs: they are sums, else
@@ -127,9 +125,8 @@ std::string step_of_rows(const Block& block, int rows, const std::vector<std::st
                             {weighs ? "taps_of_row" : "folds_of_row", texts[y]}})
                  .filled(part(kernels::block, weighs ? "weigh_row" : "fold_row"));
   }
-  return filled(
-      part(kernels::block, "step_of_mask"),
-      {{"unroll", block.builder.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});
+  return block.builder.filled(part(kernels::block, "step_of_mask"),
+                              {{"sum_rows", number(rows)}, {"mask_rows", folds}});
 }
 
 // The weights of node n's mask in local memory, 0 where it has none.
@@ -189,20 +186,18 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
                                           " & 1u) != 0u ? " + sum + " : sum"
                                     : sum);
     }
-    fours += filled(part(kernels::block, "weigh_four"),
-                    {{"own", own},
-                     {"unroll", builder.unroll()},
-                     {"px", number(px)},
-                     {"fours_a_row", number(weight_vectors(mask))},
-                     {"four_of_row", number(q)},
-                     {"sum_of_pixel", "sums[r * " + number(px) + " + i]"},
-                     {"taps_of_row", taps}});
+    fours += builder.filled(part(kernels::block, "weigh_four"),
+                            {{"own", own},
+                             {"px", number(px)},
+                             {"fours_a_row", number(weight_vectors(mask))},
+                             {"four_of_row", number(q)},
+                             {"sum_of_pixel", "sums[r * " + number(px) + " + i]"},
+                             {"taps_of_row", taps}});
   }
-  return filled(part(kernels::block, "roll_rows"), {{"unroll", builder.unroll()},
-                                                    {"sum_rows", number(block.size.py)},
-                                                    {"mask_tall", number(mask.height)},
-                                                    {"sets", sets},
-                                                    {"fours", fours}});
+  return builder.filled(part(kernels::block, "roll_rows"), {{"sum_rows", number(block.size.py)},
+                                                            {"mask_tall", number(mask.height)},
+                                                            {"sets", sets},
+                                                            {"fours", fours}});
 }
 
 // The same for one whose weights are unrolled.
@@ -257,17 +252,16 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
     while (!known.contains(run.length)) {
       const int shorter = std::prev(known.upper_bound(run.length))->first;
       const int next = std::min(run.length, most * shorter);
-      runs +=
-          filled(part(kernels::block, "run_of_line"), {{"type", type},
-                                                       {"run", "run" + number(next)},
-                                                       {"line", number(width)},
-                                                       {"unroll", block.builder.unroll()},
-                                                       {"run_count", number(width - next + 1)},
-                                                       {"shorter", known[shorter]},
-                                                       {"better", better},
-                                                       {"three", next > 2 * shorter ? "1" : "0"},
-                                                       {"apart_by", number(next - shorter)},
-                                                       {"middle_by", number(shorter)}});
+      runs += block.builder.filled(part(kernels::block, "run_of_line"),
+                                   {{"type", type},
+                                    {"run", "run" + number(next)},
+                                    {"line", number(width)},
+                                    {"run_count", number(width - next + 1)},
+                                    {"shorter", known[shorter]},
+                                    {"better", better},
+                                    {"three", next > 2 * shorter ? "1" : "0"},
+                                    {"apart_by", number(next - shorter)},
+                                    {"middle_by", number(shorter)}});
       known[next] = "run" + number(next);
     }
     const int row = run.y + mask.origin_y;

@@ -39,26 +39,25 @@ std::string fill_packed_tile(const Block& block, const Operand& image, const std
   const auto edge = [&](int below) {
     return builder.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
-  return filled(part(kernels::block, "packed_tile"),
-                {{"own", own},
-                 {"tile_count", number(rows * across)},
-                 {"group_x", number(32 * block.size.px)},
-                 {"group_y", number(items / 32 * block.size.py)},
-                 {"halo", number(halo)},
-                 {"up", number(f.up)},
-                 {"wide", number(4 * across)},
-                 {"width", builder.width(image)},
-                 {"height", builder.height(image)},
-                 {"rows", number(rows)},
-                 {"apart", number(apart)},
-                 {"unroll", builder.unroll()},
-                 {"times", number((rows * across + items - 1) / items)},
-                 {"items", number(items)},
-                 {"tile_across", number(across)},
-                 {"inside", plane.row("(top + row)")},
-                 {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
-                 {"edge", edge(0)},
-                 {"edge_apart", edge(apart)}});
+  return builder.filled(part(kernels::block, "packed_tile"),
+                        {{"own", own},
+                         {"tile_count", number(rows * across)},
+                         {"group_x", number(32 * block.size.px)},
+                         {"group_y", number(items / 32 * block.size.py)},
+                         {"halo", number(halo)},
+                         {"up", number(f.up)},
+                         {"wide", number(4 * across)},
+                         {"width", builder.width(image)},
+                         {"height", builder.height(image)},
+                         {"rows", number(rows)},
+                         {"apart", number(apart)},
+                         {"times", number((rows * across + items - 1) / items)},
+                         {"items", number(items)},
+                         {"tile_across", number(across)},
+                         {"inside", plane.row("(top + row)")},
+                         {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
+                         {"edge", edge(0)},
+                         {"edge_apart", edge(apart)}});
 }
 
 }  // namespace
@@ -80,19 +79,18 @@ MadeRow packed_extremes_tile_row(const Block& block, int n, const std::string& n
   const std::string step = extremes_step(block, mask, "uint", better, 3, "sums_" + own, halo, half);
   MadeRow row = row_of_packed(block, n, name);
   row.text.tables = fill_packed_tile(block, node.images[0], own, f, fill);
-  row.text.windows = filled(part(kernels::block, "walk_packed"),
-                            {{"own", own},
-                             {"sums", number(half * px)},
-                             {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                             {"unroll", builder.unroll()},
-                             {"tall", number(half + f.up + f.down)},
-                             {"line", number(line)},
-                             {"half", number(half)},
-                             {"tile_across", number(across)},
-                             {"step", step}});
-  row.text.pairs = filled(part(kernels::block, "packed_of_sums"),
-                          {{"own", own}, {"px", number(px)}, {"unroll", builder.unroll()}}) +
-                   row.text.pairs;
+  row.text.windows = builder.filled(part(kernels::block, "walk_packed"),
+                                    {{"own", own},
+                                     {"sums", number(half * px)},
+                                     {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
+                                     {"tall", number(half + f.up + f.down)},
+                                     {"line", number(line)},
+                                     {"half", number(half)},
+                                     {"tile_across", number(across)},
+                                     {"step", step}});
+  row.text.pairs =
+      builder.filled(part(kernels::block, "packed_of_sums"), {{"own", own}, {"px", number(px)}}) +
+      row.text.pairs;
   return row;
 }
 

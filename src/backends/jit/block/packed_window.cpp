@@ -195,22 +195,21 @@ LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operan
   LoadedWindow loaded{w, std::move(words.text)};
   loaded.text.windows += array_of("uint", w.array, w.rows * w.width);
   loaded.text.packed_rows.push_back(
-      {f, filled(part(kernels::block, "packed_window_row"),
-                 {{"in_local", in_local ? "1" : "0"},
-                  {"own", own},
-                  {"row_words", number(words.width)},
-                  {"unroll", block.builder.unroll()},
-                  {"words_array", words.array},
-                  {"local_word", words.place},
-                  {"half_apart", number(half * words.apart)},
-                  {"packed_width", number(w.width)},
-                  {"packed_bytes", words.per_word == 2 ? "PACKED_HALVES"
-                                   : clean             ? "CLEAN_PACKED_BYTES"
-                                                       : "PACKED_BYTES"},
-                  {"per_word", number(words.per_word)},
-                  {"first_word", word("first", "row")},
-                  {"second_word", word("second", "(row + " + number(half) + ")")},
-                  {"byte", code}})});
+      {f, block.builder.filled(part(kernels::block, "packed_window_row"),
+                               {{"in_local", in_local ? "1" : "0"},
+                                {"own", own},
+                                {"row_words", number(words.width)},
+                                {"words_array", words.array},
+                                {"local_word", words.place},
+                                {"half_apart", number(half * words.apart)},
+                                {"packed_width", number(w.width)},
+                                {"packed_bytes", words.per_word == 2 ? "PACKED_HALVES"
+                                                 : clean             ? "CLEAN_PACKED_BYTES"
+                                                                     : "PACKED_BYTES"},
+                                {"per_word", number(words.per_word)},
+                                {"first_word", word("first", "row")},
+                                {"second_word", word("second", "(row + " + number(half) + ")")},
+                                {"byte", code}})});
   return loaded;
 }
 

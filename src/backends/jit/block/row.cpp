@@ -29,22 +29,22 @@ Row row_of_floats(const Builder& builder, const std::string& name, PixelClass cl
 
 Row row_of_pixels(const Builder& builder, const std::string& name, PixelClass cls, int count,
                   const std::string& value, bool names_column) {
-  return {filled(part(kernels::row, "pixels"), {{"pixel", type_of(cls)},
-                                                {"name", name},
-                                                {"count", number(count)},
-                                                {"unroll", builder.unroll()},
-                                                {"x", names_column ? "const int x = x0 + i;" : ""},
-                                                {"of_value", value}})};
+  return {builder.filled(part(kernels::row, "pixels"),
+                         {{"pixel", type_of(cls)},
+                          {"name", name},
+                          {"count", number(count)},
+                          {"x", names_column ? "const int x = x0 + i;" : ""},
+                          {"of_value", value}})};
 }
 
 Row weighted_row(const Builder& builder, const std::string& name, int px, const Window& w,
                  const Mask& mask, const std::string& weight, PixelClass cls) {
   Row row = row_of_floats(builder, name, cls, px, "sums_" + name + "[k]");
-  row.text = filled(part(kernels::row, "sums"), {{"name", name},
-                                                 {"count", number(px)},
-                                                 {"unroll", builder.unroll()},
-                                                 {"taps", weighted_taps(w, mask, weight)}}) +
-             row.text;
+  row.text =
+      builder.filled(
+          part(kernels::row, "sums"),
+          {{"name", name}, {"count", number(px)}, {"taps", weighted_taps(w, mask, weight)}}) +
+      row.text;
   return row;
 }
 

@@ -141,18 +141,17 @@ void write_local(Builder& builder, const CountedCodes& counted, int n, int count
                            [counters](const LaunchContext&) { return std::int64_t{4} * counters; });
   };
   const auto end = [&] {
-    return filled(part(kernels::histogram, "local_end"),
-                  {{"counters", number(counters)},
-                   {"items", number(group)},
-                   {"span", number(span)},
-                   {"groups", groups_text},
-                   {"unroll", builder.unroll()},
-                   {"apart", apart ? "1" : "0"},
-                   {"codes", apart ? counts() : ""},
-                   {"bins", number(histogram.bins)},
-                   {"bin", apart ? "" : bin_of_counter},
-                   {"parts", parts()},
-                   {"out", apart ? "" : builder.measure({false, n})}});
+    return builder.filled(part(kernels::histogram, "local_end"),
+                          {{"counters", number(counters)},
+                           {"items", number(group)},
+                           {"span", number(span)},
+                           {"groups", groups_text},
+                           {"apart", apart ? "1" : "0"},
+                           {"codes", apart ? counts() : ""},
+                           {"bins", number(histogram.bins)},
+                           {"bin", apart ? "" : bin_of_counter},
+                           {"parts", parts()},
+                           {"out", apart ? "" : builder.measure({false, n})}});
   };
   const std::string chunk = codes && !points && bytes_of(builder.cls(read)) == 1
                                 ? each_code_of_chunk(copies)

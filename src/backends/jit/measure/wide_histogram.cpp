@@ -68,36 +68,35 @@ void write_counts(Builder& builder, const CountedCodes& counted, int n) {
   const std::string name = Builder::name({false, n}), add = name + "_add", add_four = add + "_four";
   const int group = builder.tuning().wide_histogram_items;
   const int slices = counted.slices, rows = two_byte_rows_of(slices);
-  builder.body(filled(part(kernels::wide_histogram, "add"), {{"add", add},
-                                                             {"add_four", add_four},
-                                                             {"sliced", slices > 1 ? "1" : "0"},
-                                                             {"slice_codes", number(256 * rows)},
-                                                             {"unroll", builder.unroll()}}));
+  builder.body(
+      builder.filled(part(kernels::wide_histogram, "add"), {{"add", add},
+                                                            {"add_four", add_four},
+                                                            {"sliced", slices > 1 ? "1" : "0"},
+                                                            {"slice_codes", number(256 * rows)}}));
   const std::string width = builder.width(image);
   const CodeText code = code_text(builder, counted, n);
   builder.kernel(
       name + "_counts_of_groups", group,
-      filled(part(kernels::wide_histogram, "count"),
-             {{"array", name + "_words"},
-              {"words", number(two_byte_pitch * rows)},
-              {"slices", number(slices)},
-              {"slice_codes", number(256 * rows)},
-              {"pixels", number(pixels)},
-              {"items", number(group)},
-              {"codes", number(codes)},
-              {"width", width},
-              {"height", builder.height(image)},
-              {"totals", totals(builder, name)},
-              {"between", number(32768 / (group * pixels))},
-              {"unroll", builder.unroll()},
-              {"pairs", counted.pairs ? "1" : "0"},
-              {"in_memory", is_read(builder, counted, n) ? "1" : "0"},
-              {"side", code.side},
-              {"first_row", code.first_row},
-              {"second_row", code.second_row},
-              {"code", code.code},
-              {"add", add},
-              {"add_four", add_four}}),
+      builder.filled(part(kernels::wide_histogram, "count"),
+                     {{"array", name + "_words"},
+                      {"words", number(two_byte_pitch * rows)},
+                      {"slices", number(slices)},
+                      {"slice_codes", number(256 * rows)},
+                      {"pixels", number(pixels)},
+                      {"items", number(group)},
+                      {"codes", number(codes)},
+                      {"width", width},
+                      {"height", builder.height(image)},
+                      {"totals", totals(builder, name)},
+                      {"between", number(32768 / (group * pixels))},
+                      {"pairs", counted.pairs ? "1" : "0"},
+                      {"in_memory", is_read(builder, counted, n) ? "1" : "0"},
+                      {"side", code.side},
+                      {"first_row", code.first_row},
+                      {"second_row", code.second_row},
+                      {"code", code.code},
+                      {"add", add},
+                      {"add_four", add_four}}),
       [image, slices, groups = groups_of_slice(builder.tuning(), slices),
        group](const LaunchContext& at) {
         const Size s = at.size_of(image);

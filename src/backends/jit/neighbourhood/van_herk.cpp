@@ -223,17 +223,17 @@ class VanHerkWriter {
   std::string windows(const Element& w, const Reach& reach, const Line& line,
                       const std::string& wanted) const {
     const int block = line.block, last = block - 1;
-    return filled(part(kernels::van_herk, "windows"), {{"type", w.type},
-                                                       {"all", number(block)},
-                                                       {"last", number(last)},
-                                                       {"before_last", number(last - 1)},
-                                                       {"better", w.better},
-                                                       {"unroll", builder_.unroll()},
-                                                       {"in_local", line.sub_groups ? "0" : "1"},
-                                                       {"items", number(line.items)},
-                                                       {"narrow", w.narrow},
-                                                       {"wanted", wanted},
-                                                       {"best", best_text(w, reach, line)}});
+    return builder_.filled(part(kernels::van_herk, "windows"),
+                           {{"type", w.type},
+                            {"all", number(block)},
+                            {"last", number(last)},
+                            {"before_last", number(last - 1)},
+                            {"better", w.better},
+                            {"in_local", line.sub_groups ? "0" : "1"},
+                            {"items", number(line.items)},
+                            {"narrow", w.narrow},
+                            {"wanted", wanted},
+                            {"best", best_text(w, reach, line)}});
   }
 
   // Narrow pixels of two rows packed as v[...], and best[...] as pixels; words of the rows are
@@ -292,36 +292,35 @@ class VanHerkWriter {
                                " && of_line >= " + number(before) + " && of_line < " +
                                number(blocks - after);
     const Line exchanged = exchanged_by(line);
-    const std::string text =
-        filled(part(kernels::van_herk, "rows"),
-               {{"in_local", exchanged.sub_groups ? "0" : "1"},
-                {"stored", w.in_local},
-                {"values", number(line.block * line.items)},
-                {"blocks", number(blocks)},
-                {"made", number(made)},
-                {"before", number(before)},
-                {"all", number(line.block)},
-                {"lines", number(lines)},
-                {"rows", number(rows)},
-                {"two", single() ? "0" : "1"},
-                {"type", w.type},
-                {"pixel", type_of(cls_)},
-                {"width", width},
-                {"height", height},
-                {"in_row_0", in.row("smaller(y + 0, " + height + " - 1)")},
-                {"in_row_1", in.row("smaller(y + 1, " + height + " - 1)")},
-                {"words", number(row_bytes / 4)},
-                {"load", load_block(line.block)},
-                {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
-                {"unroll", builder_.unroll()},
-                {"windows", windows(w, reach, exchanged, wanted)},
-                {"wanted", wanted},
-                {"pack", pack_block(line.block)},
-                {"out_row_0", out.row("(y + 0)")},
-                {"out_row_1", out.row("(y + 1)")},
-                {"store_0", single() ? wide_store(cls_, "to", "best", line.block, tuning.load_bytes)
-                                     : words_of(false, "(GLOBAL uchar*)to", "row0", row_bytes)},
-                {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1", row_bytes)}});
+    const std::string text = builder_.filled(
+        part(kernels::van_herk, "rows"),
+        {{"in_local", exchanged.sub_groups ? "0" : "1"},
+         {"stored", w.in_local},
+         {"values", number(line.block * line.items)},
+         {"blocks", number(blocks)},
+         {"made", number(made)},
+         {"before", number(before)},
+         {"all", number(line.block)},
+         {"lines", number(lines)},
+         {"rows", number(rows)},
+         {"two", single() ? "0" : "1"},
+         {"type", w.type},
+         {"pixel", type_of(cls_)},
+         {"width", width},
+         {"height", height},
+         {"in_row_0", in.row("smaller(y + 0, " + height + " - 1)")},
+         {"in_row_1", in.row("smaller(y + 1, " + height + " - 1)")},
+         {"words", number(row_bytes / 4)},
+         {"load", load_block(line.block)},
+         {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
+         {"windows", windows(w, reach, exchanged, wanted)},
+         {"wanted", wanted},
+         {"pack", pack_block(line.block)},
+         {"out_row_0", out.row("(y + 0)")},
+         {"out_row_1", out.row("(y + 1)")},
+         {"store_0", single() ? wide_store(cls_, "to", "best", line.block, tuning.load_bytes)
+                              : words_of(false, "(GLOBAL uchar*)to", "row0", row_bytes)},
+         {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1", row_bytes)}});
     const int across = made * line.block, down = lines * rows, items = line.items;
     builder_.kernel(name_, items, text,
                     [size = size(), across, down, items](const LaunchContext& at) {
@@ -352,27 +351,26 @@ class VanHerkWriter {
     const auto step = [&](const PlaneText& plane) {
       return "(" + plane.stride + " / " + number(in_word) + ")";
     };
-    const std::string text =
-        filled(part(kernels::van_herk, "columns"), {{"in_local", "1"},
-                                                    {"stored", w.in_local},
-                                                    {"values", number(line.block * line.items)},
-                                                    {"across", number(across)},
-                                                    {"made", number(made)},
-                                                    {"before", number(before)},
-                                                    {"type", w.type},
-                                                    {"word", single() ? "float" : "uint"},
-                                                    {"in", in.pointer},
-                                                    {"in_step", step(in)},
-                                                    {"words_across", words_across},
-                                                    {"height", height},
-                                                    {"unroll", builder_.unroll()},
-                                                    {"widen", w.widen},
-                                                    {"nothing", w.nothing},
-                                                    {"windows", windows(w, reach, line, wanted)},
-                                                    {"wanted", wanted},
-                                                    {"out", out.pointer},
-                                                    {"out_step", step(out)},
-                                                    {"narrow", w.narrow}});
+    const std::string text = builder_.filled(part(kernels::van_herk, "columns"),
+                                             {{"in_local", "1"},
+                                              {"stored", w.in_local},
+                                              {"values", number(line.block * line.items)},
+                                              {"across", number(across)},
+                                              {"made", number(made)},
+                                              {"before", number(before)},
+                                              {"type", w.type},
+                                              {"word", single() ? "float" : "uint"},
+                                              {"in", in.pointer},
+                                              {"in_step", step(in)},
+                                              {"words_across", words_across},
+                                              {"height", height},
+                                              {"widen", w.widen},
+                                              {"nothing", w.nothing},
+                                              {"windows", windows(w, reach, line, wanted)},
+                                              {"wanted", wanted},
+                                              {"out", out.pointer},
+                                              {"out_step", step(out)},
+                                              {"narrow", w.narrow}});
     const int per_group = made * column_block;
     builder_.kernel(name_, items, text,
                     [size = size(), across, per_group, in_word, items](const LaunchContext& at) {

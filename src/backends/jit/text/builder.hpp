@@ -14,6 +14,7 @@
 #include "backends/jit/text/code.hpp"
 #include "backends/jit/text/launch_context.hpp"
 #include "backends/jit/text/renaming.hpp"
+#include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 
@@ -62,6 +63,10 @@ class Builder {
       case KernelVariant::Loops::unrolled: return "#pragma unroll\n";
     }
     return "";
+  }
+  // A part of a kernel file whose $unroll is that.
+  std::string filled(const Part& part, Replacements own = {}) const {
+    return Substitutions({{"unroll", unroll()}}).filled(part, own);
   }
   // "for (...) ": such a loop, of what follows.
   std::string loop(const std::string& variable, int count) const {

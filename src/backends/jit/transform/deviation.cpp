@@ -60,8 +60,7 @@ class Deviations : WholeImageText<Moments> {
   using WholeImageText::WholeImageText;
 
   void write() {
-    builder_.body_once("deviation_sums",
-                       filled(part(kernels::deviation, "sums"), {{"unroll", builder_.unroll()}}));
+    builder_.body_once("deviation_sums", builder_.filled(part(kernels::deviation, "sums")));
     if (what_.of == Moments::Of::covariance) {
       write_pairs();
     } else if (what_.by_passes()) {
@@ -141,9 +140,8 @@ class Deviations : WholeImageText<Moments> {
     const std::string frame_width = tile.fits ? "" : write_frame(tile);
     const std::string step = tile.fits ? number(stride) : frame_width;
     builder_.body(
-        filled(part(kernels::deviation, "run"), {{"unroll", builder_.unroll()},
-                                                 {"once", once()},
-                                                 {"memory", tile.fits ? "IN_LOCAL" : "GLOBAL"}}));
+        builder_.filled(part(kernels::deviation, "run"),
+                        {{"once", once()}, {"memory", tile.fits ? "IN_LOCAL" : "GLOBAL"}}));
     const std::vector<Run> runs = runs_of(mask_);
     const std::string some = builder_.tuning().unroll ? unroll_pragma(4) : "";
     const std::string begin = tile.fits
@@ -277,8 +275,7 @@ class Deviations : WholeImageText<Moments> {
 
   void write_pairs() {
     passes_ = passes_of(3);
-    builder_.body_once("pair_sums", filled(part(kernels::deviation, "pair_sums"),
-                                           {{"unroll", builder_.unroll()}}));
+    builder_.body_once("pair_sums", builder_.filled(part(kernels::deviation, "pair_sums"), {}));
     write_rectangle("_covariance", text("pairs", {}));
   }
 
