@@ -861,16 +861,19 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
   }
   // -- end
   const int r = 0, of_mask = row;
-  // -- part: weigh_row(int mask_row, stmt unroll, int px, expr sum_of_pixel = sums[r * 8 + i],
-  //    stmt taps_of_row)
+  // -- part: weigh_row(int mask_row)
   // A row of the mask.
   if (row - r == $mask_row) {
+    // -- part: weigh_pixels(stmt unroll, int px, expr sum_of_pixel = sums[r * 8 + i],
+    //    stmt taps_of_row)
+    // Adds the taps to the sum of each pixel.
     $unroll
     for (int i = 0; i < $px; ++i) {
       float sum = $sum_of_pixel;
       $taps_of_row
       $sum_of_pixel = sum;
     }
+    // -- end
   }
   // -- end
   // -- part: roll_rows(stmt unroll, int sum_rows, int mask_tall, stmt sets, stmt fours)
@@ -884,17 +887,11 @@ FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights
     }
   }
   // -- end
-  // -- part: weigh_four(name own, int fours_a_row, int four_of_row, stmt unroll, int px,
-  //    expr sum_of_pixel, stmt taps_of_row)
+  // -- part: weigh_four(name own, int fours_a_row, int four_of_row)
   // Four columns of the mask.
   {
     const float4 w = weights_$own[of_mask * $fours_a_row + $four_of_row];
-    $unroll
-    for (int i = 0; i < $px; ++i) {
-      float sum = $sum_of_pixel;
-      $taps_of_row
-      $sum_of_pixel = sum;
-    }
+    $weigh_pixels
   }
   // -- end
   // -- part: fold_row(int mask_row, stmt unroll, int px, type type, expr sum_of_pixel,

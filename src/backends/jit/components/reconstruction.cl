@@ -342,16 +342,19 @@ KERNEL(256) void raise(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* 
   }
 }
 
-// -- part: first(buffer state, int items, expr width, expr height, buffer raised, stmt unroll,
-//    expr skip, buffer seeds, buffer weights, buffer edges, buffer forest, buffer components)
+// -- part: first(buffer state, expr width, expr height, buffer raised, stmt unroll, expr skip,
+//    buffer seeds, buffer weights, buffer edges, buffer forest, buffer components)
 // Each pixel is a component, and chooses the heaviest of its edges to neighbours.
 KERNEL($items) void first(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $seeds,
                           GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
   if ($state[2] == 0u) return;
+  // -- part: rows_of_item(int items, expr width, expr height)
+  // The column and the rows of a work-item.
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
   const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  // -- end
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
     const uint own = MASK(x, y), seed = $raised[pixel];
@@ -380,7 +383,7 @@ KERNEL($items) void first(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uin
   }
 }
 
-// -- part: weigh(buffer state, const done = 0x80000000u, int items, expr width, expr height,
+// -- part: weigh(buffer state, const done = 0x80000000u, expr width, expr height,
 //    buffer components, const inner = 0x40000000u, stmt unroll, expr skip, buffer seeds,
 //    buffer weights)
 // The largest weight of the edges that leave a component. Pixels without any become inner once they
@@ -390,10 +393,7 @@ KERNEL($items) void weigh(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL 
                           GLOBAL uint* $weights) {
   if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  $rows_of_item
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
     const uint component = $components[pixel];
@@ -432,7 +432,7 @@ KERNEL($items) void weigh(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL 
 }
 
 // -- part: choose(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state,
-//    const done = 0x80000000u, int items, expr width, expr height, buffer components,
+//    const done = 0x80000000u, expr width, expr height, buffer components,
 //    const inner = 0x40000000u, buffer weights, buffer seeds, stmt unroll, expr skip, buffer edges)
 // Which of those edges: the one with the largest number.
 KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
@@ -440,10 +440,7 @@ KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if ($leader) $state[0] = $state[1];
   if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  $rows_of_item
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
     const uint component = $components[pixel];
@@ -478,19 +475,16 @@ KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if (of != $done && found > LOAD_GLOBAL(&$edges[of])) MAX_GLOBAL(&$edges[of], found);
 }
 
-// -- part: link(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state, int items,
-//    expr width, expr height, buffer components, buffer seeds, buffer weights, buffer forest,
-//    const done = 0x80000000u, buffer edges)
+// -- part: link(const leader = GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0, buffer state, expr width,
+//    buffer components, buffer seeds, buffer weights, buffer forest, const done = 0x80000000u,
+//    buffer edges)
 // Components are linked to those at the other end, or are done if the source's edge weighs no less.
 // Where two chose the same edge, the first stays.
 KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
                          GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest) {
   if ($leader) $state[1] = 0u;
   if ($state[0] == 0u) return;
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  $rows_of_item
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
     if ($components[pixel] != pixel) continue;
@@ -555,9 +549,9 @@ KERNEL($items) void link_tiles(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL 
   }
 }
 
-// -- part: follow(buffer state, const done = 0x80000000u, int items, expr width, expr height,
-//    stmt unroll, buffer components, const inner = 0x40000000u, buffer seeds, buffer forest,
-//    buffer weights, buffer edges)
+// -- part: follow(buffer state, const done = 0x80000000u, expr width, stmt unroll,
+//    buffer components, const inner = 0x40000000u, buffer seeds, buffer forest, buffer weights,
+//    buffer edges)
 // Pixels learn their new component. Those of four rows look for it side by side, unless it is known
 // from the row before them; on the way every link is led to where the next one leads. Words that
 // many ask for are slow to write: nobody writes what is there already, or more often than must be.
@@ -566,10 +560,7 @@ KERNEL($items) void follow(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if ($state[0] == 0u) return;
   uint of = $done, end_of = 0u, end_up = 0u;
   bool remain = false;
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  $rows_of_item
   for (int first_y = begin_y; first_y < end_y; first_y += 4) {
     const uint first = (uint)first_y * (uint)$width + (uint)x;
     uint before[4], at[4], up[4], links[4];
@@ -639,16 +630,13 @@ KERNEL($items) void follow(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
   if (remain) $state[1] = 1u;
 }
 
-// -- part: spread(buffer state, int items, expr width, expr height, buffer raised, buffer weights,
-//    buffer forest, const done = 0x80000000u, expr out = $result[pixel], expr value)
+// -- part: spread(buffer state, expr width, buffer raised, buffer weights, buffer forest,
+//    const done = 0x80000000u, expr out = $result[pixel], expr value)
 // The lightest edge on the way to the source, or what the tiles were raised to if that is all.
 KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $weights,
                            GLOBAL uint* $forest, GLOBAL uchar* $result) {
   const bool grew = $state[2] != 0u;
-  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  $rows_of_item
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
     uint value = grew ? 0xffffffffu : (uint)$raised[pixel], at = pixel;

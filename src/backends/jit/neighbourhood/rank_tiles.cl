@@ -139,6 +139,8 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
     ++at;
   }
   const uint sums = words[2048 + at * 128 + item] * 0x01010101u, wanted = (uint)rank;
+  // -- part: run_of_rank(stmt unroll)
+  // Which of the four runs it is in, and its rank there.
   int run = 4 * at;
   uint before = 0;
   $unroll
@@ -150,6 +152,7 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
     }
   }
   const int left_over = (int)(wanted - before);
+  // -- end
 #if $full
   const uint low = (uint)(row << 8 | column) * 0x10001u;
   const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
@@ -162,6 +165,7 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
   for (int k = 0; k < 16; ++k) {
     const uint two = words[k * 128 + run];
 #if $full
+    // -- part: count_two(bool average)
     // The upper bit of each byte stays where nothing is below the first or beyond the last.
     const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
     seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
@@ -174,6 +178,7 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
 #if $average
     place_after += seen <= left_over + 1 ? 1 : 0;
 #endif
+    // -- end
 #else
     $unroll
     for (int shift = 0; shift < 32; shift += 16) {
@@ -223,10 +228,10 @@ FUNCTION uint mean_of_ranks(void) {
 
 KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
   // -- part: kernel(bool full, int tall, expr sets, int across, int origin_x, int down,
-  //    int origin_y, expr inside, name own, stmt unroll, expr inner, expr outer, bool single,
-  //    int strip, expr to_height, int strips, expr to_width, int wide, stmt all, bool has_columns,
-  //    stmt by_columns, stmt leaving, stmt entering, int rank,
-  //    stmt result = const uint found = (uint)below;, expr stored)
+  //    int origin_y, expr inside, name own, stmt unroll, bool single, int strip, expr to_height,
+  //    int strips, expr to_width, int wide, stmt all, bool has_columns, stmt by_columns,
+  //    stmt leaving, stmt entering, int rank, stmt result = const uint found = (uint)below;,
+  //    expr stored)
   // A tile of 64x64 pixels. In local memory, first what is sorted; then the cells in their order,
   // those of a run in a column; the counters of all work-items, 128 bytes each; and for each cell
   // the counter of its run.
@@ -246,6 +251,8 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
     const int x = left + item % 64;
     $unroll
     for (int j = 0; j < 32; ++j) {
+      // -- part: load_value(expr inner, expr outer, bool single)
+      // A value as its key, and its place.
       const int y = top + 2 * j + item / 64;
       const uint key = inside ? $inner : $outer;
       const uint cell = (uint)((2 * j + item / 64) << 8 | item % 64);
@@ -255,6 +262,7 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
 #else
       v.keys[j] = key << 16 | cell;
 #endif
+      // -- end
     }
     sort_values_$own(&v, words, offsets, item);
     BARRIER;
@@ -397,17 +405,7 @@ FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const 
     ++at;
   }
   const uint sums = counts[at * $sliders] * 0x01010101u, wanted = (uint)rank;
-  int run = 4 * at;
-  uint before = 0;
-  $unroll
-  for (int k = 0; k < 3; ++k) {
-    const uint sum = sums >> (8 * k) & 255u;
-    if (sum <= wanted) {
-      ++run;
-      before = sum;
-    }
-  }
-  const int left_over = (int)(wanted - before);
+  $run_of_rank
   // Four loads, which work-items make at as many places.
   GLOBAL const uint4* const from = (GLOBAL const uint4*)(order + 32 * run);
   uint cells[16];
@@ -431,18 +429,7 @@ FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const 
   for (int k = 0; k < 16; ++k) {
     const uint two = cells[k];
 #if $by_bytes
-    // The upper bit of each byte stays where nothing is below the first or beyond the last.
-    const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
-    seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
-    place += seen <= left_over ? 1 : 0;
-#if $average
-    place_after += seen <= left_over + 1 ? 1 : 0;
-#endif
-    seen += inside >> 16 == 0x8080u ? 1 : 0;
-    place += seen <= left_over ? 1 : 0;
-#if $average
-    place_after += seen <= left_over + 1 ? 1 : 0;
-#endif
+    $count_two
 #else
     $unroll
     for (int shift = 0; shift < 32; shift += 16) {
@@ -471,7 +458,7 @@ FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const 
 
 KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
   // -- part: sort_blocks(int origin_x, int origin_y, expr inside, name own, stmt unroll,
-  //    expr inner, expr outer, bool single, buffer keys, buffer cells)
+  //    bool single, buffer keys, buffer cells)
   // A block of 64x64 pixels, some of them outside the image: the values in their order, and where
   // they are in the block.
   const int item = ITEM;
@@ -483,15 +470,7 @@ KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
   const int x = left + item % 64;
   $unroll
   for (int j = 0; j < 32; ++j) {
-    const int y = top + 2 * j + item / 64;
-    const uint key = inside ? $inner : $outer;
-    const uint cell = (uint)((2 * j + item / 64) << 8 | item % 64);
-#if $single
-    v.keys[j] = key;
-    v.cells[j] = cell;
-#else
-    v.keys[j] = key << 16 | cell;
-#endif
+    $load_value
   }
   sort_values_$own(&v, words, halves, item);
   BARRIER;

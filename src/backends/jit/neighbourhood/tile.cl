@@ -204,12 +204,13 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   }
 #endif
   // -- end
-  // -- part: column_sums(name own, int block, stmt unroll, bool turns, int tile_width, int across,
-  //    int px, stmt taps)
+  // -- part: column_sums(name own, int block, stmt unroll, stmt taps)
   // Sums of columns of the row pass: each of its rows is a tap of every row that is near.
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+  // -- part: column_of_item(bool turns, int tile_width, int across, int px)
+  // The work-item's columns of the row pass.
 #if $turns
   IN_LOCAL const float4* const column =
       tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
@@ -217,6 +218,7 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   IN_LOCAL const float4* const column =
       tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
 #endif
+  // -- end
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
@@ -280,20 +282,13 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
   }
   // -- end
   $result[ITEM] = made[0];
-  // -- part: long_columns(name own, int block, stmt unroll, bool turns, int tile_width, int across,
-  //    int px, stmt first_taps, stmt quad_unroll, int py, int tap_count, expr weights,
-  //    stmt last_taps)
+  // -- part: long_columns(name own, int block, stmt unroll, int tile_width, stmt first_taps,
+  //    stmt quad_unroll, int py, int tap_count, expr weights, stmt last_taps)
   // Sums of long columns of the row pass: the rows that are taps of all of the block's in a loop.
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
-#if $turns
-  IN_LOCAL const float4* const column =
-      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
-#else
-  IN_LOCAL const float4* const column =
-      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
-#endif
+  $column_of_item
   $first_taps
   $quad_unroll
   for (int row = $py - 1; row < $tap_count; ++row) {
@@ -314,19 +309,12 @@ KERNEL(256) void long_windows(GLOBAL const $pixel* $image, GLOBAL float* $result
 KERNEL(256) void running_sums(GLOBAL float* $result) {
   LOCAL float4 tile4[$vectors];
   const int first_row = ITEM;
-  // -- part: running_columns(name own, int block, stmt unroll, bool turns, int tile_width,
-  //    int across, int px, stmt taps)
+  // -- part: running_columns(name own, int block, stmt unroll, stmt taps)
   // Sums of columns of the row pass, each from the one above it.
   float made_$own[$block];
   $unroll
   for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
-#if $turns
-  IN_LOCAL const float4* const column =
-      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
-#else
-  IN_LOCAL const float4* const column =
-      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
-#endif
+  $column_of_item
   $taps
   // -- end
   $result[ITEM] = made_$own[0];
@@ -335,17 +323,11 @@ KERNEL(256) void running_sums(GLOBAL float* $result) {
 KERNEL(256) void box_sums(GLOBAL const float* $image, GLOBAL float* $result) {
   LOCAL float4 tile4[$vectors];
   const int first_row = ITEM;
-  // -- part: box_columns(name own, int block, bool turns, int tile_width, int across, int px,
-  //    type sum, stmt quad_unroll, int tap_count, expr weights, stmt unroll, int py)
+  // -- part: box_columns(name own, int block, int tile_width, type sum, stmt quad_unroll,
+  //    int tap_count, expr weights, stmt unroll, int py)
   // Sums of whole numbers down columns of the row pass, each from the one above it, times a weight.
   float made_$own[$block];
-#if $turns
-  IN_LOCAL const float4* const column =
-      tile4 + first_row * $tile_width / 4 + (ITEM % $across ^ (ITEM % $across / 8 & 1));
-#else
-  IN_LOCAL const float4* const column =
-      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
-#endif
+  $column_of_item
   {
     $sum sums[4] = {0, 0, 0, 0};
     $quad_unroll

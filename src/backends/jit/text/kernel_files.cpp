@@ -139,6 +139,13 @@ Parts parts_in(const KernelFile& file) {
   });
   for (auto& [name, part] : parts) {
     while (part.text.ends_with("\n\n")) part.text.pop_back();
+    // Parts of other parts that it has too.
+    for (const auto& [other, unused] : parts) {
+      if (part.text.find("$" + other + "\n") != std::string::npos && !part.parameter(other) &&
+          std::ranges::find(part.inner, other) == part.inner.end()) {
+        part.inner.push_back(other);
+      }
+    }
   }
   for (const std::string& name : outermost) {
     std::string& text = parts[name].text;

@@ -5,7 +5,7 @@
 //
 //   // -- part: NAME(PARAMETERS)     at the beginning of a line: until the next one
 //     // -- part: NAME(PARAMETERS)   further in: until `// -- end`. In the text around it stands
-//                                    $NAME instead.
+//                                    $NAME instead, and so it may in other parts.
 //
 // A parameter is TYPE NAME, and $NAME in the part's text is what a writer gives for it:
 //

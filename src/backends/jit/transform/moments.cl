@@ -24,7 +24,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
     if (at_x >= 0 && at_x + $across <= $width) {
 #define COLUMN(i) (at_x + (i))
       // -- part: row(stmt unroll, int run, int reach, expr x_number, expr y_number, int taps,
-      //    expr weights = $weights, expr offset)
+      //    expr offset)
       // The moments of four pixels of a row, of which at_x is the leftmost that is read.
       $unroll
       for (int part = 0; part < 4; part += $run) {
@@ -43,6 +43,8 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
           const float dx = $x_number - x_middle, dy = $y_number - y_middle;
           const float s = dx + dy, t = dx - dy;
           const float ss = s * s, tt = t * t;
+          // -- part: add_weighted(stmt unroll, int run, int taps, expr weights = $weights)
+          // To the sums of each pixel whose window has them.
           $unroll
           for (int k = 0; k < $run; ++k) {
             if (i < k || i >= $taps + k) continue;
@@ -52,6 +54,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
             mm[k] = fma(w, ss, mm[k]);
             dd[k] = fma(w, tt, dd[k]);
           }
+          // -- end
         }
         x_middle -= $offset;
         y_middle -= $offset;
@@ -78,7 +81,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
     const int x = item % 32, y = item / 32 * 4;
     const int column = left + x;
     if (column >= $width || top + y >= $height) continue;
-    // -- part: column(stmt unroll, int run, int reach, int taps, expr weights, expr height,
+    // -- part: column(stmt unroll, int run, int reach, int taps, expr height,
     //    expr out = $result[(long)row * $width + column], expr made)
     // Those of four pixels of a column, and what the body makes of them.
     $unroll
@@ -93,15 +96,7 @@ KERNEL($items) void moments_of_tiles(GLOBAL const float* $weights, GLOBAL float*
         const INDEX held = HELD(y + part + i);
         const float s = sums[held] - middle_sum, t = differences[held] - middle_difference;
         const float ss = fma(s, s, sum_variances[held]), tt = fma(t, t, difference_variances[held]);
-        $unroll
-        for (int k = 0; k < $run; ++k) {
-          if (i < k || i >= $taps + k) continue;
-          const float w = $weights[i - k];
-          m[k] = fma(w, s, m[k]);
-          d[k] = fma(w, t, d[k]);
-          mm[k] = fma(w, ss, mm[k]);
-          dd[k] = fma(w, tt, dd[k]);
-        }
+        $add_weighted
       }
       $unroll
       for (int k = 0; k < $run; ++k) {
