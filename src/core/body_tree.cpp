@@ -211,41 +211,28 @@ class Reader {
   int depth_ = 0;
 };
 
-// How strongly an operation binds, as C has it.
-int strength(Kind kind) {
+// How strongly an operation binds, as C has it, and its sign between two parts.
+struct Binding {
+  int strength;
+  const char* sign;
+};
+Binding binding_of(Kind kind) {
   switch (kind) {
-    case Kind::choice: return 0;
-    case Kind::either: return 1;
-    case Kind::both: return 2;
-    case Kind::either_bit: return 3;
-    case Kind::both_bits: return 4;
-    case Kind::equal:
-    case Kind::unequal: return 5;
-    case Kind::greater:
-    case Kind::at_least: return 6;
-    case Kind::sum:
-    case Kind::difference: return 7;
-    case Kind::product:
-    case Kind::quotient: return 8;
-    case Kind::negative: return 9;
-    default: return 10;
-  }
-}
-
-const char* sign_of(Kind kind) {
-  switch (kind) {
-    case Kind::either: return " || ";
-    case Kind::both: return " && ";
-    case Kind::either_bit: return " | ";
-    case Kind::both_bits: return " & ";
-    case Kind::equal: return " == ";
-    case Kind::unequal: return " != ";
-    case Kind::greater: return " > ";
-    case Kind::at_least: return " >= ";
-    case Kind::sum: return " + ";
-    case Kind::difference: return " - ";
-    case Kind::product: return " * ";
-    default: return " / ";
+    case Kind::choice: return {0, ""};
+    case Kind::either: return {1, " || "};
+    case Kind::both: return {2, " && "};
+    case Kind::either_bit: return {3, " | "};
+    case Kind::both_bits: return {4, " & "};
+    case Kind::equal: return {5, " == "};
+    case Kind::unequal: return {5, " != "};
+    case Kind::greater: return {6, " > "};
+    case Kind::at_least: return {6, " >= "};
+    case Kind::sum: return {7, " + "};
+    case Kind::difference: return {7, " - "};
+    case Kind::product: return {8, " * "};
+    case Kind::quotient: return {8, " / "};
+    case Kind::negative: return {9, ""};
+    default: return {10, ""};
   }
 }
 
@@ -348,9 +335,9 @@ std::string tree_text(const BodyTree& tree, const PartText& other) {
   // In brackets where it binds less strongly than `least`.
   const auto part = [&](std::size_t i, int least) {
     const std::string text = tree_text(tree.parts[i], other);
-    return strength(tree.parts[i].kind) < least ? "(" + text + ")" : text;
+    return binding_of(tree.parts[i].kind).strength < least ? "(" + text + ")" : text;
   };
-  const int own = strength(tree.kind);
+  const int own = binding_of(tree.kind).strength;
   switch (tree.kind) {
     case Kind::number:
     case Kind::name: return tree.name;
@@ -368,10 +355,10 @@ std::string tree_text(const BodyTree& tree, const PartText& other) {
     case Kind::either_bit:
     case Kind::both_bits: {
       // Readers and compilers want brackets that C does not.
-      const int least = strength(Kind::sum);
-      return part(0, least) + sign_of(tree.kind) + part(1, least);
+      const int least = binding_of(Kind::sum).strength;
+      return part(0, least) + binding_of(tree.kind).sign + part(1, least);
     }
-    default: return part(0, own) + sign_of(tree.kind) + part(1, own + 1);
+    default: return part(0, own) + binding_of(tree.kind).sign + part(1, own + 1);
   }
 }
 

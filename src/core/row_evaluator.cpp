@@ -6,38 +6,43 @@
 #include "core/expression_table.hpp"
 
 IMPIPE_POINT_BODY(expression_copy, (x), (), { return x; })
-IMPIPE_POINT_BODY(expression_negate, (x), (), { return -x; })
-IMPIPE_POINT_BODY(expression_not, (x), (), { return x == real(0) ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_add, (x, y), (), { return x + y; })
-IMPIPE_POINT_BODY(expression_subtract, (x, y), (), { return x - y; })
-IMPIPE_POINT_BODY(expression_multiply, (x, y), (), { return x * y; })
-IMPIPE_POINT_BODY(expression_divide, (x, y), (), { return x / y; })
-IMPIPE_POINT_BODY(expression_power, (x, y), (), { return pow(x, y); })
-IMPIPE_POINT_BODY(expression_less, (x, y), (), { return x < y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_less_equal, (x, y), (), { return x <= y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_greater, (x, y), (), { return x > y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_greater_equal, (x, y), (), { return x >= y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_equal, (x, y), (), { return x == y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_not_equal, (x, y), (), { return x != y ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_and, (x, y), (),
-                  { return ((x != real(0)) & (y != real(0))) ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_or, (x, y), (),
-                  { return ((x != real(0)) | (y != real(0))) ? real(1) : real(0); })
-IMPIPE_POINT_BODY(expression_select, (c, x, y), (), { return c != real(0) ? x : y; })
-IMPIPE_POINT_BODY(expression_min, (x, y), (), { return min(x, y); })
-IMPIPE_POINT_BODY(expression_max, (x, y), (), { return max(x, y); })
-IMPIPE_POINT_BODY(expression_abs, (x), (), { return abs(x); })
-IMPIPE_POINT_BODY(expression_sqrt, (x), (), { return sqrt(x); })
-IMPIPE_POINT_BODY(expression_floor, (x), (), { return floor(x); })
-IMPIPE_POINT_BODY(expression_ceil, (x), (), { return ceil(x); })
-IMPIPE_POINT_BODY(expression_round, (x), (), { return round_away(x); })
-IMPIPE_POINT_BODY(expression_exp, (x), (), { return exp(x); })
-IMPIPE_POINT_BODY(expression_log, (x), (), { return log(x); })
-IMPIPE_POINT_BODY(expression_sin, (x), (), { return sin(x); })
-IMPIPE_POINT_BODY(expression_cos, (x), (), { return cos(x); })
-IMPIPE_POINT_BODY(expression_tan, (x), (), { return tan(x); })
-IMPIPE_POINT_BODY(expression_atan2, (y, x), (), { return atan2(y, x); })
-IMPIPE_POINT_BODY(expression_clamp, (x, low, high), (), { return clamp(x, low, high); })
+
+// Each operation: its values, and what it makes of them.
+#define IMPIPE_OPERATIONS(OPERATION)                                                    \
+  OPERATION(negate, (x), -x)                                                            \
+  OPERATION(logical_not, (x), x == real(0) ? real(1) : real(0))                         \
+  OPERATION(add, (x, y), x + y)                                                         \
+  OPERATION(subtract, (x, y), x - y)                                                    \
+  OPERATION(multiply, (x, y), (x * y))                                                  \
+  OPERATION(divide, (x, y), x / y)                                                      \
+  OPERATION(power, (x, y), pow(x, y))                                                   \
+  OPERATION(less, (x, y), x < y ? real(1) : real(0))                                    \
+  OPERATION(less_equal, (x, y), x <= y ? real(1) : real(0))                             \
+  OPERATION(greater, (x, y), x > y ? real(1) : real(0))                                 \
+  OPERATION(greater_equal, (x, y), x >= y ? real(1) : real(0))                          \
+  OPERATION(equal, (x, y), x == y ? real(1) : real(0))                                  \
+  OPERATION(not_equal, (x, y), x != y ? real(1) : real(0))                              \
+  OPERATION(logical_and, (x, y), ((x != real(0)) & (y != real(0))) ? real(1) : real(0)) \
+  OPERATION(logical_or, (x, y), ((x != real(0)) | (y != real(0))) ? real(1) : real(0))  \
+  OPERATION(select, (c, x, y), c != real(0) ? x : y)                                    \
+  OPERATION(min, (x, y), min(x, y))                                                     \
+  OPERATION(max, (x, y), max(x, y))                                                     \
+  OPERATION(abs, (x), abs(x))                                                           \
+  OPERATION(sqrt, (x), sqrt(x))                                                         \
+  OPERATION(floor, (x), floor(x))                                                       \
+  OPERATION(ceil, (x), ceil(x))                                                         \
+  OPERATION(round, (x), round_away(x))                                                  \
+  OPERATION(exp, (x), exp(x))                                                           \
+  OPERATION(log, (x), log(x))                                                           \
+  OPERATION(sin, (x), sin(x))                                                           \
+  OPERATION(cos, (x), cos(x))                                                           \
+  OPERATION(tan, (x), tan(x))                                                           \
+  OPERATION(atan2, (y, x), atan2(y, x))                                                 \
+  OPERATION(clamp, (x, low, high), clamp(x, low, high))
+#define IMPIPE_BODY_OF(op, values, made) \
+  IMPIPE_POINT_BODY(expression_##op, values, (), { return made; })
+IMPIPE_OPERATIONS(IMPIPE_BODY_OF)
+#undef IMPIPE_BODY_OF
 
 namespace impipe {
 namespace {
@@ -45,42 +50,13 @@ namespace {
 constexpr std::int64_t chunk = 256;  // values of a slot: a few slots stay in L1
 
 const PointBody& body_of(ExpressionOp op) {
+#define IMPIPE_CASE_OF(op, values, made) \
+  case ExpressionOp::op: return bodies::expression_##op;
   switch (op) {
-    case ExpressionOp::negate: return bodies::expression_negate;
-    case ExpressionOp::logical_not: return bodies::expression_not;
-    case ExpressionOp::add: return bodies::expression_add;
-    case ExpressionOp::subtract: return bodies::expression_subtract;
-    case ExpressionOp::multiply: return bodies::expression_multiply;
-    case ExpressionOp::divide: return bodies::expression_divide;
-    case ExpressionOp::power: return bodies::expression_power;
-    case ExpressionOp::less: return bodies::expression_less;
-    case ExpressionOp::less_equal: return bodies::expression_less_equal;
-    case ExpressionOp::greater: return bodies::expression_greater;
-    case ExpressionOp::greater_equal: return bodies::expression_greater_equal;
-    case ExpressionOp::equal: return bodies::expression_equal;
-    case ExpressionOp::not_equal: return bodies::expression_not_equal;
-    case ExpressionOp::logical_and: return bodies::expression_and;
-    case ExpressionOp::logical_or: return bodies::expression_or;
-    case ExpressionOp::select: return bodies::expression_select;
-    case ExpressionOp::min: return bodies::expression_min;
-    case ExpressionOp::max: return bodies::expression_max;
-    case ExpressionOp::abs: return bodies::expression_abs;
-    case ExpressionOp::sqrt: return bodies::expression_sqrt;
-    case ExpressionOp::floor: return bodies::expression_floor;
-    case ExpressionOp::ceil: return bodies::expression_ceil;
-    case ExpressionOp::round: return bodies::expression_round;
-    case ExpressionOp::exp: return bodies::expression_exp;
-    case ExpressionOp::log: return bodies::expression_log;
-    case ExpressionOp::sin: return bodies::expression_sin;
-    case ExpressionOp::cos: return bodies::expression_cos;
-    case ExpressionOp::tan: return bodies::expression_tan;
-    case ExpressionOp::atan2: return bodies::expression_atan2;
-    case ExpressionOp::clamp: return bodies::expression_clamp;
-    case ExpressionOp::number:
-    case ExpressionOp::variable:
-    case ExpressionOp::tap: break;
+    IMPIPE_OPERATIONS(IMPIPE_CASE_OF)
+    default: return bodies::expression_copy;  // a leaf that is the whole expression
   }
-  return bodies::expression_copy;  // a leaf that is the whole expression
+#undef IMPIPE_CASE_OF
 }
 
 template <class real>
