@@ -82,17 +82,13 @@ std::string Builder::parameter(ParameterType type, const std::string& name, Para
 std::string Builder::array(ParameterType type, const std::string& name, int count,
                            ParameterValue value) {
   if (count == 0) return "0";  // nothing reads it, and no member is as small
-  const auto same = [&](const auto& known) { return known.name == name; };
-  if (std::any_of(fields_.begin(), fields_.end(), same)) return "params->" + name;
-  if (std::any_of(buffers_.begin(), buffers_.end(), same)) {
-    return buffer(name, name_of(type), {}, true);
-  }
+  if (std::ranges::find(fields_, name, &Field::name) != fields_.end()) return "params->" + name;
+  if (has_buffer(name)) return buffer(name, name_of(type), {}, true);
   const int bytes = bytes_of(type) * count;
   if (count > 1 && field_bytes_ + bytes > tuning_.parameter_bytes / 2) {
-    const int index = static_cast<int>(scratches_.size());
     const std::string text =
         scratch(name, name_of(type), [bytes](const LaunchContext&) { return bytes; });
-    ScratchPlan& plan = scratches_[static_cast<std::size_t>(index)];
+    ScratchPlan& plan = scratches_.back();
     plan.type = type;
     plan.count = count;
     plan.contents = std::move(value);
@@ -104,9 +100,7 @@ std::string Builder::array(ParameterType type, const std::string& name, int coun
 }
 
 std::string Builder::table(ParameterType type, const std::string& name, TableValues values) {
-  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [&](const NamedBuffer& b) { return b.name == name; });
-  if (known == buffers_.end()) {
+  if (!has_buffer(name)) {
     scratch(name, name_of(type), [](const LaunchContext&) { return 0; });
     scratches_.back().type = type;
     scratches_.back().table = std::move(values);
@@ -159,22 +153,20 @@ std::string Builder::argument(int n, int index, const std::string& label, const 
 
 // --- buffers
 
+bool Builder::has_buffer(const std::string& name) const {
+  return std::ranges::find(buffers_, name, &NamedBuffer::name) != buffers_.end();
+}
+
 std::string Builder::buffer(const std::string& name, const std::string& type, Buffer place,
                             bool written) {
-  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [&](const NamedBuffer& b) { return b.name == name; });
-  if (known == buffers_.end()) buffers_.push_back({name, type, place, written});
+  if (!has_buffer(name)) buffers_.push_back({name, type, place, written});
   return "buffers->" + name;
 }
 
 std::string Builder::scratch(const std::string& name, const std::string& type, LaunchNumber bytes,
                              bool cleared) {
   const Buffer place{Buffer::Kind::scratch, static_cast<int>(scratches_.size())};
-  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [&](const NamedBuffer& b) { return b.name == name; });
-  if (known == buffers_.end()) {
-    scratches_.push_back({.bytes = std::move(bytes), .cleared = cleared});
-  }
+  if (!has_buffer(name)) scratches_.push_back({.bytes = std::move(bytes), .cleared = cleared});
   return buffer(name, type, place, true);
 }
 

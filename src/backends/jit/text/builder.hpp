@@ -196,6 +196,7 @@ class Builder {
   };
   struct Launcher;
 
+  bool has_buffer(const std::string& name) const;
   // The buffers of a code and of the functions that it calls.
   std::set<std::string> buffers_of(const Code& code) const;
   // known: all buffers, in their order.
