@@ -11,7 +11,6 @@
 #include <span>
 
 #include "cli/help.hpp"
-#include "cli/option_hints.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"

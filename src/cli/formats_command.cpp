@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"

@@ -1,7 +1,6 @@
 // impipe info: what is in a picture file.
 #include <fmt/format.h>
 
-#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -1,11 +1,9 @@
 // The reference manual of the operators, in Markdown.
-#include "cli/operator_reference.hpp"
+#include "cli/operator_text.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
-
-#include "cli/operator_text.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Looks for words in what the catalogue says of each operator.
-#include "cli/operator_search.hpp"
+#include "cli/operator_text.hpp"
 
 #include <algorithm>
 #include <array>

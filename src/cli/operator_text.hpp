@@ -1,6 +1,7 @@
 // Words about operators, from their descriptions.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,13 @@ std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_c
 std::string accuracy_text(const Operator& op);
 // "uint8, uint16, single"
 std::string classes_text(const Classes& classes);
+
+// The reference manual of the operators, docs/operators.md, made from their descriptions.
+std::string operator_reference();
+
+// The operators whose names, descriptions, or hints for other names have all the words, by name;
+// where there are none, those whose parameters, details or MATLAB functions have them. Letters may
+// be small or capital, and spelled as in Britain or America.
+std::vector<const Operator*> search_operators(std::span<const std::string> words);
 
 }  // namespace impipe::cli

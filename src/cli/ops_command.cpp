@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/operator_reference.hpp"
-#include "cli/operator_search.hpp"
 #include "cli/operator_text.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"

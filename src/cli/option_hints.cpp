@@ -1,5 +1,5 @@
 // Finds options by the names that other tools give them.
-#include "cli/option_hints.hpp"
+#include "cli/help.hpp"
 
 #include <algorithm>
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
