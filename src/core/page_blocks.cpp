@@ -1,11 +1,10 @@
 // Statistics of the blocks of an image, from a block's values as doubles.
-#include "core/page_blocks.hpp"
+#include "core/page_operation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/page_operation.hpp"
 #include "core/plane_rows.hpp"
 
 namespace impipe {

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/image.hpp"
 #include "core/volume.hpp"
 
 namespace impipe {
@@ -30,5 +31,25 @@ double pixel_at(const Plane& plane, std::int64_t x, std::int64_t y);
 void load_row(const Plane& plane, std::int64_t y, double* values);
 // Values as a row of a plane: rounded half up (logical: 1 from a half on) and saturated, NaN is 0.
 void store_row(const double* values, Plane& plane, std::int64_t y);
+
+enum class BlockValue { mean, max, min, median, sum, std };
+// Blocks of an image become one pixel each. rows, columns: of a block, the first of which begins at
+// the upper left; the last ones have fewer. mean, max, min and median keep class and white and are
+// rounded once; sum and std are single. Alpha is averaged.
+Volume block_pages(BlockValue value, std::int64_t rows, std::int64_t columns);
+
+// What is made of a page of three channels of uint8: each pixel's entry in the palette, counted
+// from 0 (uint8, from 257 colours on uint16), or the pixels in the palette's colours.
+enum class PaletteResult { index, image };
+// A palette of few colours by median cut.
+Volume palette_pages(int colours, PaletteResult result);
+// A table of the palette: red, green and blue from 0 to 1.
+Volume palette_table(int colours);
+
+// The angle by which the lines of a page of text are rotated, in degrees, the argument of imrotate
+// that levels them: of the multiples of `step` up to
+// `range` that at which neighbouring lines of pixels differ most in how many of them are ink, of
+// equal ones the smallest, and 0 where there is no ink. ink: a logical plane.
+double deskew_angle(const Plane& ink, double range, double step);
 
 }  // namespace impipe

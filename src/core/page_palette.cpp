@@ -1,6 +1,6 @@
 // Median cut of the distinct colours of a page: the box of most pixels is cut at the middle pixel
 // of its widest channel, again and again.
-#include "core/page_palette.hpp"
+#include "core/page_operation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "core/page_operation.hpp"
 #include "core/plane_rows.hpp"
 
 namespace impipe {

@@ -1,5 +1,5 @@
 // The angle at which the ink of a page lies in few lines: sums along lines of each angle.
-#include "core/page_skew.hpp"
+#include "core/page_operation.hpp"
 
 #include <algorithm>
 #include <cmath>

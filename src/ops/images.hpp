@@ -59,4 +59,10 @@ double cast_to(PixelClass cls, double value);
 // x / white as single with white 1; the image itself when that changes nothing.
 ImageValue to_unit_single(PlanBuilder& plan, const ImageValue& image);
 
+// im2uint8 of an image that has a white, which stays white.
+ImageValue to_uint8(PlanBuilder& plan, const ImageValue& image);
+
+// The column or row of each pixel (`name` is "col" or "row"), counted from 0; exact up to 2^24.
+ImageValue place_image(PlanBuilder& plan, const ImageValue& image, std::string_view name);
+
 }  // namespace impipe::ops

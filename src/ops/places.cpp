@@ -1,5 +1,5 @@
 // Columns and rows as images, by an expression.
-#include "ops/places.hpp"
+#include "ops/images.hpp"
 
 #include <string>
 #include <vector>

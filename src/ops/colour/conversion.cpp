@@ -1,11 +1,11 @@
 // Conversions between colour spaces as points: curves by tables, matrices, cubes of colours.
 #include "ops/colour/conversion.hpp"
+#include "ops/colour/tables.hpp"
 
 #include <cmath>
 
 #include "ops/colour/channels.hpp"
 #include "ops/colour/spaces.hpp"
-#include "ops/colour/tables.hpp"
 #include "ops/images.hpp"
 
 IMPIPE_POINT_BODY(matrix_row, (r, g, b), (k1, k2, k3, add),

@@ -1,7 +1,6 @@
 // rgb2ind: an image of few colours, or its palette.
-#include "core/page_palette.hpp"
+#include "core/page_operation.hpp"
 #include "ops/images.hpp"
-#include "ops/point/class_conversion.hpp"
 #include "ops/volume/volume.hpp"
 
 namespace impipe::ops {

@@ -1,7 +1,6 @@
 // deconvwnr, deconvlucy and edgetaper: images blurred by a point spread function (psf).
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 #include "ops/filter/correlate.hpp"

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/operator.hpp"
 #include "ops/catalogue.hpp"

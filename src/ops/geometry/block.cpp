@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/page_blocks.hpp"
+#include "core/page_operation.hpp"
 #include "ops/volume/volume.hpp"
 
 namespace impipe::ops {

@@ -1,8 +1,6 @@
 // Structuring elements, as Octave's strel makes them.
 #pragma once
 
-#include <optional>
-
 #include "core/plan_builder.hpp"
 
 namespace impipe::ops {

@@ -7,7 +7,6 @@
 #include "ops/morphology/connectivity.hpp"
 #include "ops/morphology/element.hpp"
 #include "ops/morphology/reconstructed.hpp"
-#include "ops/places.hpp"
 #include "ops/table.hpp"
 
 IMPIPE_POINT_BODY(is_object, (x), (), { return x != real(0) ? real(1) : real(0); })

@@ -1,7 +1,6 @@
 // What operators on outlines have in common.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 

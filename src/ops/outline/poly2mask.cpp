@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "core/text_file.hpp"
 #include "ops/images.hpp"

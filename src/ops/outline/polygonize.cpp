@@ -1,6 +1,5 @@
 // polygonize: the exact areas of objects, as polygons along the sides of their pixels.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>

@@ -1,6 +1,4 @@
 // im2uint8, im2uint16, im2single, im2double: the class changes, what is white stays white.
-#include "ops/point/class_conversion.hpp"
-
 #include "ops/images.hpp"
 
 IMPIPE_POINT_BODY(im2int, (x), (scale), { return x * scale; })

@@ -6,7 +6,6 @@
 #include "core/text.hpp"
 #include "ops/colour/channels.hpp"
 #include "ops/images.hpp"
-#include "ops/places.hpp"
 
 // Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011) of the counter
 // (column, row, channel, kind of noise): its first word.

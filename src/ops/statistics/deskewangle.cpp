@@ -1,5 +1,5 @@
 // deskewangle: by how much a scanned page has to be turned.
-#include "core/page_skew.hpp"
+#include "core/page_operation.hpp"
 #include "core/plan_builder.hpp"
 #include "ops/images.hpp"
 #include "ops/statistics/otsu.hpp"

@@ -5,7 +5,6 @@
 #include "core/expression.hpp"
 #include "core/pair_code.hpp"
 #include "ops/images.hpp"
-#include "ops/point/class_conversion.hpp"
 #include "ops/statistics/across.hpp"
 
 // in: [channels][bins] counts.
