@@ -6,8 +6,8 @@
 #include <set>
 
 #include "backends/cpu/device.hpp"
-#include "backends/jit/choose/all_forms.hpp"
 #include "backends/jit/choose/choose.hpp"
+#include "backends/jit/choose/chooser.hpp"
 #include "backends/opencl/device.hpp"
 #include "backends/registry.hpp"
 #include "pipeline/binder.hpp"

@@ -7,8 +7,7 @@
 #include <sstream>
 
 #include "backends/jit/generator.hpp"
-#include "backends/jit/text/code.hpp"
-#include "backends/jit/text/definitions.hpp"
+#include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/renaming.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"

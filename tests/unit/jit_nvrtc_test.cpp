@@ -10,7 +10,7 @@
 
 #include "backends/cuda/api.hpp"
 #include "backends/cuda/compile.hpp"
-#include "backends/jit/codec/pack.hpp"
+#include "backends/jit/codec/codec.hpp"
 #include "backends/jit/generator.hpp"
 #include "core/error.hpp"
 #include "pipeline/binder.hpp"

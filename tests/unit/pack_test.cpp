@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
-#include "backends/jit/codec/pack.hpp"
+#include "backends/jit/codec/codec.hpp"
 #include "backends/opencl/device.hpp"
 #include "engine/tools/made_image.hpp"
 #include "support/backend_compare.hpp"
@@ -517,7 +517,7 @@ std::vector<Case> cases() {
 
 void expect_all_forms(Device& device) {
   for (const Case& c : cases()) {
-    ASSERT_TRUE(jit::packs(c.form)) << c.name;
+    ASSERT_TRUE(packs(c.form)) << c.name;
     Packer packer(device, c.form, DeflateEffort::codes);
     for (const Content content : {Content::photograph, Content::flat, Content::noise}) {
       const Planes image = image_of(c.form.cls, c.form.channels, c.form.size, content, 3);
@@ -697,11 +697,11 @@ IMPIPE_PACK_TESTS(CudaPack, cuda_backend)
 
 TEST(Packs, LeavesToTheHostWhatItDoesNotKnow) {
   const PackedForm png = form_of(PixelClass::uint8, 3, {10, 10}, Filter::png);
-  EXPECT_TRUE(jit::packs(png));
+  EXPECT_TRUE(packs(png));
   const auto with = [&](auto change) {
     PackedForm form = png;
     change(form);
-    return jit::packs(form);
+    return packs(form);
   };
   EXPECT_FALSE(with([](PackedForm& f) { f.packing = Packing::lzw; }));
   EXPECT_FALSE(with([](PackedForm& f) { f.packing = Packing::packbits; }));

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
-#include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/codec/codec.hpp"
 #include "backends/opencl/device.hpp"
 #include "core/unpacks.hpp"
 #include "support/backend_compare.hpp"

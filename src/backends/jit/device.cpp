@@ -1,13 +1,8 @@
 // Programs for a device's kernels.
 #include "backends/jit/device.hpp"
 
-#include "backends/jit/bandwidth_baseline.hpp"
-#include "backends/jit/codec/jpeg_decode.hpp"
-#include "backends/jit/codec/jpeg_encode.hpp"
-#include "backends/jit/codec/pack.hpp"
-#include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/codec/codec.hpp"
 #include "backends/jit/gather.hpp"
-#include "backends/jit/one_nan.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/unpacks.hpp"

@@ -10,7 +10,6 @@
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/measure/reduce.hpp"
-#include "backends/jit/measure/wide_histogram.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/form.hpp"
 #include "backends/jit/text/dialect.hpp"

@@ -7,8 +7,6 @@
 
 namespace impipe::jit {
 
-extern const FormRow blocks_form;
-
 // The kernel that makes the row pass of separable node n in blocks, in the plane nN_rows.
 void write_block_rows(Builder& builder, const KernelPlan& plan, int n);
 

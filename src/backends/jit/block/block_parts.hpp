@@ -2,10 +2,8 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "backends/jit/block/block_text.hpp"
 #include "backends/jit/block/windows.hpp"

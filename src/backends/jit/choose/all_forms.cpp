@@ -1,17 +1,5 @@
-#include "backends/jit/choose/all_forms.hpp"
-
-#include <algorithm>
-
-#include "backends/jit/block/block.hpp"
-#include "backends/jit/geometry/permute.hpp"
-#include "backends/jit/geometry/resample.hpp"
-#include "backends/jit/neighbourhood/mask_runs.hpp"
-#include "backends/jit/neighbourhood/rank_histogram.hpp"
-#include "backends/jit/neighbourhood/rank_tiles.hpp"
-#include "backends/jit/neighbourhood/strip.hpp"
-#include "backends/jit/neighbourhood/tile.hpp"
-#include "backends/jit/neighbourhood/van_herk.hpp"
-#include "backends/jit/pixel/pixel.hpp"
+// The forms in which kernels make images that are stored.
+#include "backends/jit/choose/chooser.hpp"
 
 namespace impipe::jit {
 
@@ -22,13 +10,6 @@ std::span<const FormRow* const> all_forms() {
       &rank_histogram_form, &affine_tiles_form, &nearest_resize_form, &whole_resize_form,
       &resize_tiles_form,   &pixels_form};
   return all;
-}
-
-const FormRow* find_form(std::string_view name) {
-  const auto forms = all_forms();
-  const auto found =
-      std::ranges::find_if(forms, [&](const FormRow* row) { return row->name == name; });
-  return found == forms.end() ? nullptr : *found;
 }
 
 }  // namespace impipe::jit

@@ -8,7 +8,7 @@
 
 #include "backends/jit/choose/chooser.hpp"
 #include "backends/jit/choose/materialise.hpp"
-#include "backends/jit/neighbourhood/strip.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/jit/choose/all_forms.hpp"
-#include "backends/jit/choose/cost_model.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 
 namespace impipe::jit {

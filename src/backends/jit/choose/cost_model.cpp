@@ -1,4 +1,4 @@
-#include "backends/jit/choose/cost_model.hpp"
+#include "backends/jit/choose/chooser.hpp"
 
 #include <cmath>
 

@@ -6,8 +6,7 @@
 
 #include "backends/jit/block/block.hpp"
 #include "backends/jit/choose/chooser.hpp"
-#include "backends/jit/choose/cost_model.hpp"
-#include "backends/jit/program/code_curve.hpp"
+#include "backends/jit/program/quotients.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {

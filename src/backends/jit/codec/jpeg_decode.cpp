@@ -1,5 +1,5 @@
 // Decoding of JPEGs, bit for bit as libjpeg-turbo does it: the program, and what its kernels read.
-#include "backends/jit/codec/jpeg_decode.hpp"
+#include "backends/jit/codec/codec.hpp"
 
 #include <algorithm>
 #include <cstring>

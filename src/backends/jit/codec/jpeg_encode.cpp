@@ -1,9 +1,8 @@
 // Encoding of a JPEG's entropy-coded data: the program, and what its kernels read.
-#include "backends/jit/codec/jpeg_encode.hpp"
+#include "backends/jit/codec/codec.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>

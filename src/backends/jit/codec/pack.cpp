@@ -1,11 +1,10 @@
 // Encoding of a picture's chunks: the program, and what its kernels read.
-#include "backends/jit/codec/pack.hpp"
+#include "backends/jit/codec/codec.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/jit/text/dialect.hpp"

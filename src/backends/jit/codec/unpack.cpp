@@ -1,12 +1,11 @@
 // Decoding of lossless pictures: the program, and what its kernels read.
-#include "backends/jit/codec/unpack.hpp"
+#include "backends/jit/codec/codec.hpp"
 
 #include "backends/jit/codec/unpack_parameters.hpp"
 #include "backends/jit/codec/unpack_streams.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
 #include <span>
 #include <string>

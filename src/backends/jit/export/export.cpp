@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "backends/jit/gather.hpp"
 #include "backends/jit/generator.hpp"
-#include "backends/jit/one_nan.hpp"
 
 namespace impipe::jit {
 namespace {

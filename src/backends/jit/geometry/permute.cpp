@@ -1,6 +1,6 @@
 // Transpositions through tiles in local memory: rows of both images are read and written as rows.
-#include "backends/jit/geometry/permute.hpp"
-
+#include "backends/jit/plan/form.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"

@@ -6,11 +6,6 @@
 
 namespace impipe::jit {
 
-extern const FormRow affine_tiles_form;
-extern const FormRow nearest_resize_form;
-extern const FormRow whole_resize_form;  // by a ratio of whole numbers
-extern const FormRow resize_tiles_form;  // launches whose columns local memory holds
-
 // The function `name`(ARGS, x, y, c) of Resample node n, and the kernels that come before it, by
 // launches for which `wanted` holds: of a resize the weights of both directions, and the sums down
 // the columns.

@@ -1,7 +1,6 @@
 // A grid-stride loop over the pixels of an image: groups take bands of rows in turn.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "backends/jit/text/builder.hpp"

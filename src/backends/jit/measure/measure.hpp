@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/plan/measure_plan.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
@@ -44,5 +45,9 @@ std::string scalars_at_end(Builder& builder, const std::vector<int>& scalars, in
 // Whether a group runs the body of one of them; its kernel declares this memory first.
 bool any_by_group(const Builder& builder, const std::vector<int>& scalars);
 std::string group_memory(int items);
+
+// The kernels that count the 65,536 codes of Histogram node n's uint16 image in local memory, as
+// the plan says.
+void write_wide_histogram(Builder& builder, const CountedCodes& counted, int n);
 
 }  // namespace impipe::jit

@@ -5,9 +5,8 @@
 // A count that passes 0x8000 moves that much to the counts of the whole image in global memory; the
 // work-item whose addition took it there does so. Between two barriers a group adds at most 32,768,
 // so no count ever reaches its neighbour's bits: exact, whatever the content.
-#include "backends/jit/measure/wide_histogram.hpp"
-
 #include "backends/jit/measure/measure.hpp"
+
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"

@@ -5,8 +5,6 @@
 // morphological transformations with arbitrary flat structuring elements", 2008). Registers hold
 // the windows that are open, one a row of the mask; masks of many rows are taken in several
 // kernels.
-#include "backends/jit/neighbourhood/mask_runs.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -15,6 +13,8 @@
 #include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
+#include "backends/jit/plan/form.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

@@ -7,8 +7,6 @@
 
 namespace impipe::jit {
 
-extern const FormRow rank_histogram_form;
-
 // The set cells whose neighbour above (dy -1) or below (1) is not set.
 Mask edge_of(const Mask& mask, int dy);
 // Whether the columns of a mask are few enough that histograms of bytes count the ends of each.

@@ -1,13 +1,13 @@
 // The text of sorted tiles, and of blocks that are sorted once and joined by the tiles that windows
 // slide in: what a group loads, and the cells that a window gains and loses.
-#include "backends/jit/neighbourhood/rank_tiles.hpp"
-
 #include <algorithm>
 #include <bit>
 
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
+#include "backends/jit/plan/form.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

@@ -11,16 +11,16 @@
 // that registers need not be moved from row to row, and no longer than that takes: processors keep
 // few instructions at hand. Weighted sums in two dimensions, of which what has been added so far is
 // kept, take shorter iterations, which make the rows above as well.
-#include "backends/jit/neighbourhood/strip.hpp"
-
 #include <algorithm>
 #include <functional>
 
 #include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/plan/strip_size.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

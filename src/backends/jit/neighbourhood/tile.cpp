@@ -3,8 +3,6 @@
 // The row pass is an image of its own: rows of the tile that lie outside the image get what the
 // border rule makes of the row pass's own values, which is the row pass of another row, or a
 // constant.
-#include "backends/jit/neighbourhood/tile.hpp"
-
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -13,7 +11,9 @@
 #include "backends/jit/block/block_parts.hpp"
 #include "backends/jit/block/windows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/form.hpp"
 #include "backends/jit/plan/point_plan.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

@@ -4,11 +4,11 @@
 // sixteen; of each block there are the extrema of its first and of its last 1, 2 ... values. A
 // window is then the end of one block, whole blocks, and the beginning of another. A side beyond 65
 // is made of windows of at most 65 that overlap: twice as long with each further kernel.
-#include "backends/jit/neighbourhood/van_herk.hpp"
-
 #include <algorithm>
 #include <array>
 
+#include "backends/jit/plan/form.hpp"
+#include "backends/jit/text/builder.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

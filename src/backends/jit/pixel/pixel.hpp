@@ -13,8 +13,6 @@
 
 namespace impipe::jit {
 
-// A pixel a work-item, by the functions below: what every image can be made by.
-extern const FormRow pixels_form;
 // Whether a rank filter that is made so orders its cells by a network; else it searches for the
 // rank bit by bit.
 bool ranks_by_network(const Tuning& tuning, const Rank& rank, PixelClass cls);
@@ -79,7 +77,7 @@ std::string point_value(Builder& builder, int n, const PixelText& pixel,
                         Quotients* quotients = nullptr);
 
 // The text of rows of point node n's pixels where they are lines of integer pixels
-// (program/ramp.hpp).
+// (program/quotients.hpp).
 struct RampText {
   std::string numbers;  // stands before all rows
   // The array `name` of so many pixels, of the codes in an array.

@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "backends/jit/pixel/pixel.hpp"
-#include "backends/jit/program/code_curve.hpp"
 #include "backends/jit/program/quotients.hpp"
-#include "backends/jit/program/ramp.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"

@@ -6,7 +6,6 @@
 
 #include "backends/jit/plan/rank_windows.hpp"
 #include "backends/jit/program/quotients.hpp"
-#include "backends/jit/program/ramp.hpp"
 
 namespace impipe::jit {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/plan/point_plan.hpp"
-#include "backends/jit/program/code_curve.hpp"
+#include "backends/jit/program/quotients.hpp"
 #include "core/body_tree.hpp"
 #include "core/pair_code.hpp"
 

@@ -1,8 +1,6 @@
 // How strips share an image.
 #pragma once
 
-#include <cstdint>
-
 #include "backends/jit/program/program.hpp"
 
 namespace impipe::jit {

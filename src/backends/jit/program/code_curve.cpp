@@ -1,4 +1,4 @@
-#include "backends/jit/program/code_curve.hpp"
+#include "backends/jit/program/quotients.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 // Looks for quotients in the trees of bodies.
 #include "backends/jit/program/quotients.hpp"
-#include "backends/jit/program/code_curve.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -29,4 +29,25 @@ CodeQuotients quotients_of_codes(const KernelContext& of, const Node& node);
 // pixel give first: of floats, and of codes in double.
 bool divides_by_uniform(const KernelContext& of, int n);
 
+constexpr int codes_of_16_bits = 65536;
+// Whether point node n is computed in double, by a power, a logarithm or the like, of one image of
+// 16-bit integers and of values known before the launch: it becomes a lookup table of all integers
+// (pixel/code_curve.cl).
+bool is_curve_of_codes(const KernelContext& of, int n);
+// Whether a curve is the same for all planes of a stack: none of its numbers was measured.
+bool is_same_for_planes(const KernelContext& of, int n);
+
+// The text of a body that is a linear stretch with clamping, two operations in double for an
+// integer pixel (pixel/ramp.cl).
+struct Ramp {
+  std::string line;     // without its limits
+  std::string bound;    // above the size of what it adds and subtracts
+  std::string ordered;  // its upper limit less the lower one; 0 where it has none
+};
+
+// Nothing for nodes that are not points of 16-bit integer pixels alone, computed in double, with a
+// quotient; and for bodies that are more than sums, products and quotients with what is the same
+// for every pixel and a limit to both sides.
+std::optional<Ramp> ramp_of(const KernelContext& of, int n);
+
 }  // namespace impipe::jit

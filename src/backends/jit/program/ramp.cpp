@@ -1,11 +1,10 @@
 // Looks for lines in the trees of bodies.
-#include "backends/jit/program/ramp.hpp"
+#include "backends/jit/program/quotients.hpp"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "backends/jit/program/quotients.hpp"
 #include "core/body_tree.hpp"
 
 namespace impipe::jit {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "backends/jit/runtime/disk_cache.hpp"

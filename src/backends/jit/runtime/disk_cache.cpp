@@ -2,6 +2,7 @@
 // and the contents. Written under a temporary name and renamed, so that a reader sees all or
 // nothing.
 #include "backends/jit/runtime/disk_cache.hpp"
+#include "backends/jit/runtime/trust.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +17,6 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/jit/runtime/trust.hpp"
 #include "core/error.hpp"
 #include "core/fnv.hpp"
 

@@ -7,11 +7,9 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/jit/program/kernel_context.hpp"
-#include "backends/jit/text/code.hpp"
 #include "backends/jit/text/launch_context.hpp"
 #include "backends/jit/text/renaming.hpp"
 #include "backends/jit/text/text.hpp"

@@ -1,5 +1,5 @@
 // Kernel text with what it uses.
-#include "backends/jit/text/code.hpp"
+#include "backends/jit/text/renaming.hpp"
 
 #include <string_view>
 

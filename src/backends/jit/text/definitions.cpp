@@ -1,5 +1,5 @@
 // Lists of definitions in kernel text, of which a program has those that it uses.
-#include "backends/jit/text/definitions.hpp"
+#include "backends/jit/text/dialect.hpp"
 
 #include <algorithm>
 #include <cctype>

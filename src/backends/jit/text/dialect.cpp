@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "backends/jit/text/definitions.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/vocabulary.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/jit/program/program.hpp"
 
@@ -20,5 +21,17 @@ std::string type_of(PixelClass cls);
 std::string body_function(const std::string& name, const std::string& real,
                           const std::string& first, const std::vector<std::string>& parameters,
                           const std::string& body, const std::string& result = "");
+
+// A macro, function or type of kernel text with the comment above it, which a program has where it
+// uses it. Nothing uses what has no names: it stays.
+struct Definition {
+  std::string text;
+  std::vector<std::string> names, words;  // that it defines; that it has in it
+};
+
+std::vector<Definition> definitions_in(std::string_view text);
+
+// The text of those that `program` uses, and of those that they use, in their order.
+std::string used_of(const std::vector<Definition>& definitions, std::string_view program);
 
 }  // namespace impipe::jit

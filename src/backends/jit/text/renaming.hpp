@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,16 @@ class Renaming {
 
   std::map<std::string, std::string, std::less<>> names_, back_;
 };
+
+// The text of functions or of a kernel's body, with what it uses. Buffers and launch parameters are
+// named in it as `buffers->NAME` and `params->NAME`, so that whatever text is put together uses
+// what its parts use.
+struct Code {
+  std::string text;
+  std::set<std::string> buffers, parameters;
+  std::set<std::string> calls;    // names before a bracket
+  std::set<std::string> defines;  // the functions in it
+};
+Code code_of(std::string text);
 
 }  // namespace impipe::jit
