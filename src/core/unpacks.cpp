@@ -146,18 +146,4 @@ bool packs(const PackedForm& form) {
          fits_filter(form) && has_carried(form);
 }
 
-std::int64_t unpacking_bytes(const PackedForm& form, std::int64_t packed) {
-  constexpr std::int64_t few = 256;  // heads, states and padding
-  const std::int64_t unpacked = form.chunk_bytes() + 32;
-  std::int64_t bytes = few + packed + form.chunks() * (unpacked + 16);
-  if (form.filter == Filter::png) {
-    // Rows without their filters, and how far each band of them is.
-    bytes += form.size.height * (form.row_bytes(form.size.width) + 16) + form.size.height;
-  }
-  if (form.packing != Packing::zlib || form.chunk_bytes() <= least_stream_bytes) return bytes;
-  // Where each byte comes from; and what may be blocks, one in 2048 bytes at most.
-  return bytes + form.chunks() * (4 * unpacked + unpacked / 8192) +
-         (packed / 2048 + 64 * form.chunks()) * (64 * 8 + 64);
-}
-
 }  // namespace impipe

@@ -23,8 +23,4 @@ bool unpacks(const PackedForm& form);
 // alone, exr of no single bits; at most 65,535 chunks and less than 1 GiB a picture.
 bool packs(const PackedForm& form);
 
-// Bytes of a device's memory that it takes for each picture of so many packed bytes while it
-// decodes it, at most, these included and the planes not.
-std::int64_t unpacking_bytes(const PackedForm& form, std::int64_t packed);
-
 }  // namespace impipe

@@ -787,45 +787,6 @@ TEST_F(Unpack, LeavesDamagedStreamsToTheHost) {
   EXPECT_GT(left, rounds);
 }
 
-// The engine plans by what a launch takes.
-TEST(UnpackMemory, IsWhatALaunchTakes) {
-  std::vector<PackedForm> forms = all_forms();
-  PackedForm long_strips = tiff_strips();
-  long_strips.size = {1200, 700};
-  long_strips.chunk = {1200, 300};
-  forms.insert(forms.end(),
-               {strips_of_bytes(), exr_blocks(), png_rows(), long_rows(), long_strips});
-  const jit::Program program = jit::unpacker(jit::Dialect::opencl);
-  for (PackedForm form : forms) {
-    const MadePicture one = made_packed(form, Samples::natural, {}, 1);
-    const auto packed = static_cast<std::int64_t>(one.packed.bytes.size());
-    for (const std::size_t count : {std::size_t{1}, std::size_t{50}}) {
-      const std::vector<const PackedPicture*> pictures(count, &one.packed);
-      const jit::ValueShape image{.size = form.size,
-                                  .stride = jit::row_bytes(form.cls, form.size),
-                                  .step = 0,
-                                  .channels = form.channels,
-                                  .count = static_cast<int>(count)};
-      const std::vector<jit::ValueShape> outputs = {image, {}};
-      const jit::LaunchPlan plan = program.launch({.spec = nullptr,
-                                                   .inputs = {},
-                                                   .outputs = outputs,
-                                                   .count = static_cast<int>(count),
-                                                   .jpegs = {},
-                                                   .packed = pictures});
-      std::int64_t taken = 0;
-      for (const jit::Scratch& scratch : plan.scratch) {
-        taken += scratch.bytes + static_cast<std::int64_t>(scratch.contents.size());
-        for (const auto& bytes : scratch.parts) taken += static_cast<std::int64_t>(bytes.size());
-      }
-      const std::int64_t most = static_cast<std::int64_t>(count) * unpacking_bytes(form, packed);
-      EXPECT_LE(taken, most) << to_string(form);
-      EXPECT_GE(taken, most - most / 4 - 2000 * static_cast<std::int64_t>(count))
-          << to_string(form);
-    }
-  }
-}
-
 // Streams that are right for themselves, but not of the length that the form says.
 TEST_F(Unpack, LeavesOtherLengthsToTheHost) {
   const PackedForm form = strips_of_bytes();

@@ -33,10 +33,6 @@ double Profile::thread_unaccounted() const {
          times.help - times.wait;
 }
 
-double Profile::thread_busy() const {
-  return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
-}
-
 bool Profile::on_gpu() const { return !devices.empty() && devices.front().info.id != "cpu"; }
 
 double Profile::threads_working() const {

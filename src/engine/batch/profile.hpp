@@ -66,9 +66,6 @@ struct Profile {
   bool slices_cut = false;  // there was more
   std::vector<std::string> names;
 
-  // Seconds that each thread works, waiting for a device's results included; a run takes hardly
-  // longer when decoding, transfers, kernels and encoding overlap.
-  double thread_busy() const;
   // All thread seconds, and those that nothing above accounts for.
   double total() const { return start_up + threads * times.wall; }
   double thread_unaccounted() const;

@@ -212,7 +212,8 @@ void AtomicFile::note_maker(std::string_view maker) const {
   fsetxattr(file_, maker_attribute, note.data(), note.size(), 0);  // without it -u goes by time
 }
 
-void AtomicFile::commit(UnsyncedDisks* disks) {
+void AtomicFile::commit(std::string_view maker, UnsyncedDisks* disks) {
+  if (!maker.empty()) note_maker(maker);
   if (disks != nullptr) {
     if (is_there(target_) && fdatasync(file_) != 0) fail_with(errno);
     disks->add(file_, target_);
@@ -252,8 +253,7 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes, std::s
   }
   AtomicFile file(target);
   file.write(bytes);
-  if (!maker.empty()) file.note_maker(maker);
-  file.commit(disks);
+  file.commit(maker, disks);
 }
 
 GrowingFile::GrowingFile(fs::path target) : target_(std::move(target)) {
@@ -271,13 +271,7 @@ void GrowingFile::write(std::span<const std::byte> bytes) {
 }
 
 void GrowingFile::commit(std::string_view maker, UnsyncedDisks* disks) {
-  if (!file_) return;
-  if (!maker.empty()) file_->note_maker(maker);
-  file_->commit(disks);
-}
-
-void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name) {
-  if (const int error = write_all(file, bytes); error != 0) fail_write(std::string(name), error);
+  if (file_) file_->commit(maker, disks);
 }
 
 void remove_temporaries() noexcept {

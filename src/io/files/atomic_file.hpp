@@ -27,11 +27,11 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  // Notes in an extended attribute what made the file, and its size, where its file system has any.
-  void note_maker(std::string_view maker) const;
   // Closes the file and gives it its name, in place of whatever had it. With `disks`, to which the
-  // file's is added, what it replaces is there until it is on the disk; null: see --no-sync.
-  void commit(UnsyncedDisks* disks = nullptr);
+  // file's is added, what it replaces is there until it is on the disk; null: see --no-sync. Notes
+  // in an extended attribute what made the file, unless that is empty, and its size, where its file
+  // system has any.
+  void commit(std::string_view maker = "", UnsyncedDisks* disks = nullptr);
   const std::filesystem::path& temporary() const { return temporary_; }
   // Of the temporary file, until the commit.
   int descriptor() const { return file_; }
@@ -40,6 +40,7 @@ class AtomicFile {
   // Opens and locks `temporary_`. Returns 0 or the error's number; EEXIST: try another name.
   int open_temporary(unsigned mode);
   [[noreturn]] void fail_with(int error);
+  void note_maker(std::string_view maker) const;
   void discard();
 
   std::filesystem::path target_;
@@ -82,9 +83,6 @@ void replace_file(const std::filesystem::path& path, std::span<const std::byte> 
 // Why replace_file would not do for this file, as "it has 2 names (hard links), …"; empty when it
 // would.
 std::string why_not_replaceable(const std::filesystem::path& path);
-
-// Writes to an open file such as stdout; `name` stands in the message ("stdout").
-void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name);
 
 // A name for what is being made and is to be called `target`, which sweep_stale_temporaries knows.
 std::filesystem::path temporary_beside(const std::filesystem::path& target);

@@ -105,7 +105,7 @@ void replace_file(const fs::path& path, std::span<const std::byte> bytes, Unsync
   AtomicFile file(real, private_mode);
   file.write(bytes);
   copy_rights(real, file.descriptor());
-  file.commit(disks);
+  file.commit("", disks);
 }
 
 }  // namespace impipe::io

@@ -83,8 +83,7 @@ class TiffOfRows final : public RowsOfFormat {
     sink_->finish();
     sink_.reset();
     add_metadata();
-    if (!maker.empty()) file_.note_maker(maker);
-    file_.commit(disks);
+    file_.commit(maker, disks);
   }
 
  private:
@@ -142,8 +141,7 @@ class TilesOfRows final : public RowsOfFormat {
     tiled_.finish(
         small_ ? small_->image() : none,
         [this](std::span<const std::byte> part) { file_.write(part); }, lost);
-    if (!maker.empty()) file_.note_maker(maker);
-    file_.commit(disks);
+    file_.commit(maker, disks);
   }
 
  private:
@@ -301,10 +299,7 @@ class NpyOfRows final : public RowsOfFormat {
     }
     file_.write(bytes_);
   }
-  void commit(std::string_view maker, UnsyncedDisks* disks) override {
-    if (!maker.empty()) file_.note_maker(maker);
-    file_.commit(disks);
-  }
+  void commit(std::string_view maker, UnsyncedDisks* disks) override { file_.commit(maker, disks); }
 
  private:
   AtomicFile file_;

@@ -69,7 +69,6 @@ FUNCTION void add_long(GLOBAL uint* words, const ulong value) {
   const uint high = (uint)(value >> 32) + (before + low < low ? 1u : 0u);
   if (high != 0u) ADD_GLOBAL(&words[1], high);
 }
-FUNCTION ulong long_at(GLOBAL const uint* words) { return (ulong)words[1] << 32 | words[0]; }
 FUNCTION int side_dx(const int side) { return side == 0 ? -1 : side == 2 ? 1 : 0; }
 FUNCTION int side_dy(const int side) { return side == 1 ? -1 : side == 3 ? 1 : 0; }
 // Quotients rounded down and up; b > 0. Those of words take a fraction of the time.
