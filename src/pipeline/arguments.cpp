@@ -540,7 +540,9 @@ class Matcher {
   // may.
   static void place_stand_ins(const Parameter& p, const std::vector<std::size_t>& places,
                               std::vector<double>& numbers) {
-    const auto clamped = [&p](double number) { return std::clamp(number, p.numbers.low, p.numbers.high); };
+    const auto clamped = [&p](double number) {
+      return std::clamp(number, p.numbers.low, p.numbers.high);
+    };
     for (std::size_t first = 0, last = 0; first < places.size(); first = last) {
       while (last < places.size() && places[last] - places[first] == last - first) ++last;
       const std::size_t begin = places[first], end = places[last - 1] + 1;
@@ -551,7 +553,8 @@ class Matcher {
       for (std::size_t i = begin; i < end; ++i) {
         const double part =
             static_cast<double>(i + 1 - begin) / static_cast<double>(end + 1 - begin);
-        numbers[i] = p.numbers.integer ? std::max(low, std::min(high, 1.0)) : std::lerp(low, high, part);
+        numbers[i] =
+            p.numbers.integer ? std::max(low, std::min(high, 1.0)) : std::lerp(low, high, part);
       }
     }
   }
@@ -563,7 +566,8 @@ class Matcher {
         p.numbers.max_count == 0 ? 1 : static_cast<std::size_t>(std::max(1, p.numbers.min_count));
     std::vector<double> numbers = measured.numbers;
     if (!known) {
-      numbers.assign(measured.count > 0 ? measured.count : least, std::clamp(1.0, p.numbers.low, p.numbers.high));
+      numbers.assign(measured.count > 0 ? measured.count : least,
+                     std::clamp(1.0, p.numbers.low, p.numbers.high));
     }
     if (p.takes == Takes::expression) {  // of a table that it names
       value.numbers.insert(value.numbers.end(), numbers.begin(), numbers.end());
