@@ -137,6 +137,11 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
           "the result is an image, and nothing says where it goes: give -o FOLDER, "
           "-o FILE.png, -o - for stdout, or --in-place");
     }
+    if (target != nullptr && !target->format && table_format(*target)) {
+      throw Error("-o '" + target->name->text() +
+                  "' names a table of measurements, and the result is an image; give -o FILE.png, "
+                  "or --format EXT for files of any name");
+    }
     const bool folder = target != nullptr && target->kind == io::OutputTarget::Kind::folder;
     if (folder && options.format.empty() && is_one_file(options)) {
       io::check_folder_of_one(target->folder);

@@ -24,6 +24,10 @@ class Outputs(ProgramTest):
                     "y4m, raw, dpx, fits, zarr, pam, and --format EXT for files of any name" +
                     ("" if "{" in name else f"; a folder is '{name}/'") + "\n")
                 self.assertEqual(self.tree(), ["a.png", "in/b.png"])
+        for name in ("x.csv", "{stem}.tsv", "x.json", "x.geojson"):
+            self.assertIn(f"-o '{name}' names a table of measurements, and the result is an image",
+                          self.impipe("max | imcomplement", "a.png", "-o", name, code=2).err)
+        self.assertEqual(self.tree(), ["a.png", "in/b.png"])
         self.assertIn("nothing here writes .xyz",
                       self.impipe("phantom 16", "-o", "x.xyz", code=2).err)
         self.assertIn("ends in mean2, a measurement",
