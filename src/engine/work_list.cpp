@@ -299,13 +299,14 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
   io::InputOptions input_options{.recursive = options.recursive,
                                  .output_folder = {},
                                  .frames = options.frames,
-                                 .fill_gaps = options.missing_frame == MissingFrame::black};
+                                 .fill_gaps = options.missing_frame == MissingFrame::black,
+                                 .repeats = pipeline.file_reduction() != nullptr};
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder) {
     input_options.output_folder = target->folder;
   }
   io::InputList list = io::list_inputs(options.inputs, input_options);
   if (!options.files_from.empty()) {
-    io::add_names(list, io::read_names(options.files_from, options.nul_separated));
+    io::add_names(list, io::read_names(options.files_from, options.nul_separated), input_options);
   }
   for (const std::string& gap : list.gaps) {
     if (options.missing_frame == MissingFrame::skip) continue;

@@ -141,6 +141,18 @@ class Definition(Stacking):
             deviation = frames.std(axis=0, ddof=1) if count > 1 else np.zeros((3, 70))
             np.testing.assert_allclose(self.pixels("std.npy"), deviation, rtol=1e-6)
 
+    def test_a_file_that_is_named_twice_counts_twice(self):
+        a, b = (ramp(seed=seed) for seed in (1, 2))
+        self.picture("a.npy", a)
+        self.picture("b.npy", b)
+        self.impipe("stack sum", "a.npy", "b.npy", "./a.npy", "-o", "out.npy")
+        np.testing.assert_array_equal(self.pixels("out.npy"), 2.0 * a + b)
+        self.write("list.txt", b"a.npy\na.npy\n")
+        self.impipe("stack sum", "b.npy", "--files-from", "list.txt", "-o", "out.npy")
+        np.testing.assert_array_equal(self.pixels("out.npy"), 2.0 * a + b)
+        self.impipe("stack sum", "a.npy", "[ab].npy", "-o", "out.npy")
+        np.testing.assert_array_equal(self.pixels("out.npy"), 1.0 * a + b)
+
     def test_colour_and_alpha(self):
         rng = np.random.default_rng(5)
         frames = rng.integers(0, 256, (5, 20, 30, 4), dtype=np.uint8)

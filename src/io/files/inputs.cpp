@@ -34,7 +34,8 @@ class Collector {
   }
 
   void add(Input input) {
-    if (seen_.insert(input.path.lexically_normal().string()).second) {
+    const bool is_new = seen_.insert(input.path.lexically_normal().string()).second;
+    if (is_new || (options_.repeats && input.named && !input.is_stdin)) {
       list_.inputs.push_back(std::move(input));
     }
   }
@@ -358,8 +359,7 @@ std::vector<std::string> read_names(const std::string& list, bool nul_separated)
   return names;
 }
 
-void add_names(InputList& list, std::span<const std::string> names) {
-  const InputOptions options;
+void add_names(InputList& list, std::span<const std::string> names, const InputOptions& options) {
   Collector collector(list, options);
   for (const std::string& name : names) {
     collector.add({.path = name, .relative = mirrored(name), .named = true});

@@ -32,6 +32,7 @@ struct InputOptions {
   // Of patterns that name none, such as in.####.exr; none: all that there are.
   std::vector<std::int64_t> frames = {};
   bool fill_gaps = false;  // frames between those that there are count as missing
+  bool repeats = false;    // a file that is named twice is there twice
 };
 
 struct InputProblem {
@@ -40,7 +41,7 @@ struct InputProblem {
 };
 
 struct InputList {
-  std::vector<Input> inputs;                   // no path twice
+  std::vector<Input> inputs;                   // no path twice, but for `repeats`
   std::int64_t skipped = 0;                    // files in folders that are no pictures
   std::map<std::string, std::int64_t> unread;  // pictures among them, by extension
   std::vector<InputProblem> unmatched;         // arguments that stand for no file at all
@@ -64,7 +65,8 @@ bool is_picture_file(const std::filesystem::path& file);
 // cannot be read. "-" is stdin.
 std::vector<std::string> read_names(const std::string& list, bool nul_separated);
 // The names in such a list become inputs as they are; relative ones keep their folders.
-void add_names(InputList& list, std::span<const std::string> names);
+void add_names(InputList& list, std::span<const std::string> names,
+               const InputOptions& options = {});
 
 // What stands for the number of a frame in a name: '#' (four digits; each of several is one), '@'
 // (each is one), %04d, %d. digits: at least.

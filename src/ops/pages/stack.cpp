@@ -29,7 +29,7 @@ const RegisterOperator stack_operator{{
     .details =
         R"(Stages before it run on each file, stages after it on the one image; -o names one file.
 All files must be equal in size, class and channels where they are stacked. Of files of several
-  pages, page k of the result is made of page k of every file.
+  pages, page k of the result is made of page k of every file. A file named twice counts twice.
 mean, median, max, min, sum and std are those of project.
 clip, for each pixel and channel, in double: values that are no finite numbers are left out; then, up to
   `iterations` times, until nothing changes: c = the median (or mean) and s = the population
