@@ -101,9 +101,12 @@ def more_properties(case, op):
     a, conn, origin = labelled(case, shapes_of(case)), case.pick(4, 8), case.pick(0, 1)
     image = case.image(case.pick(*CLASSES), a.shape) if case.pick(True, False) else None
     names = [n for n in o.NAMES[1:17] + o.MORE if n not in sum(o.GROUPS.values(), [])]
-    names += ["Centroid", "BoundingBox"]
+    groups = ["Centroid", "BoundingBox"]
     if image is not None:
-        names += ["MeanIntensity", "MinIntensity", "MaxIntensity", "WeightedCentroid"]
+        names += ["MeanIntensity", "MinIntensity", "MaxIntensity"]
+        groups.append("WeightedCentroid")
+    for group in groups:
+        names += case.pick([group], o.GROUPS[group])
     names = list(case.rng.permutation(names)[:case.pick(1, 3, 5, len(names))])
     params = f"properties={','.join(names)};conn={conn};origin={origin}"
     case.emit(params + (";image=input2" if image is not None else ""),

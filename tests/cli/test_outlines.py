@@ -172,7 +172,8 @@ class Definition(Outlines):
                               ("Area,Circularity spacing=1,2", "Circularity is not defined"),
                               ("Area spacing=0", "spacing takes 1 to 2 numbers from 1e-12 to 1000000000000, not 0"),
                               ("percentiles=50", "they are those of a second image: give image=:name"),
-                              ("image=:v percentiles=50,50", "50 is given twice")):
+                              ("image=:v percentiles=50,50", "50 is given twice"),
+                              ("properties=Centroid,Centroid_y", "Centroid_y is given twice")):
             run = self.impipe("regionprops " + text, "in.npy", *(("--with", "v=in.npy") if ":v" in text else ()),
                               code=None)
             self.assertIn(run.code, (1, 2))

@@ -18,7 +18,6 @@ std::vector<std::string_view> property_words() {
   static const std::vector<std::string> columns = [] {
     std::vector<std::string> names = object_columns(true);
     std::ranges::copy(shape_columns(), std::back_inserter(names));
-    std::erase_if(names, [](const std::string& name) { return name.find('_') != name.npos; });
     return names;
   }();
   std::vector<std::string_view> words(std::begin(places), std::end(places));
@@ -32,17 +31,18 @@ std::vector<std::string> chosen_properties(const Call& call, bool intensities) {
   const std::vector<std::string>& properties = call.value("properties").list;
   std::vector<std::string> all = object_columns(intensities), out{"Label"};
   std::ranges::copy(shape_columns(), std::back_inserter(all));
-  for (auto property = properties.begin(); property != properties.end(); ++property) {
-    if (*property == "Label") continue;  // is there always
-    if (std::find(properties.begin(), property, *property) != property) {
-      call.fail("properties", *property + " is given twice");
-    }
+  for (const std::string& property : properties) {
+    if (property == "Label") continue;  // is there always
     const std::size_t before = out.size();
-    std::ranges::copy_if(all, std::back_inserter(out), [&](const std::string& column) {
-      return column == *property || column.starts_with(*property + "_");
-    });
+    for (const std::string& column : all) {
+      if (column != property && !column.starts_with(property + "_")) continue;
+      if (std::ranges::count(out, column) > 0) {
+        call.fail("properties", property + " is given twice");
+      }
+      out.push_back(column);
+    }
     if (out.size() == before) {
-      call.fail("properties", *property + " is measured on a second image: give image=:name");
+      call.fail("properties", property + " is measured on a second image: give image=:name");
     }
   }
   return out;
