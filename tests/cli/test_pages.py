@@ -212,6 +212,30 @@ class Pages(ProgramTest):
         self.assertEqual(run.code, 1, run)
         self.assertIn("it has 3 pages", run.err)
 
+    def test_operands_of_as_many_pages_go_by_page(self):
+        a, b = ([ramp(20, 30, seed + i) for i in range(3)] for seed in (0, 5))
+        for name, pages in (("a.tif", a), ("b.tif", b), ("two.tif", b[:2])):
+            self.three = pages
+            self.write_tiff(name)
+        self.picture("one.png", b[0])
+        apart = [np.abs(x.astype(int) - y) for x, y in zip(a, b)]
+        self.impipe("imabsdiff :b", "a.tif", "--with", "b=b.tif", "-o", "c.tif")
+        np.testing.assert_array_equal(pages_of(self.path("c.tif")), apart)
+        self.impipe("imabsdiff :b", "a.tif", "--with", "b=b.tif", "--pages", "3,1", "-o", "c.tif")
+        np.testing.assert_array_equal(pages_of(self.path("c.tif")), [apart[2], apart[0]])
+        self.impipe("imabsdiff :b | project max", "a.tif", "--with", "b=b.tif", "-o", "c.png")
+        np.testing.assert_array_equal(self.pixels("c.png"), np.max(apart, axis=0))
+        self.impipe("imabsdiff :b", "a.tif", "--with", "b=one.png", "-o", "c.tif")
+        np.testing.assert_array_equal(pages_of(self.path("c.tif")),
+                                      [np.abs(x.astype(int) - b[0]) for x in a])
+        run = self.impipe("imabsdiff :b", "a.tif", "--with", "b=two.tif", "-o", "d.tif", code=1)
+        self.assertIn("two.tif: it has 2 pages, and one is wanted here", run.err)
+        run = self.impipe("project max | imabsdiff :b", "a.tif", "--with", "b=b.tif", "-o", "d.tif",
+                          code=1)
+        self.assertIn("b.tif: its 3 pages go with those of the input, which a stage before it joins",
+                      run.err)
+        self.assertNotIn("d.tif", self.tree())
+
     def test_frames_of_an_animation(self):
         frames = [Image.fromarray(colour(24, 32, i) // (i + 1)) for i in range(4)]
         frames[0].save(self.path("a.webp"), save_all=True, append_images=frames[1:], lossless=True,

@@ -335,6 +335,10 @@ class Objects(Volumes):
                                (6 * len(x) / np.pi) ** (1 / 3),
                                values.mean(), values.min(), values.max()])
             np.testing.assert_allclose(got, wanted, rtol=1e-9)
+            np.save(self.path("gray.npy"), gray)
+            _, of_two_files = self.table(f"regionprops3 image=:g conn=6 origin={origin}",
+                                         gray > 40000, "--with", "g=gray.npy")
+            np.testing.assert_array_equal(of_two_files, got)
             self.assertEqual(head[1:], (
                 "Label Volume Centroid_x Centroid_y Centroid_z BoundingBox_x BoundingBox_y "
                 "BoundingBox_z BoundingBox_w BoundingBox_h BoundingBox_d EquivDiameter "

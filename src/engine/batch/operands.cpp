@@ -86,6 +86,18 @@ Operand::Decoded Operand::decode(const fs::path& partner, const io::DecodeOption
   }
 }
 
+Operand::Decoded Operand::decode_page(const fs::path& partner, std::span<const std::byte> bytes,
+                                      const io::DecodeOptions& inputs) const {
+  io::DecodeOptions options = inputs;
+  options.reading = reading_of_operand(inputs.reading);
+  try {
+    io::Decoded decoded = io::decode(bytes, options);
+    return {std::move(decoded.image), *decoded.info.inexact, {}};
+  } catch (const Error& error) {
+    throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
+  }
+}
+
 std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string> texts,
                                                      std::span<const std::string> wanted) {
   std::vector<std::unique_ptr<Operand>> operands;

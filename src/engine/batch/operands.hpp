@@ -35,6 +35,9 @@ class Operand {
     io::FileStamp stamp;  // of the file, when it was read
   };
   Decoded decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
+  // options.page of the file that was read into `bytes`.
+  Decoded decode_page(const std::filesystem::path& partner, std::span<const std::byte> bytes,
+                      const io::DecodeOptions& options) const;
 
  private:
   std::string name_;

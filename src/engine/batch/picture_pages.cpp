@@ -14,14 +14,61 @@
 #include "io/metadata/stale_fields.hpp"
 
 namespace impipe::engine {
+namespace {
+
+bool is_read(ValueId value, const Plan& plan) {
+  return std::ranges::count(written_images(plan), value) > 0 ||
+         std::ranges::count(object_images(plan), value) > 0 ||
+         std::ranges::any_of(plan.steps, [&](const Step& step) {
+           return std::ranges::count(step.inputs, value) > 0;
+         });
+}
+
+}  // namespace
 
 void PagedPicture::decode() {
   io::FileStamp stamp;
   if (!picture_.is_stack()) file_ = read_file(stamp);
   decode_operands(stamp);
+  read_operand_pages();
   if (!picture_.is_stack()) return;
   stamps_.pop_back();  // that of no file
   stamps_.insert(stamps_.end(), settings_.stack->stamps().begin(), settings_.stack->stamps().end());
+}
+
+void PagedPicture::read_operand_pages() {
+  for (size_t i = 0; i < settings_.operands.size(); ++i) {
+    if (!is_by_page(i)) continue;
+    io::FileStamp stamp;
+    operand_pages_.push_back(
+        {.operand = i, .file = io::read_picture(picture_.partners->paths[i], stamp)});
+    stamps_.insert(stamps_.begin(), stamp);
+  }
+}
+
+void PagedPicture::decode_operand_pages(int number) {
+  io::DecodeOptions options = settings_.decode;
+  options.page = number;
+  for (OperandPages& pages : operand_pages_) {
+    options.open_pages = &pages.open;
+    const std::filesystem::path& path = picture_.partners->paths[pages.operand];
+    take_operand(pages.operand,
+                 settings_.operands[pages.operand]->decode_page(path, pages.file, options));
+  }
+  for (auto& [name, image] : std::exchange(material_.operands, {})) {
+    operands_[name] = std::move(image);
+  }
+}
+
+void PagedPicture::check_operand_pages(const Plan& plan) const {
+  for (const OperandPages& pages : operand_pages_) {
+    const std::string& name = settings_.operands[pages.operand]->name();
+    const auto operand = std::ranges::find(plan.operands, name, &PlanOperand::name);
+    if (operand == plan.operands.end() || !is_read(operand->value, plan)) continue;
+    throw Error(fmt::format(
+        "--with {}: {}: its {} pages go with those of the input, which a stage before it joins",
+        name, picture_.partners->paths[pages.operand].string(), picture_.info->pages));
+  }
 }
 
 void PagedPicture::compute(int lane) {
@@ -65,6 +112,7 @@ void PagedPicture::begin_parts() {
   axes_.clear();
   const std::vector<const Program*> parts = picture_.parts();
   for (size_t index = 0; index < parts.size(); ++index) {
+    if (index > 0) check_operand_pages(parts[index]->plan);
     axes_.push_back(picture_.pages_before(index).own_axes());
   }
   for (size_t index = 0; index + 1 < parts.size(); ++index) {
@@ -118,6 +166,7 @@ bool PagedPicture::pages_are_alike() {
     try {
       Page page;
       if (!picture_.is_stack()) {
+        decode_operand_pages(page_numbers()[i]);
         page = decode_page(i, open);
       } else {
         page = made_[i];

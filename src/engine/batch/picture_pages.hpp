@@ -36,6 +36,11 @@ class PagedPicture : public PictureWorker {
   void check_is_wanted() const;  // throws Error when the run stops
   // The page at `which` of those that are processed.
   Page decode_page(size_t which, io::OpenPages& open);
+  // Reads the operands' files of pages; decodes a page of each.
+  void read_operand_pages();
+  void decode_operand_pages(int number);
+  // Throws Error where the plan, of a part that follows one of all pages, reads such an operand.
+  void check_operand_pages(const Plan& plan) const;
   // Computes part `index` of those that the picture goes through, and what follows. False as
   // pages_are_alike.
   bool pass_on(size_t index, Page page);
@@ -57,6 +62,12 @@ class PagedPicture : public PictureWorker {
                    bool is_of_pages, bool is_image = true);
 
   int lane_ = 0;
+  struct OperandPages {
+    size_t operand = 0;
+    io::Bytes file = {};
+    io::OpenPages open = {};
+  };
+  std::vector<OperandPages> operand_pages_;
   std::map<std::string, HostImage> operands_;
   std::vector<Page> made_;                              // instead of a file's: those of `stack`
   std::vector<std::unique_ptr<AxisReducer>> reducers_;  // one a part but the last

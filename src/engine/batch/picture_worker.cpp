@@ -86,17 +86,27 @@ io::Bytes PictureWorker::read_file(io::FileStamp& stamp) {
 void PictureWorker::decode_operands(const io::FileStamp& stamp) {
   stamps_ = settings_.pipeline_stamps;
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
-    Operand& operand = *settings_.operands[i];
-    Operand::Decoded read = operand.decode(picture_.partners->paths[i], settings_.decode);
-    const std::string name =
-        "--with " + operand.name() + ": " + picture_.partners->paths[i].string();
-    job_.check_inexact(read.inexact, name + ": ");
-    if (read.inexact.count > 0) result_.notes.push_back(name + ": " + read.inexact.text());
-    picture_.partners->types[operand.name()] = read.image.type;
-    material_.operands[operand.name()] = std::move(read.image);
+    if (is_by_page(i)) continue;
+    Operand::Decoded read =
+        settings_.operands[i]->decode(picture_.partners->paths[i], settings_.decode);
     stamps_.push_back(read.stamp);
+    take_operand(i, std::move(read));
   }
   if (!picture_.is_stdin) stamps_.push_back(stamp);
+}
+
+bool PictureWorker::is_by_page(size_t operand) const {
+  return job_.has_pages() && !picture_.is_stack() &&
+         picture_.partners->infos[operand]->pages == picture_.info->pages;
+}
+
+void PictureWorker::take_operand(size_t operand, Operand::Decoded read) {
+  const std::string& name = settings_.operands[operand]->name();
+  const std::string origin = "--with " + name + ": " + picture_.partners->paths[operand].string();
+  job_.check_inexact(read.inexact, origin + ": ");
+  if (read.inexact.count > 0) add_note(origin + ": " + read.inexact.text());
+  picture_.partners->types[name] = read.image.type;
+  material_.operands[name] = std::move(read.image);
 }
 
 void PictureWorker::take(io::Decoded decoded) {

@@ -31,8 +31,12 @@ class PictureWorker {
  protected:
   // The bytes of the file; what came through a pipe is used up.
   io::Bytes read_file(io::FileStamp& stamp);
-  // Those of --with. stamp: of the file, the last of the sources.
+  // Those of --with, unless they go by page. stamp: of the file, the last of the sources.
   void decode_operands(const io::FileStamp& stamp);
+  // Whether an operand's file has as many pages as the input: each goes with one of the input's.
+  bool is_by_page(size_t operand) const;
+  // Takes over what was decoded of an operand.
+  void take_operand(size_t operand, Operand::Decoded read);
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // What `material_` holds.
