@@ -88,6 +88,15 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--shrink-on-load", run.shrink_on_load,
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels");
+  option(
+      app, "--codec", f.codec, "auto|cpu|device|fast|opencv",
+      "Where JPEG, PNG, TIFF and EXR are decoded and encoded: by the processor, or on the GPU or "
+      "OpenCL device that computes (auto: on a GPU). Pixels are the same, and JPEG files; others "
+      "may be some percent larger or smaller. fast would allow one level of difference: nothing is "
+      "faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP are decoded by OpenCV, as "
+      "a second opinion. Its variable is IMPIPE_JPEG_CODEC")
+      ->envname("IMPIPE_JPEG_CODEC")  // IMPIPE_CODEC is the folder of the modules
+      ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->check(not_empty());
   option(app, "--shard-by", f.shard_by, "order|bytes|name|chunks",
          "Parts of as many files (default), of as many bytes, by each file's name alone, or of the "
@@ -142,14 +151,6 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--csv", f.csv, "Print them as comma-separated values");
 
   app->option_defaults()->group("Running");
-  option(
-      app, "--codec", f.codec, "auto|cpu|device|fast|opencv",
-      "Where JPEG, PNG, TIFF and EXR are decoded and encoded: by the processor, or on the GPU or "
-      "OpenCL device that computes (auto: on a GPU). Pixels are the same, and JPEG files; others "
-      "may be some percent larger or smaller. fast would allow one level of difference: nothing is "
-      "faster within it, so it is auto. opencv: PNG, JPEG, TIFF and WebP are decoded by OpenCV, as "
-      "a second opinion. Its variable is IMPIPE_JPEG_CODEC")
-      ->envname("IMPIPE_JPEG_CODEC");  // IMPIPE_CODEC is the folder of the modules
   option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)");
   option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)");
   option(app, "--scratch", run.scratch, "DIR",
