@@ -22,7 +22,9 @@ OPERATION = {
     "round_away": "round|rndscale", "to_code": "round|rndscale", "divide": "div", "quotient": "div",
     "root": "sqrt",
     "multiply_add": "mul", "choose": r"cmp\w+", "at": r"fmadd\d+",
-    "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
+    "weighted_mean": r"fn?madd\d+", "exp": r"fn?madd\d+",
+    "exp2_below_0": r"fn?madd\d+", "small_sin": r"fn?madd\d+", "small_cos": r"fn?madd\d+",
+    "small_tan": r"fn?madd\d+", "log": r"fn?madd\d+", "pow": r"cmp\w+",
     "power": r"cmp\w+", "cube_root": r"fn?madd\d+", "atan2": r"fn?madd\d+",
 }
 STENCILS = {"at", "weighted_mean"}

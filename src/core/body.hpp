@@ -214,7 +214,16 @@ struct ScalarBody {
 // weighted: the expression computes a weight from how far the value is `apart` from the middle's,
 // and from `dx` and `dy`; it is the same where all three have the other sign. Here a row is gone
 // over once for each of the pixels, which compilers vectorise however many they are.
-#define IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...)                         \
+#define IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...) \
+  IMPIPE_WEIGHTED_MEAN(NAME, FOOTPRINT, PARAMETERS, LAST, "value - x", #__VA_ARGS__, __VA_ARGS__)
+// The same of a square whose size is constant, so that compilers of kernels unroll its loops, and
+// of weights that are 1 in the middle. Differences of a pair of pixels have the same sign in the
+// sums of both, so that pixels of one work-item share the pair's weight.
+#define IMPIPE_SQUARE_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST, ...)         \
+  IMPIPE_WEIGHTED_MEAN(NAME, FOOTPRINT, PARAMETERS, LAST,                       \
+                       "dy > 0 || (dy == 0 && dx > 0) ? value - x : x - value", \
+                       "dx == 0 && dy == 0 ? real(1) + apart : " #__VA_ARGS__, __VA_ARGS__)
+#define IMPIPE_WEIGHTED_MEAN(NAME, FOOTPRINT, PARAMETERS, LAST, APART_TEXT, WEIGHT_TEXT, ...)     \
   namespace impipe::bodies {                                                                      \
   namespace {                                                                                     \
   template <class real>                                                                           \
@@ -278,8 +287,9 @@ struct ScalarBody {
                          "; ++dy) {"                                                              \
                          " for (int dx = -" #LAST "; dx <= " #LAST                                \
                          "; ++dx) {"                                                              \
-                         " const real value = at(dx, dy); const real apart = value - x;"          \
-                         " const real w = " #__VA_ARGS__                                          \
+                         " const real value = at(dx, dy); const real apart = " APART_TEXT         \
+                         ";"                                                                      \
+                         " const real w = " WEIGHT_TEXT                                           \
                          ";"                                                                      \
                          " weights += w; sum = fma(w, value, sum); } }"                           \
                          " return sum / weights; }",                                              \

@@ -31,6 +31,10 @@ FUNCTION double trunc(double x) { return __builtin_trunc(x); }
 
 #include "core/functions.clh"
 
+// The angles below which small_sin, small_cos and small_tan are sin, cos and tan.
+template <class real>
+inline constexpr real small_angles = sizeof(real) == 4 ? SMALL_ANGLES_FLOAT : SMALL_ANGLES_DOUBLE;
+
 #undef FUNCTION
 #undef FUNCTION_SELDOM
 #undef CONSTANT
@@ -44,6 +48,8 @@ FUNCTION double trunc(double x) { return __builtin_trunc(x); }
 #undef regular_quotient
 #undef FLOAT_WHOLE
 #undef DOUBLE_WHOLE
+#undef SMALL_ANGLES_FLOAT
+#undef SMALL_ANGLES_DOUBLE
 #undef LN2_HIGH_FLOAT
 #undef LN2_LOW_FLOAT
 #undef LN2_HIGH

@@ -2,6 +2,7 @@
 #include "core/row_evaluator.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/expression_table.hpp"
 
@@ -43,6 +44,9 @@ IMPIPE_POINT_BODY(expression_copy, (x), (), { return x; })
   IMPIPE_POINT_BODY(expression_##op, values, (), { return made; })
 IMPIPE_OPERATIONS(IMPIPE_BODY_OF)
 #undef IMPIPE_BODY_OF
+IMPIPE_POINT_BODY(expression_small_sin, (x), (), { return small_sin(x); })
+IMPIPE_POINT_BODY(expression_small_cos, (x), (), { return small_cos(x); })
+IMPIPE_POINT_BODY(expression_small_tan, (x), (), { return small_tan(x); })
 
 namespace impipe {
 namespace {
@@ -57,6 +61,23 @@ const PointBody& body_of(ExpressionOp op) {
     default: return bodies::expression_copy;  // a leaf that is the whole expression
   }
 #undef IMPIPE_CASE_OF
+}
+
+// The body that compilers vectorise, for small angles; nullptr of other functions.
+const PointBody* small_angle_body(ExpressionOp op) {
+  if (op == ExpressionOp::sin) return &bodies::expression_small_sin;
+  if (op == ExpressionOp::cos) return &bodies::expression_small_cos;
+  if (op == ExpressionOp::tan) return &bodies::expression_small_tan;
+  return nullptr;
+}
+
+template <class real>
+bool are_small(const real* angles, std::int64_t n) {
+  bool small = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    small &= std::abs(angles[i]) < functions::small_angles<real>;
+  }
+  return small;
 }
 
 template <class real>
@@ -92,6 +113,9 @@ RowEvaluator<real>::RowEvaluator(const Expression& expression, CpuLevel level) {
       sources[i].input = variables + node.index;
     } else {
       Step step{row_of<real>(body_of(node.op), level), {}, -1};
+      if (const PointBody* body = small_angle_body(node.op)) {
+        step.small_row = row_of<real>(*body, level);
+      }
       if (!last && free.empty()) {
         step.slot = slots++;
       } else if (!last) {
@@ -128,7 +152,8 @@ void RowEvaluator<real>::run(real* out, std::span<const real* const> inputs, std
         if (source.input >= 0) in[k] = inputs[source.input] + at;
       }
       real* to = step.slot < 0 ? out + at : scratch_.data() + step.slot * chunk;
-      step.row(to, in, count, nullptr);
+      const bool small = step.small_row != nullptr && are_small(in[0], count);
+      (small ? step.small_row : step.row)(to, in, count, nullptr);
     }
   }
 }

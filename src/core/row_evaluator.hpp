@@ -29,7 +29,8 @@ class RowEvaluator {
   struct Step {
     PointRow<real> row;
     Source operands[3];
-    int slot;  // -1: the result
+    int slot;                            // -1: the result
+    PointRow<real> small_row = nullptr;  // the same of angles below functions::small_angles
   };
 
   std::vector<Step> steps_;

@@ -22,15 +22,20 @@
   word(sqrt, sqrt, 1)              \
   word(fma, fma, 3)
 // Words of core/functions.clh: word, number of arguments. cube_root is of infinity and of normal
-// numbers above 0 alone.
+// numbers above 0 alone, exp2_below_0 of what its name says, and small_sin, small_cos and small_tan
+// of angles below functions::small_angles.
 #define IMPIPE_FUNCTION_WORDS(word) \
   word(pow, 2)                      \
   word(exp, 1)                      \
+  word(exp2_below_0, 1)             \
   word(log, 1)                      \
   word(cube_root, 1)                \
   word(sin, 1)                      \
   word(cos, 1)                      \
   word(tan, 1)                      \
+  word(small_sin, 1)                \
+  word(small_cos, 1)                \
+  word(small_tan, 1)                \
   word(atan2, 2)
 
 // Words composed of those: name, number of parameters, their names, text. Each may call the ones

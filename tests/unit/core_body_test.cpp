@@ -17,7 +17,8 @@ namespace impipe::bodies {
 extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
     word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
     word_quotient, word_root, word_pow, word_power, word_exp, word_log, word_cube_root, word_atan2,
-    scalar_sin, scalar_cos, scalar_tan;
+    scalar_sin, scalar_cos, scalar_tan, word_exp2_below_0, word_small_sin, word_small_cos,
+    word_small_tan;
 extern const StencilBody word_at, word_weighted_mean;
 }  // namespace impipe::bodies
 
@@ -27,11 +28,12 @@ namespace {
 using namespace bodies;
 
 const PointBody* const words[] = {
-    &word_min,    &word_max,        &word_clamp,        &word_abs,    &word_floor,
-    &word_ceil,   &word_trunc,      &word_sqrt,         &word_fma,    &word_to_code,
-    &word_divide, &word_round_away, &word_quotient,     &word_root,   &word_pow,
-    &word_power,  &word_exp,        &word_multiply_add, &word_choose, &word_log,
-    &scalar_sin,  &scalar_cos,      &scalar_tan,        &word_atan2,  &word_cube_root,
+    &word_min,          &word_max,        &word_clamp,        &word_abs,       &word_floor,
+    &word_ceil,         &word_trunc,      &word_sqrt,         &word_fma,       &word_to_code,
+    &word_divide,       &word_round_away, &word_quotient,     &word_root,      &word_pow,
+    &word_power,        &word_exp,        &word_multiply_add, &word_choose,    &word_log,
+    &scalar_sin,        &scalar_cos,      &scalar_tan,        &word_atan2,     &word_cube_root,
+    &word_exp2_below_0, &word_small_sin,  &word_small_cos,    &word_small_tan,
 };
 
 template <class real>
@@ -206,6 +208,12 @@ void expect_functions_near(double tan_most) {
     long double (*exact)(long double);
     double most;
   } ones[] = {{"exp", [](real x) { return bodies::exp(x); }, std::exp, 1},
+              {"exp2_below_0", [](real x) { return bodies::exp2_below_0(-std::abs(x)); },
+               [](long double x) {
+                 const long double least = std::numeric_limits<real>::min_exponent - 1.5L;
+                 return -std::abs(x) < least ? 0 : std::exp2(-std::abs(x));
+               },
+               2.2},
               {"log", [](real x) { return bodies::log(x); }, std::log, 1},
               {"sin", [](real x) { return bodies::sin(x); }, std::sin, 1},
               {"cos", [](real x) { return bodies::cos(x); }, std::cos, 1},
@@ -215,7 +223,7 @@ void expect_functions_near(double tan_most) {
     Two own;
     long double (*exact)(long double, long double);
     double most;
-  } twos[] = {{"pow", [](real x, real y) { return bodies::pow(x, y); }, std::pow, 1.1},
+  } twos[] = {{"pow", [](real x, real y) { return bodies::pow(x, y); }, std::pow, 1.2},
               {"atan2", [](real y, real x) { return bodies::atan2(y, x); }, std::atan2, 1.6}};
   std::vector<real> x = awkward_values<real>(100000, 7), y = awkward_values<real>(100000, 8);
   for (int k = -3000; k < 3000; ++k) {  // near the zeros of sin and cos; near powers of one

@@ -1,6 +1,7 @@
 // imbilatfilt, imguidedfilter and wiener2: filters that smooth what varies little.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/moderate.hpp"
 #include "ops/filter/correlate.hpp"
@@ -9,20 +10,23 @@
 #include "ops/statistics/finite.hpp"
 #include "ops/statistics/mean.hpp"
 
-// near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
-// side.
-#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST) \
-  IMPIPE_WEIGHTED_MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST,   \
-                            exp(fma(apart* apart, alike, (real)(dx * dx + dy * dy) * near_by)))
+// near_by: -log2(e) / (2 sigma^2); alike: -log2(e) / (2 smoothing). LAST: the pixels that are read
+// on each side.
+#define IMPIPE_BILATERAL_BODY(MEAN_BODY, NAME, FOOTPRINT, PARAMETERS, LAST) \
+  MEAN_BODY(NAME, FOOTPRINT, PARAMETERS, LAST,                              \
+            exp2_below_0(fma(apart* apart, alike, (real)(dx * dx + dy * dy) * near_by)))
 // Small squares, whose loops are unrolled so that registers hold the window.
-IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
-IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
-IMPIPE_BILATERAL_BODY(bilateral_7x7, (3, 3, 3, 3), (near_by, alike), 3)
-IMPIPE_BILATERAL_BODY(bilateral_9x9, (4, 4, 4, 4), (near_by, alike), 4)
+IMPIPE_BILATERAL_BODY(IMPIPE_SQUARE_MEAN_BODY, bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
+IMPIPE_BILATERAL_BODY(IMPIPE_SQUARE_MEAN_BODY, bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
+IMPIPE_BILATERAL_BODY(IMPIPE_SQUARE_MEAN_BODY, bilateral_7x7, (3, 3, 3, 3), (near_by, alike), 3)
+IMPIPE_BILATERAL_BODY(IMPIPE_SQUARE_MEAN_BODY, bilateral_9x9, (4, 4, 4, 4), (near_by, alike), 4)
 // Others: a body a reach up to which its window is kept ready.
-IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5), (near_by, alike, reach), (int)reach)
-IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12), (near_by, alike, reach), (int)reach)
-IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32), (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(IMPIPE_WEIGHTED_MEAN_BODY, bilateral_5, (5, 5, 5, 5), (near_by, alike, reach),
+                      (int)reach)
+IMPIPE_BILATERAL_BODY(IMPIPE_WEIGHTED_MEAN_BODY, bilateral_12, (12, 12, 12, 12),
+                      (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(IMPIPE_WEIGHTED_MEAN_BODY, bilateral_32, (32, 32, 32, 32),
+                      (near_by, alike, reach), (int)reach)
 
 IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
@@ -121,7 +125,8 @@ ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
     return plan.stencil({.body = &body, .border = Border::replicate}, image, std::move(weights),
                         like(image));
   };
-  const double near_by = -1 / (2 * sigma * sigma), alike = -1 / (2 * smoothing);
+  const double near_by = -std::numbers::log2e / (2 * sigma * sigma);
+  const double alike = -std::numbers::log2e / (2 * smoothing);
   if (reach == 1) return filtered(bodies::bilateral_3x3, {near_by, alike});
   if (reach == 2) return filtered(bodies::bilateral_5x5, {near_by, alike});
   if (reach == 3) return filtered(bodies::bilateral_7x7, {near_by, alike});
