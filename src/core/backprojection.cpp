@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/functions.hpp"
 
 namespace impipe {
 namespace {
@@ -19,12 +20,12 @@ using std::numbers::pi;
 double window(Filter filter, double s, double length) {
   const double place = length / 2 + s;
   switch (filter) {
-    case Filter::hann: return 0.5 - 0.5 * std::cos(2 * pi * place / (length - 1));
-    case Filter::hamming: return 0.54 - 0.46 * std::cos(2 * pi * place / (length - 1));
-    case Filter::cosine: return std::sin(pi * place / length);
+    case Filter::hann: return 0.5 - 0.5 * functions::cos_double(2 * pi * place / (length - 1));
+    case Filter::hamming: return 0.54 - 0.46 * functions::cos_double(2 * pi * place / (length - 1));
+    case Filter::cosine: return functions::sin_double(pi * place / length);
     case Filter::shepp_logan: {
       const double x = pi * std::abs(s) / length;
-      return x == 0 ? 1 : std::sin(x) / x;
+      return x == 0 ? 1 : functions::sin_double(x) / x;
     }
     case Filter::ram_lak:
     case Filter::none: break;

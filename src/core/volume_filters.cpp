@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/body.hpp"
+#include "core/functions.hpp"
 #include "core/has_v3.hpp"
 #include "core/image_reduction.hpp"
 #include "core/placement.hpp"
@@ -194,7 +195,7 @@ std::vector<float> gaussian_weights(double sigma) {
   std::vector<double> weights;
   double sum = 0;
   for (int i = -reach; i <= reach; ++i) {
-    weights.push_back(std::exp(-i * i / (2 * sigma * sigma)));
+    weights.push_back(functions::exp_double(-i * i / (2 * sigma * sigma)));
     sum += weights.back();
   }
   std::vector<float> out;

@@ -6,6 +6,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/functions.hpp"
+
 namespace impipe::ops {
 namespace {
 
@@ -23,7 +25,7 @@ Matrix bell(int rows, int columns, double sigma) {
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) {
       const double y = r - (rows - 1) / 2.0, x = c - (columns - 1) / 2.0;
-      m.values.push_back(std::exp(-(x * x + y * y) / (2 * sigma * sigma)));
+      m.values.push_back(functions::exp_double(-(x * x + y * y) / (2 * sigma * sigma)));
     }
   }
   return m;
@@ -147,7 +149,7 @@ Matrix prewitt_kernel() { return {3, 3, {1, 1, 1, 0, 0, 0, -1, -1, -1}}; }
 
 Matrix log_kernel(int rows, int columns, double sigma) {
   Matrix m = bell(rows, columns, sigma);
-  const double scale = 2 * pi * std::pow(sigma, 6) * sum(m);
+  const double scale = 2 * pi * functions::pow_double(sigma, 6) * sum(m);
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) {
       const double y = r - (rows - 1) / 2.0, x = c - (columns - 1) / 2.0;

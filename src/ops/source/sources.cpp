@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/functions.hpp"
 #include "ops/images.hpp"
 #include "ops/source/source_image.hpp"
 
@@ -105,9 +106,9 @@ HostImage make_noise(const Call& call) {
     const auto counter = static_cast<std::uint64_t>((y * size.width + x) * channels + c);
     if (!gaussian) return uniform(seed, counter);
     // Box and Muller; mean 0.5, deviation 0.15.
-    const double radius = std::sqrt(-2 * std::log(1 - uniform(seed, 2 * counter)));
+    const double radius = std::sqrt(-2 * functions::log_double(1 - uniform(seed, 2 * counter)));
     const double angle = 2 * std::numbers::pi * uniform(seed, 2 * counter + 1);
-    return 0.5 + 0.15 * radius * std::cos(angle);
+    return 0.5 + 0.15 * radius * functions::cos_double(angle);
   });
 }
 
