@@ -1,26 +1,24 @@
 // Fourier transforms of whole images in double, with the CPU's bits: core/line_fft.hpp's stages in
 // their order, each number made by the same sums, differences and products.
 //
-// A pass transforms lines, or every n-th number of lines that are too long for local memory: a
-// work-item has sixteen numbers of one or several butterflies in registers, and a group exchanges
-// them through local memory from stage to stage. Two stages that fit in sixteen numbers are one.
+// A pass transforms lines, or every n-th number of lines that are too long for a group: a work-item
+// has sixteen numbers of one or several butterflies in registers, which it loads from global memory
+// before the first stage and stores there behind the last. Between stages a group exchanges them
+// through local memory. Two stages that fit in sixteen numbers are one.
 // What a line is made of, and what becomes of it, are functions of its own.
 #define $items 256    // of a group
 #define $held 4352    // numbers in local memory, with gaps
 #define $unroll
-#define $unroll_some  // of a loop that moves numbers
 #define $first 4      // radices of a stage, the second 1 where it is one stage
 #define $second 4
 #define $radix 16
 #define $two 1
-#define $takes
 #define $makes
 #define $half 2       // of an odd radix
 #define $cosines 1.0, 0.309, -0.809, -0.809, 0.309
 #define $sines 0.0, 0.951, 0.588, -0.588, -0.951
 #define $base 0       // where the numbers of a pass are
-#define $loads 1      // whether a function gives a pass its numbers
-#define $stores 1     // whether a function takes those of a pass alone
+#define $stores 1     // whether a function takes the numbers
 #define NAMED_BY(line) spectrum_##line
 #define NAMED(line) NAMED_BY(line)
 #define $name NAMED(__LINE__)
@@ -88,10 +86,6 @@ struct SpectrumPass {
   int parts;         // apart / before
   int each;          // transforms of a group
   int all;           // transforms
-  int each_magic;
-  int length_magic;
-  int load_across;   // whether work-items side by side take numbers of transforms side by side
-  int store_across;
   int by_columns;    // the lines
   int rounds;        // transforms one after the other: 2 of a convolution
   int start;         // factors that a line's numbers are multiplied by, or -1
@@ -102,17 +96,27 @@ struct SpectrumPass {
   int padded;        // and in the two buffers between passes
   int loaded;        // numbers of a line that are read, and written
   int stored;
-  int from;          // 1: the numbers, 2 and 3: the buffers between passes
-  int to;            // 0: the function that takes them, or the numbers where there is none
+  int from;          // 1: the function that gives them, 2 and 3: the buffers between passes
+  int to;            // 1: the function that takes them, or the numbers where there is none
 };
 struct SpectrumStage {
   int radix;
   int step;          // from one number of a butterfly to the next
-  int step_magic;
+  int across;        // whether work-items side by side have butterflies of transforms side by side
+  int magic;         // of quotients by the transforms of a group where they do, else by `step`
   int width;
   int width_magic;
   int parts;         // of the second stage
   int first, second; // where their factors are
+};
+// Where a work-item is: at a number of a butterfly of a transform.
+struct SpectrumPlace {
+  int k;             // the butterfly among those of the group
+  int number;
+  int transform;     // of the group
+  int butterfly;     // of the transform
+  int has;           // whether the group has it; the last ones otherwise
+  int line, begin;   // the transform's, and its first number there
 };
 FUNCTION int spectrum_quotient(const int a, const int magic) {
   return magic == 0 ? a : (int)HIGH_PRODUCT((uint)a, (uint)magic);
@@ -136,6 +140,36 @@ FUNCTION int spectrum_line(GLOBAL const struct SpectrumPass* at, const int trans
   *begin = transform - line * at->apart;
   return line;
 }
+FUNCTION void spectrum_find(GLOBAL const struct SpectrumPass* at,
+                            GLOBAL const struct SpectrumStage* stage, const int k,
+                            struct SpectrumPlace* place) {
+  const int first = GROUP_X * at->each, transforms = smaller(at->each, at->all - first);
+  const int high = spectrum_quotient(k, stage->magic);
+  const int low = k - high * (stage->across ? at->each : stage->step);
+  const int transform = stage->across ? low : high, butterfly = stage->across ? high : low;
+  place->k = k;
+  place->number = 0;
+  place->has = transform < transforms && butterfly < stage->step;
+  place->transform = smaller(transform, transforms - 1);
+  place->butterfly = smaller(butterfly, stage->step - 1);
+  place->line = spectrum_line(at, first + place->transform, &place->begin);
+}
+// The next number of the butterfly, or the first of the work-item's next one.
+FUNCTION void spectrum_next(GLOBAL const struct SpectrumPass* at,
+                            GLOBAL const struct SpectrumStage* stage, const int items,
+                            struct SpectrumPlace* place) {
+  if (++place->number == stage->radix) spectrum_find(at, stage, place->k + items, place);
+}
+// Which number of the transform that is, before the stage and behind it.
+FUNCTION int spectrum_before(GLOBAL const struct SpectrumStage* stage,
+                             const struct SpectrumPlace* place) {
+  return place->butterfly + place->number * stage->step;
+}
+FUNCTION int spectrum_behind(GLOBAL const struct SpectrumStage* stage,
+                             const struct SpectrumPlace* place) {
+  const int p = spectrum_quotient(place->butterfly, stage->width_magic);
+  return place->butterfly + (p * (stage->radix - 1) + place->number) * stage->width;
+}
 FUNCTION void spectrum_times(double* re, double* im, const double2 factor) {
   const double a = *re, b = *im;
   *re = a * factor.x - b * factor.y;
@@ -146,8 +180,13 @@ FUNCTION void spectrum_swap(double* re, double* im) {
   *re = *im;
   *im = a;
 }
-// A gap behind each sixteen numbers, so that banks differ.
-#define SPECTRUM_HELD(k) ((k) + (k) / 16)
+// Where a number is in local memory: side by side with that of the next transform, and with a gap
+// behind each sixteen, so that banks differ whether work-items go along transforms or across.
+FUNCTION int spectrum_held(GLOBAL const struct SpectrumPass* at, const struct SpectrumPlace* place,
+                           const int number) {
+  const uint k = (uint)(number * at->each + place->transform);
+  return (int)(k + k / 16u);
+}
 FUNCTION void butterfly_2(double* re, double* im, const int by) {
   const double a = re[0], b = im[0];
   re[0] = a + re[by];
@@ -209,42 +248,19 @@ FUNCTION void $name(double* re, double* im, const int by) {
   }
 }
 
-// -- part: stage(int radix = $radix, stmt unroll = $unroll, int items = $items, int held = $held,
+// -- part: stage(int radix = $radix, stmt unroll = $unroll, int items = $items,
 //    int second = $second, int first = $first, bool two = $two)
-// A work-item's numbers of one stage, or of two: taken from local memory, and put where the next
-// stage finds them.
-FUNCTION void take_$radix(GLOBAL const struct SpectrumPass* at,
-                          GLOBAL const struct SpectrumStage* stage, const int transforms,
-                          IN_LOCAL const double* held, double* re, double* im) {
-  $unroll
-  for (int q = 0; q < 16 / $radix; ++q) {
-    const int k = ITEM + q * $items;
-    if (k < transforms * stage->step) {
-      const int transform = spectrum_quotient(k, stage->step_magic);
-      const int from = transform * at->length + k - transform * stage->step;
-      $unroll
-      for (int j = 0; j < $radix; ++j) {
-        const int place = SPECTRUM_HELD(from + j * stage->step);
-        re[q * $radix + j] = held[place];
-        im[q * $radix + j] = held[place + $held];
-      }
-    }
-  }
-}
+// A work-item's butterflies of one stage, or of two.
 FUNCTION void make_$radix(GLOBAL const struct SpectrumPass* at,
-                          GLOBAL const struct SpectrumStage* stage, const int transforms,
-                          const int first, GLOBAL const double2* factors, IN_LOCAL double* held,
-                          double* re, double* im) {
+                          GLOBAL const struct SpectrumStage* stage,
+                          GLOBAL const double2* factors, double* re, double* im) {
   $unroll
   for (int q = 0; q < 16 / $radix; ++q) {
-    const int k = ITEM + q * $items;
-    if (k < transforms * stage->step) {
-      const int transform = spectrum_quotient(k, stage->step_magic);
-      const int butterfly = k - transform * stage->step;
-      const int p = spectrum_quotient(butterfly, stage->width_magic);
-      int begin = 0;
-      if (at->parts > 1) spectrum_line(at, first + transform, &begin);
-      const int part = begin / at->before + p * at->parts;
+    struct SpectrumPlace place;
+    spectrum_find(at, stage, ITEM + q * $items, &place);
+    if (place.has) {
+      const int part = (at->parts > 1 ? place.begin / at->before : 0) +
+                       spectrum_quotient(place.butterfly, stage->width_magic) * at->parts;
       double* const own_re = re + q * $radix;
       double* const own_im = im + q * $radix;
       $unroll
@@ -259,25 +275,24 @@ FUNCTION void make_$radix(GLOBAL const struct SpectrumPass* at,
       }
 #if $two
       GLOBAL const double2* const own = factors + stage->second + part * ($second - 1);
+      double made_re[$radix], made_im[$radix];
       $unroll
       for (int i = 0; i < $first; ++i) {
         butterfly_$second(own_re + i * $second, own_im + i * $second, 1);
         $unroll
-        for (int j = 1; j < $second; ++j) {
-          spectrum_times(own_re + i * $second + j, own_im + i * $second + j, own[j - 1]);
+        for (int j = 0; j < $second; ++j) {
+          const int k = i * $second + j;
+          if (j > 0) spectrum_times(own_re + k, own_im + k, own[j - 1]);
+          made_re[j * $first + i] = own_re[k];
+          made_im[j * $first + i] = own_im[k];
         }
+      }
+      $unroll
+      for (int k = 0; k < $radix; ++k) {
+        own_re[k] = made_re[k];
+        own_im[k] = made_im[k];
       }
 #endif
-      const int to = transform * at->length + butterfly + p * ($radix - 1) * stage->width;
-      $unroll
-      for (int i = 0; i < $first; ++i) {
-        $unroll
-        for (int j = 0; j < $second; ++j) {
-          const int place = SPECTRUM_HELD(to + (j * $first + i) * stage->width);
-          held[place] = own_re[i * $second + j];
-          held[place + $held] = own_im[i * $second + j];
-        }
-      }
     }
   }
 }
@@ -765,116 +780,123 @@ FUNCTION void $name(PARAMS, const int channel, const int y, const int x, const d
 }
 
 // -- part: transform(int held = $held, expr plan = $plan, expr base = $base,
-//    expr factors = $factors, stmt unroll_some = $unroll_some, int items = $items,
-//    bool loads = $loads, name load, expr between = $between, expr between_too = $between_too,
-//    stmt takes = $takes, stmt makes = $makes, bool stores = $stores, name store,
-//    expr numbers = $numbers)
+//    expr factors = $factors, stmt unroll = $unroll, int items = $items, name load,
+//    expr between = $between, expr between_too = $between_too, stmt makes = $makes,
+//    bool stores = $stores, name store, expr numbers = $numbers, bool checked = $checked,
+//    expr unfit = $unfit)
 // A pass: of the numbers that a function gives, or of those that the pass before it has left.
 KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $factors,
                               GLOBAL double2* $numbers, GLOBAL double2* $between,
                               GLOBAL double2* $between_too) {
   DYNAMIC_LOCAL(double, held, 2 * $held);
   GLOBAL const struct SpectrumPass* const at = (GLOBAL const struct SpectrumPass*)($plan + $base);
-  GLOBAL const struct SpectrumStage* const stages = (GLOBAL const struct SpectrumStage*)(at + 1);
+  GLOBAL const struct SpectrumStage* stage = (GLOBAL const struct SpectrumStage*)(at + 1);
   GLOBAL const double2* const factors = (GLOBAL const double2*)$factors;
-  const int channel = GROUP_Y, first = GROUP_X * at->each;
-  const int transforms = smaller(at->each, at->all - first);
-  $unroll_some
+  const int channel = GROUP_Y;
+  double re[16], im[16];
+  struct SpectrumPlace place;
+  // Places first, and what is done with a number behind all loads: so none waits for another.
+  int lines[16], own[16];
+  spectrum_find(at, stage, ITEM, &place);
+  $unroll
   for (int i = 0; i < 16; ++i) {
-    const int k = ITEM + i * $items;
-    const int high = spectrum_quotient(k, at->load_across ? at->each_magic : at->length_magic);
-    const int low = k - high * (at->load_across ? at->each : at->length);
-    const int transform = at->load_across ? low : high, number = at->load_across ? high : low;
-    if (transform < transforms && number < at->length) {
-      int begin = 0;
-      const int line = spectrum_line(at, first + transform, &begin);
-      const int x = begin + number * at->apart;
-      double a = 0.0, b = 0.0;
-      if (x < at->loaded) {
-#if $loads
-        const double2 v = $load(ARGS, channel, line, x);
-#else
-        GLOBAL const double2* const from = at->from == 2 ? $between : $between_too;
-        const double2 v = from[spectrum_place(at, at->padded, channel, line, x)];
+    lines[i] = place.line;
+    own[i] = place.begin + spectrum_before(stage, &place) * at->apart;
+    spectrum_next(at, stage, $items, &place);
+  }
+  if (at->from == 1) {
+    int unfit = 0;
+    $unroll
+    for (int i = 0; i < 16; ++i) {
+      const double2 v = $load(ARGS, channel, lines[i], smaller(own[i], at->loaded - 1));
+      re[i] = v.x;
+      im[i] = v.y;
+      unfit |= !(fabs(v.x) < INFINITY && fabs(v.y) < INFINITY);
+    }
+#if $checked
+    if (unfit) OR_GLOBAL($unfit + channel, 1u);
 #endif
-        a = v.x;
-        b = v.y;
-        if (at->start >= 0) spectrum_times(&a, &b, factors[at->start + x]);
-      }
-      const int place = SPECTRUM_HELD(transform * at->length + number);
-      held[place] = a;
-      held[place + $held] = b;
+  } else {
+    GLOBAL const double2* const from = at->from == 2 ? $between : $between_too;
+    $unroll
+    for (int i = 0; i < 16; ++i) {
+      const double2 v = from[spectrum_place(at, at->padded, channel, lines[i],
+                                            smaller(own[i], at->loaded - 1))];
+      re[i] = v.x;
+      im[i] = v.y;
     }
   }
-  BARRIER;
-  for (int round = 0; round < at->rounds; ++round) {
-    for (int s = 0; s < at->stages; ++s) {
-      double re[16], im[16];
-      switch (stages[s].radix) {
-        $takes
+  if (at->loaded < at->length * at->apart || at->start >= 0) {
+    $unroll
+    for (int i = 0; i < 16; ++i) {
+      if (own[i] >= at->loaded) {
+        re[i] = 0.0;
+        im[i] = 0.0;
+      } else if (at->start >= 0) {
+        spectrum_times(re + i, im + i, factors[at->start + own[i]]);
       }
-      BARRIER;
-      switch (stages[s].radix) {
-        $makes
-      }
-      BARRIER;
     }
-    if (round + 1 < at->rounds) {
-      for (int k = ITEM; k < transforms * at->length; k += $items) {
-        const int place = SPECTRUM_HELD(k);
-        const int number = k - spectrum_quotient(k, at->length_magic) * at->length;
-        double a = held[place], b = held[place + $held];
-        spectrum_times(&a, &b, factors[at->middle + number]);
-        held[place] = b;
-        held[place + $held] = a;
+  }
+  const int all = at->rounds * at->stages;
+  for (int s = 0; s < all; ++s) {
+    if (s > 0) {
+      stage = (GLOBAL const struct SpectrumStage*)(at + 1) + s % at->stages;
+      spectrum_find(at, stage, ITEM, &place);
+      $unroll
+      for (int i = 0; i < 16; ++i) {
+        const int from = spectrum_held(at, &place, spectrum_before(stage, &place));
+        re[i] = held[from];
+        im[i] = held[from + $held];
+        spectrum_next(at, stage, $items, &place);
+      }
+    }
+    BARRIER;
+    switch (stage->radix) {
+      $makes
+    }
+    if (s + 1 < all) {
+      const int middle = (s + 1) % at->stages == 0;
+      spectrum_find(at, stage, ITEM, &place);
+      $unroll
+      for (int i = 0; i < 16; ++i) {
+        const int number = spectrum_behind(stage, &place);
+        const int to = spectrum_held(at, &place, number);
+        if (place.has) {
+          if (middle) {
+            spectrum_times(re + i, im + i, factors[at->middle + number]);
+            spectrum_swap(re + i, im + i);
+          }
+          held[to] = re[i];
+          held[to + $held] = im[i];
+        }
+        spectrum_next(at, stage, $items, &place);
       }
     }
     BARRIER;
   }
-  $unroll_some
+  spectrum_find(at, stage, ITEM, &place);
+  $unroll
   for (int i = 0; i < 16; ++i) {
-    const int k = ITEM + i * $items;
-    const int high = spectrum_quotient(k, at->store_across ? at->each_magic : at->length_magic);
-    const int low = k - high * (at->store_across ? at->each : at->length);
-    const int transform = at->store_across ? low : high, number = at->store_across ? high : low;
-    if (transform < transforms && number < at->length) {
-      int begin = 0;
-      const int line = spectrum_line(at, first + transform, &begin);
-      const int part = begin / at->before;
-      const int x = (part * at->length + number) * at->before + begin - part * at->before;
-      const int place = SPECTRUM_HELD(transform * at->length + number);
-      double a = held[place], b = held[place + $held];
-      if (at->swapped_end) spectrum_swap(&a, &b);
-      if (x < at->stored) {
-        if (at->end >= 0) spectrum_times(&a, &b, factors[at->end + x]);
-        if (at->end >= 0 && !at->swapped_end) spectrum_swap(&a, &b);
+    const int part = place.begin / at->before;
+    const int x = place.begin + (part * (at->length - 1) + spectrum_behind(stage, &place)) *
+                                    at->before;
+    if (place.has && x < at->stored) {
+      if (at->swapped_end) spectrum_swap(re + i, im + i);
+      if (at->end >= 0) spectrum_times(re + i, im + i, factors[at->end + x]);
+      if (at->end >= 0 && !at->swapped_end) spectrum_swap(re + i, im + i);
 #if $stores
-        if (at->to == 0) {
-          $store(ARGS, channel, line, x, a, b);
-          continue;
-        }
+      if (at->to == 1) $store(ARGS, channel, place.line, x, re[i], im[i]);
 #endif
-        GLOBAL double2* const to = at->to < 2 ? $numbers : at->to == 2 ? $between : $between_too;
+      if (at->to != 1 || !$stores) {
+        GLOBAL double2* const to = at->to == 1 ? $numbers : at->to == 2 ? $between : $between_too;
         double2 v;
-        v.x = a;
-        v.y = b;
-        to[spectrum_place(at, at->to < 2 ? at->own : at->padded, channel, line, x)] = v;
+        v.x = re[i];
+        v.y = im[i];
+        to[spectrum_place(at, at->to == 1 ? at->own : at->padded, channel, place.line, x)] = v;
       }
     }
+    spectrum_next(at, stage, $items, &place);
   }
-}
-
-// -- part: finish(expr plan = $plan, expr base = $base, int items = $items,
-//    expr numbers = $numbers, name store)
-// What becomes of numbers that several passes made.
-KERNEL($items) void finish(GLOBAL const int* $plan, GLOBAL double2* $numbers) {
-  GLOBAL const struct SpectrumPass* const at = (GLOBAL const struct SpectrumPass*)($plan + $base);
-  const long k = (long)GROUP_X * $items + ITEM;
-  if (k >= (long)at->lines * at->own) return;
-  const int line = (int)(at->by_columns ? k % at->lines : k / at->own);
-  const int x = (int)(at->by_columns ? k / at->lines : k % at->own);
-  const double2 v = $numbers[spectrum_place(at, at->own, GROUP_Y, line, x)];
-  $store(ARGS, GROUP_Y, line, x, v.x, v.y);
 }
 
 // -- part: pixels(int items = $items, expr rows = $rows, expr columns = $columns, name put,

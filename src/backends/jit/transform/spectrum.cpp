@@ -34,8 +34,7 @@ struct SpectrumSizes {
   Operand image;
   Kind kind = Kind::forward;
   bool doubled = false;
-  int items = 256, processors = 1;
-  bool pairs = true;  // of stages; where a work-item is a loop they are but text
+  SpectrumGroups by;
 
   Size size(const LaunchContext& at) const {
     const Size own = at.size_of(image);
@@ -52,7 +51,7 @@ struct SpectrumSizes {
              {of.height, cosine ? packed_lines(of.width) : kept(at), true}}};
   }
   std::shared_ptr<const SpectrumPlan> plan(const LaunchContext& at) const {
-    return spectrum_plan(axes(at), {items, pairs, 2 * processors});
+    return spectrum_plan(axes(at), by);
   }
 };
 
@@ -61,7 +60,8 @@ class SpectrumText : WholeImageText<OnHost> {
   SpectrumText(Builder& builder, int n)
       : WholeImageText(builder, n),
         work_(*what_.work->spectral),
-        checked_(builder.cls(image_) == PixelClass::single ||
+        single_(builder.cls(image_) == PixelClass::single),
+        checked_(single_ ||
                  (work_.kind == Kind::factors && builder.cls(factors()) == PixelClass::single)),
         channels_(work_.kind == Kind::inverse
                       ? std::max(1, builder.spec().inputs[image_.index].channels / 2)
@@ -69,14 +69,12 @@ class SpectrumText : WholeImageText<OnHost> {
         sizes_{.image = image_,
                .kind = work_.kind,
                .doubled = work_.around != SpectralWork::Around::circular,
-               .items = items_of(builder.tuning(), builder.dialect()),
-               .processors = builder.tuning().processors,
-               .pairs = builder.dialect() != Dialect::opencl},
+               .by = groups_of(builder.tuning(), builder.dialect())},
         words_(words()) {}
 
   void write() {
     write_words();
-    pixel_ = pixel_of(image_, "pixel", "channel");
+    pixel_ = pixel_of(image_, "pixel");
     switch (work_.kind) {
       case Kind::forward: return write_forward();
       case Kind::inverse: return write_inverse();
@@ -93,12 +91,16 @@ class SpectrumText : WholeImageText<OnHost> {
  private:
   // A group's numbers, their real and imaginary parts apart and with gaps, in local memory.
   static int held_of(int items) { return of_item * items * 17 / 16; }
-  static int items_of(const Tuning& tuning, Dialect dialect) {
+  static SpectrumGroups groups_of(const Tuning& tuning, Dialect dialect) {
     const std::int64_t most =
         dialect == Dialect::cuda ? tuning.max_local_bytes : tuning.local_bytes;
-    int items = 256;
-    while (items > 16 && 16 * std::int64_t{held_of(items)} > most) items /= 2;
-    return items;
+    SpectrumGroups by{.pairs = dialect != Dialect::opencl,
+                      .processors = tuning.processors,
+                      .number_microseconds = 16 / tuning.bytes_a_microsecond,
+                      .operation_microseconds = 1 / tuning.operations_a_microsecond,
+                      .launch_microseconds = tuning.launch_microseconds};
+    while (by.items > 16 && 16 * std::int64_t{held_of(by.items)} > most) by.items /= 2;
+    return by;
   }
   const Operand& factors() const { return builder_.node(n_).images.at(1); }
 
@@ -200,10 +202,9 @@ class SpectrumText : WholeImageText<OnHost> {
     using Sizes = const SpectrumSizes&;
     using At = const LaunchContext&;
     return {
-        {"unroll", [this] { return sizes_.pairs ? builder_.unroll() : unroll_pragma(1); }},
-        {"unroll_some", [this] { return unroll_pragma(sizes_.pairs ? 4 : 1); }},
-        {"items", [this] { return number(sizes_.items); }},
-        {"held", [this] { return number(held_of(sizes_.items)); }},
+        {"unroll", [this] { return sizes_.by.pairs ? builder_.unroll() : unroll_pragma(1); }},
+        {"items", [this] { return number(sizes_.by.items); }},
+        {"held", [this] { return number(held_of(sizes_.by.items)); }},
         {"rows", size_of("rows", [](Sizes s, At at) { return s.size(at).height; })},
         {"columns", size_of("columns", [](Sizes s, At at) { return s.size(at).width; })},
         {"kept", size_of("kept", [](Sizes s, At at) { return s.kept(at); })},
@@ -289,7 +290,7 @@ class SpectrumText : WholeImageText<OnHost> {
   std::vector<SpectrumStagePair> stages() const {
     std::vector<SpectrumStagePair> out;
     for (const SpectrumStagePair& stage : spectrum_stages) {
-      if (stage.second == 1 || sizes_.pairs) out.push_back(stage);
+      if (stage.second == 1 || sizes_.by.pairs) out.push_back(stage);
     }
     return out;
   }
@@ -301,17 +302,15 @@ class SpectrumText : WholeImageText<OnHost> {
   }
 
   // Transforms lines that `load` gives, into `numbers`, or by `store` where it is not empty.
+  // `checked`: NaN and Inf among what `load` gives make the channel unfit.
   void transform(std::size_t axis, const std::string& load, const std::string& store,
-                 const std::string& numbers, int channels) {
-    const int items = sizes_.items;
-    std::string takes, makes;
+                 const std::string& numbers, int channels, bool checked = false) {
+    const int items = sizes_.by.items;
+    std::string makes;
     for (const SpectrumStagePair& stage : stages()) {
       const std::string radix = number(stage.first * stage.second), head = "case " + radix + ": ";
-      takes += statement(head + "take_" + radix + "(at, stages + s, transforms, held, re, im)") +
-               statement("break");
-      makes += statement(head + "make_" + radix +
-                         "(at, stages + s, transforms, first, factors, held, re, im)") +
-               statement("break");
+      makes +=
+          statement(head + "make_" + radix + "(at, stage, factors, re, im)") + statement("break");
     }
     for (int pass = 0; pass < max_spectrum_passes; ++pass) {
       builder_.kernel(
@@ -323,34 +322,20 @@ class SpectrumText : WholeImageText<OnHost> {
                          {"numbers", numbers},
                          {"between", between(0)},
                          {"between_too", between(1)},
-                         {"takes", takes},
                          {"makes", makes},
-                         {"loads", pass == 0 ? "1" : "0"},
                          {"load", load},
-                         {"stores", pass == 0 && !store.empty() ? "1" : "0"},
-                         {"store", store}}),
+                         {"stores", store.empty() ? "0" : "1"},
+                         {"store", store},
+                         {"checked", checked ? "1" : "0"}}),
           [sizes = sizes_, axis, pass, channels](const LaunchContext& at) {
             const auto plan = sizes.plan(at);
             const auto& passes = plan->passes[axis];
             const auto p = static_cast<std::size_t>(pass);
             return LaunchShape{{p < passes.size() ? passes[p].groups : 0, channels, 1},
-                               {sizes.items, 1, 1}};
+                               {sizes.by.items, 1, 1}};
           },
           2, 16 * held_of(items));
     }
-    if (store.empty()) return;
-    builder_.kernel(numbered("finish"), items,
-                    words_.filled(part(kernels::spectrum, "finish"), {{"plan", plan_words()},
-                                                                      {"base", base(axis, 0)},
-                                                                      {"numbers", numbers},
-                                                                      {"store", store}}),
-                    [sizes = sizes_, axis, channels](const LaunchContext& at) {
-                      const SpectrumAxis lines = sizes.axes(at)[axis];
-                      const bool alone = sizes.plan(at)->passes[axis].size() == 1;
-                      const std::int64_t groups =
-                          (lines.length * lines.lines + sizes.items - 1) / sizes.items;
-                      return LaunchShape{{alone ? 0 : groups, channels, 1}, {sizes.items, 1, 1}};
-                    });
   }
   // Where the numbers of a pass are.
   std::string base(std::size_t axis, int pass) {
@@ -363,16 +348,17 @@ class SpectrumText : WholeImageText<OnHost> {
                  });
   }
 
-  // A function that reads pixels of an image.
-  std::string pixel_of(const Operand& image, const std::string& label, const std::string& flag) {
+  // A function that reads pixels of an image, and sets a flag of `unfit` at NaN and Inf.
+  std::string pixel_of(const Operand& image, const std::string& label,
+                       const std::string& flag = "") {
     const PlaneText in = builder_.plane(image);
-    const bool single = builder_.cls(image) == PixelClass::single;
+    const bool checked = !flag.empty() && builder_.cls(image) == PixelClass::single;
     return function(label, "pixel",
                     {{"value_type", type_of(builder_.cls(image))},
                      {"plane", in.pointer},
                      {"stride", in.stride},
                      {"step", channel_step(image)},
-                     {"checked", single ? "1" : "0"},
+                     {"checked", checked ? "1" : "0"},
                      {"shared", flag}});
   }
   std::string channel_step(const Operand& image) {
@@ -416,7 +402,8 @@ class SpectrumText : WholeImageText<OnHost> {
   // The spectrum of a real image of which `value` gives a pixel: in one of two images of lines.
   std::string rows_of(const std::string& value, int channels) {
     const std::string lines = lines_memory();
-    transform(0, function("pairs", "pairs", {{"value", value}}), "", lines, channels);
+    transform(0, function("pairs", "pairs", {{"value", value}}), "", lines, channels,
+              single_ && value == pixel_);
     return function("halves", "halves", {{"from", lines}});
   }
   // The spectrum of the point spread function.
@@ -455,12 +442,12 @@ class SpectrumText : WholeImageText<OnHost> {
 
   void pixels(const std::string& label, const std::string& value, const std::string& put) {
     builder_.kernel(
-        name(label), sizes_.items,
+        name(label), sizes_.by.items,
         words_.filled(part(kernels::spectrum, "pixels"), {{"value", value}, {"put", put}}),
         [sizes = sizes_, channels = channels_](const LaunchContext& at) {
           const std::int64_t all = sizes.size(at).pixels();
-          return LaunchShape{{(all + sizes.items - 1) / sizes.items, channels, 1},
-                             {sizes.items, 1, 1}};
+          return LaunchShape{{(all + sizes.by.items - 1) / sizes.by.items, channels, 1},
+                             {sizes.by.items, 1, 1}};
         });
   }
 
@@ -472,10 +459,10 @@ class SpectrumText : WholeImageText<OnHost> {
 
   void write_inverse() {
     const bool pairs = builder_.spec().inputs[image_.index].channels > 1;
-    pixel_ = pixel_of(image_, "part", pairs ? "channel / 2" : "channel");
+    pixel_ = pixel_of(image_, "part");
     const std::string lines = lines_memory();
     transform(0, function("complex", "complex", {{"two_parts", pairs ? "1" : "0"}}), "", lines,
-              channels_);
+              channels_, single_);
     transform(1, function("whole", "whole", {{"from", lines}}),
               function("put_inverse", "put_inverse", {{"put", put_part("channel")}}),
               spectrum_memory(), channels_);
@@ -484,7 +471,7 @@ class SpectrumText : WholeImageText<OnHost> {
   void write_cosine() {
     const std::string lines = lines_memory();
     const std::string columns = spectrum_memory();
-    transform(0, function("in_order", "in_order"), "", lines, channels_);
+    transform(0, function("in_order", "in_order"), "", lines, channels_, single_);
     body(name("cosine"), "cosine");
     transform(1, function("cosine_columns", "cosine_columns", {{"from", lines}}), "", columns,
               channels_);
@@ -495,7 +482,7 @@ class SpectrumText : WholeImageText<OnHost> {
     const std::string lines = lines_memory();
     const std::string columns = spectrum_memory();
     body(name("from_cosine"), "from_cosine");
-    transform(0, function("from_rows", "from_cosine_rows"), "", lines, channels_);
+    transform(0, function("from_rows", "from_cosine_rows"), "", lines, channels_, single_);
     const std::string value = function("row_value", "row_value", {{"from", lines}});
     transform(1, function("from_columns", "from_cosine_columns", {{"value", value}}), "", columns,
               channels_);
@@ -534,14 +521,14 @@ class SpectrumText : WholeImageText<OnHost> {
           taper.down.insert(taper.down.end(), taper.across.begin(), taper.across.end());
           return taper.down;
         });
-    builder_.kernel(name("extremes_of"), sizes_.items,
+    builder_.kernel(name("extremes_of"), sizes_.by.items,
                     words_.filled(part(kernels::spectrum, "extremes"), {{"extremes", extremes}}),
                     [sizes = sizes_, channels = channels_](const LaunchContext& at) {
                       const std::int64_t all = sizes.size(at).pixels();
-                      const std::int64_t groups = (all + sizes.items - 1) / sizes.items;
+                      const std::int64_t groups = (all + sizes.by.items - 1) / sizes.by.items;
                       return LaunchShape{
-                          {std::min<std::int64_t>(groups, 4 * sizes.processors), channels, 1},
-                          {sizes.items, 1, 1}};
+                          {std::min<std::int64_t>(groups, 4 * sizes.by.processors), channels, 1},
+                          {sizes.by.items, 1, 1}};
                     });
     return function("put_tapered", "put_tapered",
                     {{"extremes", extremes}, {"betas", betas}, {"put", put}});
@@ -568,7 +555,8 @@ class SpectrumText : WholeImageText<OnHost> {
                                                {"previous", previous},
                                                {"move", move},
                                                {"last", last}});
-    pixels("begin", function("unit", "over_white"),
+    const std::string checked_pixel = pixel_of(image_, "checked_pixel", "channel");
+    pixels("begin", function("unit", "over_white", {{"value", checked_pixel}}),
            function("put_first", "put_value", {{"doubles", estimate}}));
     const Factor blurred =
         factor_by("by_transfer", {{"transfer", transfer_of_psf}, {"sign", real("sign_n0", 1)}});
@@ -578,7 +566,7 @@ class SpectrumText : WholeImageText<OnHost> {
       filter(rows_of(sharp, channels_), blurred, put_ratio);
       filter(rows_of(ratio_value, channels_), correlated, put_estimate);
     };
-    constexpr int of_transform = max_spectrum_passes, of_iteration = 8 * of_transform + 4;
+    constexpr int of_iteration = 8 * max_spectrum_passes;
     iterate();
     const int plain = steps ? std::min(work_.iterations, 2) : work_.iterations;
     builder_.repeat(of_iteration, plain - 1);
@@ -611,6 +599,7 @@ class SpectrumText : WholeImageText<OnHost> {
   }
 
   const SpectralWork& work_;
+  bool single_;   // the image
   bool checked_;  // whether pixels may be NaN or infinite
   int channels_;  // of complex numbers or of real ones
   SpectrumSizes sizes_;

@@ -6,6 +6,7 @@
 #include <complex>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "core/line_fft.hpp"
@@ -51,27 +52,76 @@ std::int64_t capacity(std::span<const Stage> stages, const SpectrumGroups& by) {
   return std::int64_t{least} * by.items;
 }
 
-// How many stages each pass has: as few passes as there can be, of lengths that are much alike.
-std::vector<std::size_t> stages_of_passes(std::span<const Stage> stages, const SpectrumGroups& by) {
-  for (int passes = 1;; ++passes) {
-    const double side = std::pow(static_cast<double>(length_of(stages)), 1.0 / passes);
-    std::vector<std::size_t> counts;
-    bool fits = true;
-    for (std::size_t from = 0; from < stages.size() || counts.empty(); from += counts.back()) {
-      std::size_t count = stages.size() - from;
-      if (std::ssize(counts) + 1 < passes) {
-        count = std::min<std::size_t>(count, 1);
-        while (from + count < stages.size() &&
-               static_cast<double>(length_of(stages.subspan(from, count))) < side * 0.999) {
-          ++count;
-        }
-      }
-      const auto own = stages.subspan(from, count);
-      fits = fits && length_of(own) <= capacity(own, by);
-      counts.push_back(count);
+// A pass of a line: its own stages, and the product of the radices of those before it.
+struct Part {
+  std::span<const Stage> stages;
+  std::int64_t inner = 1, before = 1;
+  bool convolution = false;  // a pass of the whole line does both transforms
+  std::int64_t length() const { return length_of(stages); }
+  std::int64_t apart() const { return inner / length(); }
+};
+
+// Transforms of a group: neighbours, so that what is read is as long as a line of a cache.
+std::int64_t transforms_of_group(const Part& pass, const SpectrumAxis& lines,
+                                 const SpectrumGroups& by) {
+  const std::int64_t all = lines.lines * pass.apart();
+  const std::int64_t least = lines.by_columns || pass.apart() > 1 ? 8 : 1;
+  const std::int64_t each = std::min(capacity(pass.stages, by) / pass.length(),
+                                     std::max(least, all / (2 * by.processors)));
+  return std::clamp<std::int64_t>(each > 8 ? each / 8 * 8 : each, 1, all);
+}
+
+// How many times as long as contiguous numbers are those that lie in runs of such a length.
+double scattered(std::int64_t run) {
+  constexpr double of_cache_line = 8;
+  return std::max(1.0, of_cache_line / static_cast<double>(run));
+}
+
+// What a pass takes: a launch, the cache lines of its numbers and, as an estimate, 50 operations of
+// a number a stage and 120 of each butterfly.
+double microseconds(const Part& pass, const SpectrumAxis& lines, const SpectrumGroups& by) {
+  const std::int64_t each = transforms_of_group(pass, lines, by);
+  const std::vector<Together> together = paired(pass.stages, 0, by.pairs);
+  const bool rows = !lines.by_columns, turns = together.size() > 1 || pass.apart() == 1;
+  const std::int64_t loaded = !rows              ? std::min(each, lines.lines)
+                              : pass.apart() > 1 ? std::min(each, pass.apart())
+                                                 : pass.length();
+  const std::int64_t stored = !rows             ? std::min(each, lines.lines)
+                              : pass.before > 1 ? std::min(each, pass.before)
+                                                : (turns ? pass.length() : 1);
+  double operations = 0;
+  for (const Together& stage : together) operations += 50 + 120.0 / stage.radix();
+  const double numbers = static_cast<double>(lines.lines) * static_cast<double>(pass.inner);
+  const double times = pass.convolution && pass.apart() > 1 ? 2 : 1;
+  return times * (by.launch_microseconds +
+                  numbers * ((scattered(loaded) + scattered(stored)) * by.number_microseconds +
+                             operations * by.operation_microseconds));
+}
+
+// How many stages each pass has, so that all passes together take the least time.
+struct Passes {
+  double microseconds = 0;
+  std::vector<std::size_t> counts;
+};
+std::optional<Passes> cheapest(const Part& rest, const SpectrumAxis& lines,
+                               const SpectrumGroups& by, int most) {
+  std::optional<Passes> best;
+  for (std::size_t count = std::min<std::size_t>(rest.stages.size(), 1);
+       count <= rest.stages.size(); ++count) {
+    const Part own{rest.stages.first(count), rest.inner, rest.before, rest.convolution};
+    if (own.length() > capacity(own.stages, by)) continue;
+    Passes passes{microseconds(own, lines, by), {count}};
+    if (count < rest.stages.size()) {
+      const Part others{rest.stages.subspan(count), rest.inner, rest.before * own.length(),
+                        rest.convolution};
+      const auto behind = most > 1 ? cheapest(others, lines, by, most - 1) : std::nullopt;
+      if (!behind) continue;
+      passes.microseconds += behind->microseconds;
+      passes.counts.insert(passes.counts.end(), behind->counts.begin(), behind->counts.end());
     }
-    if (fits) return counts;
+    if (!best || passes.microseconds < best->microseconds) best = std::move(passes);
   }
+  return best;
 }
 
 // Of quotients by it of numbers below 2^16; 0: by 1.
@@ -93,7 +143,9 @@ class Planner {
     for (const Stage& stage : stages) factors.push_back(add_factors(stage.factors));
     const std::int64_t chirp = fft.padded() != nullptr ? add_factors(fft.chirp()) : -1;
     const std::int64_t filter = fft.padded() != nullptr ? add_factors(fft.filter()) : -1;
-    const std::vector<std::size_t> counts = stages_of_passes(stages, by_);
+    const Part line{stages, inner.length(), 1, fft.padded() != nullptr};
+    const std::vector<std::size_t> counts =
+        cheapest(line, lines, by_, max_spectrum_passes / 2).value().counts;
     const std::int64_t count = std::ssize(counts);
     const bool in_one = count == 1;
     plan_.padded[axis] = in_one ? 0 : inner.length();
@@ -102,10 +154,11 @@ class Planner {
       std::size_t from = 0;
       std::int64_t before = 1;
       for (std::int64_t p = 0; p < count; ++p) {
-        const auto own = std::span(stages).subspan(from, counts[static_cast<std::size_t>(p)]);
+        const Part own{std::span(stages).subspan(from, counts[static_cast<std::size_t>(p)]),
+                       inner.length(), before};
         const bool begins = t == 0 && p == 0, ends = p + 1 == count, last = t + 1 == transforms;
         const std::int64_t number = t * count + p;
-        Words words{.lines = lines, .inner = inner.length(), .before = before};
+        Words words{.lines = lines};
         words.rounds = in_one && chirp >= 0 ? 2 : 1;
         words.start = begins ? chirp : -1;
         words.middle = filter;
@@ -113,11 +166,11 @@ class Planner {
         if (chirp >= 0 && ends) words.end = last ? chirp : filter;
         words.loaded = begins ? lines.length : inner.length();
         words.stored = ends && last ? lines.length : inner.length();
-        words.from = 2 + (number + 1) % 2;
-        words.to = ends && last ? (in_one ? 0 : 1) : 2 + number % 2;
+        words.from = begins ? 1 : 2 + (number + 1) % 2;
+        words.to = ends && last ? 1 : 2 + number % 2;
         add_pass(axis, words, own, from, factors);
-        before *= length_of(own);
-        from += own.size();
+        before *= own.length();
+        from += own.stages.size();
       }
     }
   }
@@ -127,10 +180,9 @@ class Planner {
  private:
   struct Words {
     SpectrumAxis lines;
-    std::int64_t inner = 1, before = 1;
     std::int64_t rounds = 1, start = -1, middle = -1, end = -1;
     bool swapped_end = false;
-    std::int64_t loaded = 1, stored = 1, from = 2, to = 0;
+    std::int64_t loaded = 1, stored = 1, from = 1, to = 1;
   };
 
   std::int64_t add_factors(const std::vector<std::complex<double>>& factors) {
@@ -141,35 +193,34 @@ class Planner {
     return place;
   }
 
-  void add_pass(std::size_t axis, const Words& of, std::span<const Stage> stages, std::size_t first,
+  void add_pass(std::size_t axis, const Words& of, const Part& pass, std::size_t first,
                 const std::vector<std::int64_t>& factors) {
-    const std::int64_t length = length_of(stages), apart = of.inner / length;
+    const std::int64_t length = pass.length(), apart = pass.apart();
     const std::int64_t all = of.lines.lines * apart;
-    // Neighbours of columns, so that what is read is as long as a line of a cache.
-    const std::int64_t least = of.lines.by_columns || apart > 1 ? 8 : 1;
-    const std::int64_t each = std::clamp<std::int64_t>(
-        std::min(capacity(stages, by_) / length, std::max(least, all / by_.groups)), 1, all);
-    const std::vector<Together> together = paired(stages, first, by_.pairs);
+    const std::int64_t each = transforms_of_group(pass, of.lines, by_);
+    std::vector<Together> together = paired(pass.stages, first, by_.pairs);
+    if (together.empty()) together.push_back({{1, 1}, first});
     plan_.passes[axis].push_back(
         {static_cast<int>(std::ssize(plan_.words)), (all + each - 1) / each});
     const bool columns = of.lines.by_columns;
     const auto put = [&](std::initializer_list<std::int64_t> words) {
       for (const std::int64_t word : words) plan_.words.push_back(static_cast<double>(word));
     };
-    put({length, std::ssize(together), of.lines.lines, apart, of.before, apart / of.before, each,
-         all});
-    plan_.words.insert(plan_.words.end(), {magic(each), magic(length)});
-    put({columns || apart > 1, columns || of.before > 1, columns, of.rounds, of.start, of.middle,
-         of.end, of.swapped_end, of.lines.length, of.inner, of.loaded, of.stored, of.from, of.to});
+    put({length, std::ssize(together), of.lines.lines, apart, pass.before, apart / pass.before,
+         each, all});
+    put({columns, of.rounds, of.start, of.middle, of.end, of.swapped_end, of.lines.length,
+         pass.inner, of.loaded, of.stored, of.from, of.to});
     std::int64_t width = 1;
     for (const Together& stage : together) {
       const std::int64_t step = length / stage.radix();
-      const bool two = stage.radices.second > 1;
-      put({stage.radix(), step});
-      plan_.words.push_back(magic(step));
+      const bool two = stage.radices.second > 1, begins = width == 1;
+      const bool across = columns || (begins ? apart > 1 : pass.before > 1);
+      put({stage.radix(), step, across});
+      plan_.words.push_back(magic(across ? each : step));
       put({width});
       plan_.words.push_back(magic(width));
-      put({step / width, factors[stage.first], two ? factors[stage.first + 1] : 0});
+      put({step / width, stage.first < factors.size() ? factors[stage.first] : 0,
+           two ? factors[stage.first + 1] : 0});
       width *= stage.radix();
     }
   }

@@ -40,9 +40,12 @@ struct SpectrumPlan {
 };
 
 struct SpectrumGroups {
-  int items = 256;          // of a group, each of which has sixteen numbers
-  bool pairs = true;        // whether two stages may be one
-  std::int64_t groups = 1;  // that there should be at least
+  int items = 256;  // of a group, each of which has sixteen numbers
+  bool pairs =
+      true;  // whether two stages may be one; where a work-item is a loop they are but text
+  int processors = 1;  // each of which should have two groups at least
+  // What a device takes, to choose passes by: a number loaded or stored, an operation, a pass.
+  double number_microseconds = 0, operation_microseconds = 0, launch_microseconds = 0;
   bool operator==(const SpectrumGroups&) const = default;
 };
 
