@@ -1,60 +1,22 @@
-// The functions of doubles that spectra are made into pixels by, and the tables of edgetaper and of
-// cosine transforms. backends/jit/transform/spectrum.cl has the functions once more.
+// What makes pixels of spectra, and the tables of edgetaper and of cosine transforms.
+// backends/jit/transform/spectrum.cl has the former once more.
 #include "core/spectral_work.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
-#include <numbers>
 
+#include "core/functions.hpp"
 #include "core/line_fft.hpp"
 
 namespace impipe {
 
-double natural_log(double x) {
-  if (!(x > 0)) return std::numeric_limits<double>::quiet_NaN();
-  const auto bits = std::bit_cast<std::int64_t>(x);
-  // x = m 2^power with m from sqrt(1/2) to sqrt(2).
-  const std::int64_t power = (bits - std::bit_cast<std::int64_t>(std::numbers::sqrt2 / 2)) >> 52;
-  const double m = std::bit_cast<double>(bits - power * (std::int64_t{1} << 52));
-  const double s = (m - 1) / (m + 1), square = s * s;
-  double sum = 0;
-  for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
-  return static_cast<double>(power) * std::numbers::ln2 + 2 * s * sum;
-}
-
-double exponential(double x) {
-  constexpr double most = 745, high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;  // ln 2
-  const double v = x < -most ? -most : x > most ? most : x;
-  const double power = std::floor(v / std::numbers::ln2 + 0.5);
-  const double r = v - power * high - power * low;
-  double sum = 1;
-  for (int k = 13; k >= 1; --k) sum = sum * r / k + 1;
-  // In two steps, as 2^power alone may be no number.
-  const auto whole = static_cast<std::int64_t>(power), half = whole >> 1;
-  return sum * std::bit_cast<double>((half + 1023) << 52) *
-         std::bit_cast<double>((whole - half + 1023) << 52);
-}
-
 double log_of_one_plus(double x) {
   const double sum = 1 + x, added = sum - 1;
-  return added == 0 ? x : natural_log(sum) * (x / added);
+  return added == 0 ? x : functions::log_double(sum) * (x / added);
 }
 
 double phase_of(double re, double im) {
-  constexpr double pi = std::numbers::pi;
-  const double x = std::abs(re), y = std::abs(im), larger = x > y ? x : y;
-  if (larger == 0) return 0;
-  const double ratio = (x > y ? y : x) / larger;
-  const bool steep = ratio > 0.4142135623730950;  // of more than pi/8
-  const double t = steep ? (ratio - 1) / (ratio + 1) : ratio, square = t * t;
-  double sum = 0;
-  for (int k = 41; k >= 1; k -= 2) sum = 1.0 / k - square * sum;
-  const double part = (steep ? pi / 4 : 0) + t * sum;
-  const double quarter = y > x ? pi / 2 - part : part;
-  const double half = re < 0 ? pi - quarter : quarter;
-  return im < 0 ? -half : half;
+  return functions::atan2_double(im + 0.0, re + 0.0);  // of no -0
 }
 
 double part_of(ComplexPart part, double re, double im) {
@@ -74,7 +36,7 @@ double lucy_ratio(double w, double b, double damped_below) {
   if (b == 0) b = epsilon;
   const double e = w / b + epsilon;
   if (damped_below == 0) return e;
-  const double gain = (w * natural_log(e) + b - w) / damped_below;
+  const double gain = e > 0 ? (w * functions::log_double(e) + b - w) / damped_below : 1;
   const double g = gain < 1 ? gain : 1, cube = g * g * g;
   return 1 + cube * cube * cube * (10 - 9 * g) * (e - 1);
 }
@@ -89,10 +51,10 @@ double FrequencyGain::operator()(double d) const {
 double FrequencyGain::low_pass(double d, double cutoff) const {
   switch (shape) {
     case Shape::ideal: return d <= cutoff ? 1 : 0;
-    case Shape::gaussian: return exponential(-d * d / (2 * cutoff * cutoff));
+    case Shape::gaussian: return functions::exp_double(-d * d / (2 * cutoff * cutoff));
     case Shape::butterworth: break;
   }
-  return d > 0 ? 1 / (1 + exponential(2 * order * natural_log(d / cutoff))) : 1;
+  return d > 0 ? 1 / (1 + functions::pow_double(d / cutoff, 2 * order)) : 1;
 }
 
 std::vector<double> tapered_parts(const std::vector<double>& sums, std::int64_t n) {

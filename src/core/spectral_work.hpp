@@ -1,6 +1,5 @@
 // Work by Fourier transforms of whole images, as a value: HostWork::make does it on the host, and
-// GPUs do it by kernels (backends/jit/transform/spectrum.cpp) with the same bits. Hence functions
-// of doubles of our own: sums, products and quotients alone, in one order.
+// GPUs do it by kernels (backends/jit/transform/spectrum.cpp) with the same bits.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +55,6 @@ struct SpectralWork {
 // What lucy and wiener bound divisors by.
 inline constexpr double root_epsilon = 0x1p-26, epsilon = 0x1p-52;
 
-double natural_log(double x);  // NaN unless x > 0
-double exponential(double x);
 double log_of_one_plus(double x);       // of x >= 0
 double phase_of(double re, double im);  // 0 of 0
 double part_of(ComplexPart part, double re, double im);

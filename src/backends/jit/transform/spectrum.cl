@@ -513,51 +513,26 @@ FUNCTION $value_type $name(const double v) {
 
 // -- part: functions
 // The functions of core/spectral_work.cpp.
-FUNCTION_SELDOM double natural_log(const double x) {
-  if (!(x > 0.0)) return NAN;
-  const long bits = (long)DOUBLE_BITS(x);
-  const long power = (bits - 0x3fe6a09e667f3bcdL) >> 52;
-  const double m = BITS_DOUBLE((unsigned long)(bits - power * (1L << 52)));
-  const double s = (m - 1.0) / (m + 1.0), square = s * s;
-  double sum = 0.0;
-  for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / (double)k;
-  return (double)power * 0x1.62e42fefa39efp-1 + 2.0 * s * sum;
-}
-FUNCTION_SELDOM double exponential(const double x) {
-  const double v = x < -745.0 ? -745.0 : x > 745.0 ? 745.0 : x;
-  const double power = floor(v / 0x1.62e42fefa39efp-1 + 0.5);
-  const double r = v - power * 0x1.62e42feep-1 - power * 0x1.a39ef35793c76p-33;
-  double sum = 1.0;
-  for (int k = 13; k >= 1; --k) sum = sum * r / (double)k + 1.0;
-  const long whole = (long)power, lower = whole >> 1;
-  return sum * BITS_DOUBLE((unsigned long)(lower + 1023L) << 52) *
-         BITS_DOUBLE((unsigned long)(whole - lower + 1023L) << 52);
-}
+FUNCTION_SELDOM double natural_log(const double x) { return log_double(x); }
 FUNCTION_SELDOM double log_of_one_plus(const double x) {
   const double sum = 1.0 + x, added = sum - 1.0;
-  return added == 0.0 ? x : natural_log(sum) * (x / added);
+  return added == 0.0 ? x : log_double(sum) * (x / added);
 }
 FUNCTION_SELDOM double phase_of(const double re, const double im) {
-  const double pi = 0x1.921fb54442d18p+1;
-  const double x = fabs(re), y = fabs(im), larger = x > y ? x : y;
-  if (larger == 0.0) return 0.0;
-  const double ratio = (x > y ? y : x) / larger;
-  const int steep = ratio > 0.4142135623730950;
-  const double t = steep ? (ratio - 1.0) / (ratio + 1.0) : ratio, square = t * t;
-  double sum = 0.0;
-  for (int k = 41; k >= 1; k -= 2) sum = 1.0 / (double)k - square * sum;
-  const double part = (steep ? pi / 4.0 : 0.0) + t * sum;
-  const double quarter = y > x ? pi / 2.0 - part : part;
-  const double angle = re < 0.0 ? pi - quarter : quarter;
-  return im < 0.0 ? -angle : angle;
+  return atan2_double(im + 0.0, re + 0.0);  // of no -0
+}
+FUNCTION_SELDOM double gaussian(const double d, const double cutoff) {
+  return exp_double(-d * d / (2.0 * cutoff * cutoff));
+}
+FUNCTION_SELDOM double butterworth(const double d, const double cutoff, const double order) {
+  return d > 0.0 ? 1.0 / (1.0 + pow_double(d / cutoff, 2.0 * order)) : 1.0;
 }
 
 // -- part: low_pass(name name, expr shape = $shape, expr order = $order)
 // The factor of a low pass, d cycles per pixel from frequency 0: gaussian, butterworth or ideal.
 FUNCTION double $name(PARAMS, const double d, const double cutoff) {
   if ($shape == 2) return d <= cutoff ? 1.0 : 0.0;
-  if ($shape == 0) return exponential(-d * d / (2.0 * cutoff * cutoff));
-  return d > 0.0 ? 1.0 / (1.0 + exponential(2.0 * $order * natural_log(d / cutoff))) : 1.0;
+  return $shape == 0 ? gaussian(d, cutoff) : butterworth(d, cutoff, $order);
 }
 
 // -- part: gain(name name, expr low_pass = $low_pass, expr cutoff = $cutoff,
@@ -755,7 +730,7 @@ FUNCTION void $name(PARAMS, const int channel, const int y, const int x, double 
   double e = w / b + 0x1p-52;
   const double damped_below = $damped_below;
   if (damped_below != 0.0) {
-    const double gain = (w * natural_log(e) + b - w) / damped_below;
+    const double gain = e > 0.0 ? (w * natural_log(e) + b - w) / damped_below : 1.0;
     const double g = gain < 1.0 ? gain : 1.0, cube = g * g * g;
     e = 1.0 + cube * cube * cube * (10.0 - 9.0 * g) * (e - 1.0);
   }
