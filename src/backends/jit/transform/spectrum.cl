@@ -12,6 +12,8 @@
 #define $first 4      // radices of a stage, the second 1 where it is one stage
 #define $second 4
 #define $radix 16
+#define $copied 0     // whether words are copied to registers
+#define $many 1       // such butterflies of a work-item at most
 #define $two 1
 #define $makes
 #define $half 2       // of an odd radix
@@ -75,8 +77,13 @@
 #define $low_pass(arguments, d, cutoff) (d)
 #define $gain_of(arguments, d) (d)
 
-// -- part: words
+// -- part: words(bool copied = $copied)
 // A pass, as transform/spectrum.cpp writes it, with its stages behind it.
+#if $copied
+#define IN_WORDS
+#else
+#define IN_WORDS GLOBAL
+#endif
 struct SpectrumPass {
   int length;        // of its transforms
   int stages;
@@ -84,9 +91,11 @@ struct SpectrumPass {
   int apart;         // from one number of a transform to the next: transforms of a line
   int before;        // product of the lengths of the passes before it
   int parts;         // apart / before
-  int each;          // transforms of a group
+  int each;          // transforms of a group, `side` at most
+  int side;          // transforms side by side: of lines, or of a line
   int all;           // transforms
   int by_columns;    // the lines
+  int by_lines;      // transforms side by side are of different lines
   int rounds;        // transforms one after the other: 2 of a convolution
   int start;         // factors that a line's numbers are multiplied by, or -1
   int middle;        // between the two, and then the parts are swapped
@@ -103,73 +112,84 @@ struct SpectrumStage {
   int radix;
   int step;          // from one number of a butterfly to the next
   int across;        // whether work-items side by side have butterflies of transforms side by side
-  int magic;         // of quotients by the transforms of a group where they do, else by `step`
+  int many;          // butterflies of a work-item, from one to the next of which there are
+  int next_butterfly, next_transform;
+  int low, high;     // work-items side by side, and how many times
+  int magic;         // of quotients by `low`
   int width;
   int width_magic;
   int parts;         // of the second stage
   int first, second; // where their factors are
 };
-// Where a work-item is: at a number of a butterfly of a transform.
+// Where a work-item is: at number j of its butterfly q.
 struct SpectrumPlace {
-  int k;             // the butterfly among those of the group
-  int number;
+  int first_transform, first_butterfly, first_has;  // of its first butterfly
+  int q, j;
   int transform;     // of the group
-  int butterfly;     // of the transform
-  int has;           // whether the group has it; the last ones otherwise
+  int number;        // of the transform: before the stage, or behind it
+  int has;           // whether the group has it; another one otherwise
   int line, begin;   // the transform's, and its first number there
 };
 FUNCTION int spectrum_quotient(const int a, const int magic) {
   return magic == 0 ? a : (int)HIGH_PRODUCT((uint)a, (uint)magic);
 }
-FUNCTION long spectrum_place(GLOBAL const struct SpectrumPass* at, const int numbers,
+FUNCTION long spectrum_place(IN_WORDS const struct SpectrumPass* at, const int numbers,
                              const int channel, const int line, const int x) {
   return at->by_columns ? ((long)channel * numbers + x) * at->lines + line
                         : ((long)channel * at->lines + line) * numbers + x;
 }
-// The line that a transform is of, and the number there that it begins with.
-FUNCTION int spectrum_line(GLOBAL const struct SpectrumPass* at, const int transform, int* begin) {
-  if (at->apart == 1) {
-    *begin = 0;
-    return transform;
-  }
-  if (at->by_columns) {
-    *begin = transform / at->lines;
-    return transform - *begin * at->lines;
-  }
-  const int line = transform / at->apart;
-  *begin = transform - line * at->apart;
-  return line;
+// The line that a transform of the group is of, and the number there that it begins with.
+FUNCTION int spectrum_line(IN_WORDS const struct SpectrumPass* at, const int transform,
+                           int* begin) {
+  const int first = GROUP_X * at->each, row = first / at->side;
+  const int aside = first - row * at->side + transform;
+  const int next = aside >= at->side, low = next ? aside - at->side : aside;
+  *begin = at->by_lines ? row + next : low;
+  return at->by_lines ? low : row + next;
 }
-FUNCTION void spectrum_find(GLOBAL const struct SpectrumPass* at,
-                            GLOBAL const struct SpectrumStage* stage, const int k,
-                            struct SpectrumPlace* place) {
-  const int first = GROUP_X * at->each, transforms = smaller(at->each, at->all - first);
-  const int high = spectrum_quotient(k, stage->magic);
-  const int low = k - high * (stage->across ? at->each : stage->step);
-  const int transform = stage->across ? low : high, butterfly = stage->across ? high : low;
-  place->k = k;
-  place->number = 0;
-  place->has = transform < transforms && butterfly < stage->step;
+FUNCTION int spectrum_part(IN_WORDS const struct SpectrumPass* at, const int begin) {
+  if (at->parts == 1) return 0;
+  return at->before == 1 ? begin : begin / at->before;
+}
+// Goes to number 0 of butterfly q.
+FUNCTION void spectrum_go(IN_WORDS const struct SpectrumPass* at,
+                          IN_WORDS const struct SpectrumStage* stage, const int behind,
+                          struct SpectrumPlace* place) {
+  const int transform = place->first_transform + place->q * stage->next_transform;
+  const int transforms = smaller(at->each, at->all - GROUP_X * at->each);
+  place->has = place->first_has && place->q < stage->many && transform < transforms;
   place->transform = smaller(transform, transforms - 1);
-  place->butterfly = smaller(butterfly, stage->step - 1);
-  place->line = spectrum_line(at, first + place->transform, &place->begin);
+  place->line = spectrum_line(at, place->transform, &place->begin);
+  place->number = place->first_butterfly + place->q * stage->next_butterfly;
+  if (behind) {
+    place->number += spectrum_quotient(place->number, stage->width_magic) * (stage->radix - 1) *
+                     stage->width;
+  }
 }
-// The next number of the butterfly, or the first of the work-item's next one.
-FUNCTION void spectrum_next(GLOBAL const struct SpectrumPass* at,
-                            GLOBAL const struct SpectrumStage* stage, const int items,
+FUNCTION void spectrum_start(IN_WORDS const struct SpectrumPass* at,
+                             IN_WORDS const struct SpectrumStage* stage, const int behind,
+                             struct SpectrumPlace* place) {
+  const int k = spectrum_quotient(ITEM, stage->magic), low = ITEM - k * stage->low;
+  const int high = smaller(k, stage->high - 1);
+  place->first_has = k < stage->high;
+  place->first_transform = stage->across ? low : high;
+  place->first_butterfly = stage->across ? high : low;
+  place->q = place->j = 0;
+  spectrum_go(at, stage, behind, place);
+}
+FUNCTION void spectrum_next(IN_WORDS const struct SpectrumPass* at,
+                            IN_WORDS const struct SpectrumStage* stage, const int behind,
                             struct SpectrumPlace* place) {
-  if (++place->number == stage->radix) spectrum_find(at, stage, place->k + items, place);
+  place->number += behind ? stage->width : stage->step;
+  if (++place->j == stage->radix) {
+    place->j = 0;
+    ++place->q;
+    spectrum_go(at, stage, behind, place);
+  }
 }
-// Which number of the transform that is, before the stage and behind it.
-FUNCTION int spectrum_before(GLOBAL const struct SpectrumStage* stage,
-                             const struct SpectrumPlace* place) {
-  return place->butterfly + place->number * stage->step;
-}
-FUNCTION int spectrum_behind(GLOBAL const struct SpectrumStage* stage,
-                             const struct SpectrumPlace* place) {
-  const int p = spectrum_quotient(place->butterfly, stage->width_magic);
-  return place->butterfly + (p * (stage->radix - 1) + place->number) * stage->width;
-}
+// Rows y and y + 8 are one line: the first row of a line, and the line of a row.
+FUNCTION int spectrum_row(const int line) { return line + (line & ~7); }
+FUNCTION int spectrum_packed(const int y) { return (y >> 4 << 3) + (y & 7); }
 FUNCTION void spectrum_times(double* re, double* im, const double2 factor) {
   const double a = *re, b = *im;
   *re = a * factor.x - b * factor.y;
@@ -182,9 +202,9 @@ FUNCTION void spectrum_swap(double* re, double* im) {
 }
 // Where a number is in local memory: side by side with that of the next transform, and with a gap
 // behind each sixteen, so that banks differ whether work-items go along transforms or across.
-FUNCTION int spectrum_held(GLOBAL const struct SpectrumPass* at, const struct SpectrumPlace* place,
-                           const int number) {
-  const uint k = (uint)(number * at->each + place->transform);
+FUNCTION int spectrum_held(IN_WORDS const struct SpectrumPass* at,
+                           const struct SpectrumPlace* place) {
+  const uint k = (uint)(place->number * at->each + place->transform);
   return (int)(k + k / 16u);
 }
 FUNCTION void butterfly_2(double* re, double* im, const int by) {
@@ -248,19 +268,20 @@ FUNCTION void $name(double* re, double* im, const int by) {
   }
 }
 
-// -- part: stage(int radix = $radix, stmt unroll = $unroll, int items = $items,
-//    int second = $second, int first = $first, bool two = $two)
+// -- part: stage(int radix = $radix, stmt unroll = $unroll, int second = $second,
+//    int first = $first, bool two = $two, int many = $many)
 // A work-item's butterflies of one stage, or of two.
-FUNCTION void make_$radix(GLOBAL const struct SpectrumPass* at,
-                          GLOBAL const struct SpectrumStage* stage,
-                          GLOBAL const double2* factors, double* re, double* im) {
+FUNCTION void make_$radix(IN_WORDS const struct SpectrumPass* at,
+                          IN_WORDS const struct SpectrumStage* stage,
+                          struct SpectrumPlace* place, GLOBAL const double2* factors, double* re,
+                          double* im) {
   $unroll
-  for (int q = 0; q < 16 / $radix; ++q) {
-    struct SpectrumPlace place;
-    spectrum_find(at, stage, ITEM + q * $items, &place);
-    if (place.has) {
-      const int part = (at->parts > 1 ? place.begin / at->before : 0) +
-                       spectrum_quotient(place.butterfly, stage->width_magic) * at->parts;
+  for (int q = 0; q < $many; ++q) {
+    place->q = q;
+    spectrum_go(at, stage, 0, place);
+    if (place->has) {
+      const int part = spectrum_part(at, place->begin) +
+                       spectrum_quotient(place->number, stage->width_magic) * at->parts;
       double* const own_re = re + q * $radix;
       double* const own_im = im + q * $radix;
       $unroll
@@ -325,7 +346,7 @@ FUNCTION double $name(PARAMS, const int channel, const int y, const int x) {
 // -- part: pairs(name name, expr value = $value, expr rows = $rows)
 // Two rows as one line of complex numbers.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
-  const int y = line / 8 * 16 + line % 8;
+  const int y = spectrum_row(line);
   double2 v;
   v.x = $value(ARGS, channel, y, x);
   v.y = y + 8 < $rows ? $value(ARGS, channel, y + 8, x) : 0.0;
@@ -337,11 +358,11 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 // A number of the spectrum of row x, from that of two rows.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
   GLOBAL const double2* const row =
-      $from + ((long)channel * $lines + x / 16 * 8 + x % 8) * $columns;
+      $from + ((long)channel * $lines + spectrum_packed(x)) * $columns;
   const double2 a = row[line], b = row[line == 0 ? 0 : $columns - line];
   double2 v;
-  v.x = (x % 16 < 8 ? a.x + b.x : a.y + b.y) / 2.0;
-  v.y = (x % 16 < 8 ? a.y - b.y : b.x - a.x) / 2.0;
+  v.x = ((x & 8) == 0 ? a.x + b.x : a.y + b.y) / 2.0;
+  v.y = ((x & 8) == 0 ? a.y - b.y : b.x - a.x) / 2.0;
   return v;
 }
 
@@ -368,7 +389,7 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 // Two rows of a spectrum whose columns are transformed back, as one line; the parts are exchanged
 // before and afterwards.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
-  const int y = line / 8 * 16 + line % 8, column = x < $kept ? x : $columns - x;
+  const int y = spectrum_row(line), column = x < $kept ? x : $columns - x;
   const int own = (x == 0 || 2 * x == $columns);
   GLOBAL const double2* const row = $from + ((long)channel * $rows + y) * $kept + column;
   const double2 a = row[0];
@@ -399,7 +420,7 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 // Two rows as one line whose even numbers come first and whose odd ones in reverse.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
   const int from = 2 * x < $columns ? 2 * x : 2 * ($columns - 1 - x) + 1;
-  const int y = line / 8 * 16 + line % 8;
+  const int y = spectrum_row(line);
   double2 v;
   v.x = $value(ARGS, channel, y, from);
   v.y = y + 8 < $rows ? $value(ARGS, channel, y + 8, from) : 0.0;
@@ -422,10 +443,10 @@ FUNCTION double $name(GLOBAL const double2* numbers, const double2 factor, const
 // Two columns of the rows' cosine transforms as one line in that order.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
   const int y = 2 * x < $rows ? 2 * x : 2 * ($rows - 1 - x) + 1;
-  const int column = line / 8 * 16 + line % 8;
+  const int column = spectrum_row(line);
   GLOBAL const double2* const row =
-      $from + ((long)channel * $lines + y / 16 * 8 + y % 8) * $columns;
-  const int second = y % 16 >= 8;
+      $from + ((long)channel * $lines + spectrum_packed(y)) * $columns;
+  const int second = (y & 8) != 0;
   double2 v;
   v.x = $pair_of(row, ($across)[column], column, $columns, second, 1);
   v.y = column + 8 < $columns
@@ -439,8 +460,8 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 // A pixel of a cosine transform, from the transforms of its columns.
 FUNCTION double $name(PARAMS, const int channel, const int y, const int x) {
   GLOBAL const double2* const column =
-      $from + (long)channel * $rows * $column_lines + x / 16 * 8 + x % 8;
-  return $pair_of(column, ($down)[y], y, $rows, x % 16 >= 8, $column_lines);
+      $from + (long)channel * $rows * $column_lines + spectrum_packed(x);
+  return $pair_of(column, ($down)[y], y, $rows, (x & 8) != 0, $column_lines);
 }
 
 // -- part: from_cosine(name name)
@@ -462,7 +483,7 @@ FUNCTION double2 $name(const double2 factor, const int k, const double a, const 
 //    expr number_of = $number_of, expr across = $across, expr value = $value)
 // Two rows of a cosine transform as one line.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
-  const int y = line / 8 * 16 + line % 8, has = y + 8 < $rows, other = $columns - x;
+  const int y = spectrum_row(line), has = y + 8 < $rows, other = $columns - x;
   return $number_of(($across)[x], x, $value(ARGS, channel, y, x),
                  x == 0 ? 0.0 : $value(ARGS, channel, y, other),
                  has ? $value(ARGS, channel, y + 8, x) : 0.0,
@@ -474,15 +495,15 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 // Number x of row y, from the rows' transforms back.
 FUNCTION double $name(PARAMS, const int channel, const int y, const int x) {
   const int place = x % 2 == 0 ? x / 2 : $columns - 1 - x / 2;
-  const double2 v = ($from)[((long)channel * $lines + y / 16 * 8 + y % 8) * $columns + place];
-  return y % 16 < 8 ? v.y : v.x;
+  const double2 v = ($from)[((long)channel * $lines + spectrum_packed(y)) * $columns + place];
+  return (y & 8) == 0 ? v.y : v.x;
 }
 
 // -- part: from_cosine_columns(name name, expr columns = $columns, expr rows = $rows,
 //    expr number_of = $number_of, expr down = $down, expr value = $value)
 // Two columns of such rows as one line.
 FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
-  const int column = line / 8 * 16 + line % 8, has = column + 8 < $columns, other = $rows - x;
+  const int column = spectrum_row(line), has = column + 8 < $columns, other = $rows - x;
   return $number_of(($down)[x], x, $value(ARGS, channel, x, column),
                  x == 0 ? 0.0 : $value(ARGS, channel, other, column),
                  has ? $value(ARGS, channel, x, column + 8) : 0.0,
@@ -495,8 +516,8 @@ FUNCTION double2 $name(PARAMS, const int channel, const int line, const int x) {
 FUNCTION double $name(PARAMS, const int channel, const int y, const int x) {
   const int place = y % 2 == 0 ? y / 2 : $rows - 1 - y / 2;
   const double2 v =
-      ($from)[((long)channel * $rows + place) * $column_lines + x / 16 * 8 + x % 8];
-  return x % 16 < 8 ? v.y : v.x;
+      ($from)[((long)channel * $rows + place) * $column_lines + spectrum_packed(x)];
+  return (x & 8) == 0 ? v.y : v.x;
 }
 
 // -- part: result(type value_type = $value_type, name name, bool is_single = $is_single,
@@ -591,7 +612,7 @@ FUNCTION void $name(PARAMS, const int channel, const int line, const int x, cons
 // Two rows of an image that are transformed back; the parts are exchanged.
 FUNCTION void $name(PARAMS, const int channel, const int line, const int x, const double re,
                     const double im) {
-  const int y = line / 8 * 16 + line % 8;
+  const int y = spectrum_row(line);
   $put(ARGS, channel, y, x, im * $scale);
   if (y + 8 < $rows) $put(ARGS, channel, y + 8, x, re * $scale);
 }
@@ -758,26 +779,36 @@ FUNCTION void $name(PARAMS, const int channel, const int y, const int x, const d
 //    expr factors = $factors, stmt unroll = $unroll, int items = $items, name load,
 //    expr between = $between, expr between_too = $between_too, stmt makes = $makes,
 //    bool stores = $stores, name store, expr numbers = $numbers, bool checked = $checked,
-//    expr unfit = $unfit)
+//    expr unfit = $unfit, bool copied = $copied)
 // A pass: of the numbers that a function gives, or of those that the pass before it has left.
 KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $factors,
                               GLOBAL double2* $numbers, GLOBAL double2* $between,
                               GLOBAL double2* $between_too) {
   DYNAMIC_LOCAL(double, held, 2 * $held);
-  GLOBAL const struct SpectrumPass* const at = (GLOBAL const struct SpectrumPass*)($plan + $base);
-  GLOBAL const struct SpectrumStage* stage = (GLOBAL const struct SpectrumStage*)(at + 1);
+  GLOBAL const struct SpectrumPass* const words =
+      (GLOBAL const struct SpectrumPass*)($plan + $base);
+  GLOBAL const struct SpectrumStage* const stages = (GLOBAL const struct SpectrumStage*)(words + 1);
+#if $copied
+  const struct SpectrumPass pass = *words;
+  struct SpectrumStage of = stages[0];
+  const struct SpectrumPass* const at = &pass;
+  const struct SpectrumStage* const stage = &of;
+#else
+  GLOBAL const struct SpectrumPass* const at = words;
+  GLOBAL const struct SpectrumStage* stage = stages;
+#endif
   GLOBAL const double2* const factors = (GLOBAL const double2*)$factors;
   const int channel = GROUP_Y;
   double re[16], im[16];
   struct SpectrumPlace place;
   // Places first, and what is done with a number behind all loads: so none waits for another.
   int lines[16], own[16];
-  spectrum_find(at, stage, ITEM, &place);
+  spectrum_start(at, stage, 0, &place);
   $unroll
   for (int i = 0; i < 16; ++i) {
     lines[i] = place.line;
-    own[i] = place.begin + spectrum_before(stage, &place) * at->apart;
-    spectrum_next(at, stage, $items, &place);
+    own[i] = place.begin + place.number * at->apart;
+    spectrum_next(at, stage, 0, &place);
   }
   if (at->from == 1) {
     int unfit = 0;
@@ -815,14 +846,18 @@ KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $fac
   const int all = at->rounds * at->stages;
   for (int s = 0; s < all; ++s) {
     if (s > 0) {
-      stage = (GLOBAL const struct SpectrumStage*)(at + 1) + s % at->stages;
-      spectrum_find(at, stage, ITEM, &place);
+#if $copied
+      of = stages[s % at->stages];
+#else
+      stage = stages + s % at->stages;
+#endif
+      spectrum_start(at, stage, 0, &place);
       $unroll
       for (int i = 0; i < 16; ++i) {
-        const int from = spectrum_held(at, &place, spectrum_before(stage, &place));
+        const int from = smaller(spectrum_held(at, &place), $held - 1);
         re[i] = held[from];
         im[i] = held[from + $held];
-        spectrum_next(at, stage, $items, &place);
+        spectrum_next(at, stage, 0, &place);
       }
     }
     BARRIER;
@@ -831,46 +866,48 @@ KERNEL($items) void transform(GLOBAL const int* $plan, GLOBAL const double* $fac
     }
     if (s + 1 < all) {
       const int middle = (s + 1) % at->stages == 0;
-      spectrum_find(at, stage, ITEM, &place);
+      spectrum_start(at, stage, 1, &place);
       $unroll
       for (int i = 0; i < 16; ++i) {
-        const int number = spectrum_behind(stage, &place);
-        const int to = spectrum_held(at, &place, number);
         if (place.has) {
           if (middle) {
-            spectrum_times(re + i, im + i, factors[at->middle + number]);
+            spectrum_times(re + i, im + i, factors[at->middle + place.number]);
             spectrum_swap(re + i, im + i);
           }
+          const int to = spectrum_held(at, &place);
           held[to] = re[i];
           held[to + $held] = im[i];
         }
-        spectrum_next(at, stage, $items, &place);
+        spectrum_next(at, stage, 1, &place);
       }
     }
     BARRIER;
   }
-  spectrum_find(at, stage, ITEM, &place);
+  GLOBAL double2* const to = at->to == 1 ? $numbers : at->to == 2 ? $between : $between_too;
+  const int own_numbers = at->to == 1 ? at->own : at->padded;
+  const int ends = at->swapped_end || at->end >= 0;
+  spectrum_start(at, stage, 1, &place);
   $unroll
   for (int i = 0; i < 16; ++i) {
-    const int part = place.begin / at->before;
-    const int x = place.begin + (part * (at->length - 1) + spectrum_behind(stage, &place)) *
-                                    at->before;
+    const int part = spectrum_part(at, place.begin);
+    const int x = place.begin + (part * (at->length - 1) + place.number) * at->before;
     if (place.has && x < at->stored) {
-      if (at->swapped_end) spectrum_swap(re + i, im + i);
-      if (at->end >= 0) spectrum_times(re + i, im + i, factors[at->end + x]);
-      if (at->end >= 0 && !at->swapped_end) spectrum_swap(re + i, im + i);
+      if (ends) {
+        if (at->swapped_end) spectrum_swap(re + i, im + i);
+        if (at->end >= 0) spectrum_times(re + i, im + i, factors[at->end + x]);
+        if (at->end >= 0 && !at->swapped_end) spectrum_swap(re + i, im + i);
+      }
 #if $stores
       if (at->to == 1) $store(ARGS, channel, place.line, x, re[i], im[i]);
 #endif
       if (at->to != 1 || !$stores) {
-        GLOBAL double2* const to = at->to == 1 ? $numbers : at->to == 2 ? $between : $between_too;
         double2 v;
         v.x = re[i];
         v.y = im[i];
-        to[spectrum_place(at, at->to == 1 ? at->own : at->padded, channel, place.line, x)] = v;
+        to[spectrum_place(at, own_numbers, channel, place.line, x)] = v;
       }
     }
-    spectrum_next(at, stage, $items, &place);
+    spectrum_next(at, stage, 1, &place);
   }
 }
 

@@ -266,7 +266,7 @@ class SpectrumText : WholeImageText<OnHost> {
 
   void write_words() {
     builder_.body_once("sub_group", sub_group_words(builder_.dialect()));
-    body("spectrum_words", "words");
+    body("spectrum_words", "words", {{"copied", sizes_.by.pairs ? "1" : "0"}});
     body("spectrum_functions", "functions");
     for (const int radix : {3, 5, 7}) {
       std::string cosines, sines;
@@ -284,7 +284,8 @@ class SpectrumText : WholeImageText<OnHost> {
            {{"radix", radix},
             {"first", number(stage.first)},
             {"second", number(stage.second)},
-            {"two", stage.second > 1 ? "1" : "0"}});
+            {"two", stage.second > 1 ? "1" : "0"},
+            {"many", number(spectrum_butterflies(stage.first * stage.second))}});
     }
   }
   std::vector<SpectrumStagePair> stages() const {
@@ -309,8 +310,8 @@ class SpectrumText : WholeImageText<OnHost> {
     std::string makes;
     for (const SpectrumStagePair& stage : stages()) {
       const std::string radix = number(stage.first * stage.second), head = "case " + radix + ": ";
-      makes +=
-          statement(head + "make_" + radix + "(at, stage, factors, re, im)") + statement("break");
+      makes += statement(head + "make_" + radix + "(at, stage, &place, factors, re, im)") +
+               statement("break");
     }
     for (int pass = 0; pass < max_spectrum_passes; ++pass) {
       builder_.kernel(
@@ -323,6 +324,7 @@ class SpectrumText : WholeImageText<OnHost> {
                          {"between", between(0)},
                          {"between_too", between(1)},
                          {"makes", makes},
+                         {"copied", sizes_.by.pairs ? "1" : "0"},
                          {"load", load},
                          {"stores", store.empty() ? "0" : "1"},
                          {"store", store},

@@ -23,6 +23,9 @@ struct Together {
   int radix() const { return radices.first * radices.second; }
 };
 
+// The radix of a line of one number, which is copied.
+constexpr int no_radix = 17;
+
 std::vector<Together> paired(std::span<const Stage> stages, std::size_t first, bool pairs_too) {
   std::vector<Together> out;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -34,6 +37,7 @@ std::vector<Together> paired(std::span<const Stage> stages, std::size_t first, b
     out.push_back({{radix, pairs ? next : 1}, first + s});
     if (pairs) ++s;
   }
+  if (out.empty()) out.push_back({{no_radix, 1}, first});
   return out;
 }
 
@@ -43,15 +47,6 @@ std::int64_t length_of(std::span<const Stage> stages) {
   return length;
 }
 
-// Numbers that a group can have in the registers of its items.
-std::int64_t capacity(std::span<const Stage> stages, const SpectrumGroups& by) {
-  int least = 16;
-  for (const Together& stage : paired(stages, 0, by.pairs)) {
-    least = std::min(least, 16 / stage.radix() * stage.radix());
-  }
-  return std::int64_t{least} * by.items;
-}
-
 // A pass of a line: its own stages, and the product of the radices of those before it.
 struct Part {
   std::span<const Stage> stages;
@@ -59,16 +54,45 @@ struct Part {
   bool convolution = false;  // a pass of the whole line does both transforms
   std::int64_t length() const { return length_of(stages); }
   std::int64_t apart() const { return inner / length(); }
+  bool by_lines(const SpectrumAxis& lines) const { return lines.by_columns || apart() == 1; }
+  // Transforms side by side.
+  std::int64_t side(const SpectrumAxis& lines) const {
+    return by_lines(lines) ? lines.lines : apart();
+  }
 };
 
-// Transforms of a group: neighbours, so that what is read is as long as a line of a cache.
+// How a group shares the butterflies of a stage: where a work-item has several, they are as far
+// apart as can be, within a transform or in several.
+struct Shares {
+  std::int64_t step = 1, many = 1;
+  std::int64_t butterflies = 1, transforms = 1;  // of which work-items have the first
+  bool within = true;
+  Shares(int radix, std::int64_t length, std::int64_t each)
+      : step(std::max<std::int64_t>(length / radix, 1)),
+        many(std::max(spectrum_butterflies(radix), 1)) {
+    while (step % many != 0 && each % many != 0) many /= 2;
+    within = step % many == 0;
+    butterflies = within ? step / many : step;
+    transforms = within ? each : each / many;
+  }
+};
+
+// Transforms of a group, so many that groups are two a processor: neighbours, so that what is read
+// is as long as a line of a cache. 0: the pass is too long for a group.
 std::int64_t transforms_of_group(const Part& pass, const SpectrumAxis& lines,
                                  const SpectrumGroups& by) {
-  const std::int64_t all = lines.lines * pass.apart();
+  const std::int64_t all = lines.lines * pass.apart(), groups = 2 * by.processors;
   const std::int64_t least = lines.by_columns || pass.apart() > 1 ? 8 : 1;
-  const std::int64_t each = std::min(capacity(pass.stages, by) / pass.length(),
-                                     std::max(least, all / (2 * by.processors)));
-  return std::clamp<std::int64_t>(each > 8 ? each / 8 * 8 : each, 1, all);
+  const std::int64_t wanted = std::max(least, (all + groups - 1) / groups);
+  const std::vector<Together> stages = paired(pass.stages, 0, by.pairs);
+  std::int64_t each = std::min({wanted, 16 * by.items / pass.length(), pass.side(lines)});
+  const auto fits = [&](const Together& stage) {
+    const Shares shares(stage.radix(), pass.length(), each);
+    return shares.butterflies * shares.transforms <= by.items;
+  };
+  if (each > 8) each = each / 8 * 8;
+  while (each > 0 && !std::ranges::all_of(stages, fits)) each -= each > 8 ? 8 : 1;
+  return each;
 }
 
 // How many times as long as contiguous numbers are those that lie in runs of such a length.
@@ -109,7 +133,7 @@ std::optional<Passes> cheapest(const Part& rest, const SpectrumAxis& lines,
   for (std::size_t count = std::min<std::size_t>(rest.stages.size(), 1);
        count <= rest.stages.size(); ++count) {
     const Part own{rest.stages.first(count), rest.inner, rest.before, rest.convolution};
-    if (own.length() > capacity(own.stages, by)) continue;
+    if (transforms_of_group(own, lines, by) == 0) continue;
     Passes passes{microseconds(own, lines, by), {count}};
     if (count < rest.stages.size()) {
       const Part others{rest.stages.subspan(count), rest.inner, rest.before * own.length(),
@@ -198,8 +222,7 @@ class Planner {
     const std::int64_t length = pass.length(), apart = pass.apart();
     const std::int64_t all = of.lines.lines * apart;
     const std::int64_t each = transforms_of_group(pass, of.lines, by_);
-    std::vector<Together> together = paired(pass.stages, first, by_.pairs);
-    if (together.empty()) together.push_back({{1, 1}, first});
+    const std::vector<Together> together = paired(pass.stages, first, by_.pairs);
     plan_.passes[axis].push_back(
         {static_cast<int>(std::ssize(plan_.words)), (all + each - 1) / each});
     const bool columns = of.lines.by_columns;
@@ -207,19 +230,22 @@ class Planner {
       for (const std::int64_t word : words) plan_.words.push_back(static_cast<double>(word));
     };
     put({length, std::ssize(together), of.lines.lines, apart, pass.before, apart / pass.before,
-         each, all});
-    put({columns, of.rounds, of.start, of.middle, of.end, of.swapped_end, of.lines.length,
-         pass.inner, of.loaded, of.stored, of.from, of.to});
+         each, pass.side(of.lines), all});
+    put({columns, pass.by_lines(of.lines), of.rounds, of.start, of.middle, of.end, of.swapped_end,
+         of.lines.length, pass.inner, of.loaded, of.stored, of.from, of.to});
     std::int64_t width = 1;
     for (const Together& stage : together) {
-      const std::int64_t step = length / stage.radix();
       const bool two = stage.radices.second > 1, begins = width == 1;
       const bool across = columns || (begins ? apart > 1 : pass.before > 1);
-      put({stage.radix(), step, across});
-      plan_.words.push_back(magic(across ? each : step));
+      const Shares shares(stage.radix(), length, each);
+      const std::int64_t low = across ? shares.transforms : shares.butterflies;
+      const std::int64_t high = across ? shares.butterflies : shares.transforms;
+      put({stage.radix(), shares.step, across, shares.many, shares.within ? shares.butterflies : 0,
+           shares.within ? 0 : shares.transforms, low, high});
+      plan_.words.push_back(magic(low));
       put({width});
       plan_.words.push_back(magic(width));
-      put({step / width, stage.first < factors.size() ? factors[stage.first] : 0,
+      put({shares.step / width, stage.first < factors.size() ? factors[stage.first] : 0,
            two ? factors[stage.first + 1] : 0});
       width *= stage.radix();
     }

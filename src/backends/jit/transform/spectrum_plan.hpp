@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,6 +24,11 @@ struct SpectrumStagePair {
 };
 inline constexpr std::array<SpectrumStagePair, 10> spectrum_stages = {
     {{4, 4}, {4, 2}, {4, 3}, {5, 3}, {5, 2}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}}};
+
+// Butterflies that a work-item has in sixteen numbers, at most: a power of 2.
+inline int spectrum_butterflies(int radix) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(16 / radix)));
+}
 
 // Passes of a line at most. A side of 2^24 takes three, and twice as many of twice its length where
 // the transform is a convolution.
