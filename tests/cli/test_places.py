@@ -4,6 +4,7 @@ adapted, or left out and named. What each operator changes is its definition.
 import io
 import itertools
 import json
+import re
 import shutil
 import struct
 import unittest
@@ -11,6 +12,7 @@ import unittest
 import numpy as np
 import tifffile
 from PIL import Image, TiffImagePlugin
+from PIL.PngImagePlugin import PngInfo
 
 from program import ProgramTest, colour, png_chunk, ramp
 from test_metadata import segment, with_segments
@@ -671,6 +673,37 @@ class Photographs(ProgramTest):
                     self.assertEqual(b"equirect" in data, panorama not in lost)
                     self.assertEqual(b"FullPano" in data, panorama not in lost)
                     self.assertEqual(b'stDim:w="120" stDim:h="80"' in data, options == "imresize 2")
+
+    def test_regions_follow_their_pixels(self):
+        """Two rectangles of XMP, one of attributes and one of elements, lie where the pixels under them do."""
+        area = '<mwg-rs:Area stArea:x="{}" stArea:y="{}" stArea:w="{}" stArea:h="{}" stArea:unit="normalized"/>'
+        elements = ('<mwg-rs:Area rdf:parseType="Resource"><stArea:unit>normalized</stArea:unit><stArea:h>{3}</stArea:h>'
+                    '<stArea:x>{0}</stArea:x><stArea:y>{1}</stArea:y><stArea:w>{2}</stArea:w></mwg-rs:Area>')
+        boxes = [(8, 6, 10, 12), (30, 20, 15, 8)]  # x, y, width, height
+        pixels = np.zeros((40, 60, 3), np.uint8)
+        regions = ""
+        for k, (form, (x, y, w, h)) in enumerate(zip((area, elements), boxes)):
+            pixels[y:y + h, x:x + w, k] = 255
+            regions += ("<rdf:li rdf:parseType='Resource'>"
+                        + form.format((x + w / 2) / 60, (y + h / 2) / 40, w / 60, h / 40) + "</rdf:li>")
+        info = PngInfo()
+        info.add_itxt("XML:com.adobe.xmp", "<rdf:RDF><mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag>" + regions
+                      + "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:RDF>")
+        self.picture("a.png", pixels, pnginfo=info)
+        for pipeline in ("fliplr", "flipud", "transpose", "rot90", "rot90 3", "imcrop 5,4,50,30", "impad 3",
+                         "imresize 2 nearest", "imresize 120,60 nearest", "imcrop 5,4,50,30 | rot90 | impad 2"):
+            with self.subTest(pipeline):
+                self.assertEqual(self.impipe(pipeline, "a.png", "-o", "out.png").err, "")
+                with Image.open(self.path("out.png")) as file:
+                    text, result = file.text["XML:com.adobe.xmp"], np.asarray(file)
+                found = [[float(n) for n in re.findall(rf'(?<!/)stArea:{key}(?:="|>)([^"<]*)', text)] for key in "xywh"]
+                for k, (x, y, w, h) in enumerate(zip(*found)):
+                    rows, columns = np.nonzero(result[..., k])
+                    box = [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+                    sides = np.array(result.shape[1::-1] * 2)
+                    np.testing.assert_allclose(np.array([x - w / 2, y - h / 2, x + w / 2, y + h / 2]) * sides, box, atol=1e-4)
+        for pipeline in ("imcrop 1,1,20,30", "imrotate 9", "circshift 2,3"):
+            self.assertIn("XMP regions", self.impipe(pipeline, "a.png", "-o", "out.png").err)
 
     def test_photoshops_paths_and_guides(self):
         def resource(number, data):

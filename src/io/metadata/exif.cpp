@@ -97,33 +97,6 @@ class Block : public TiffBlock {
   }
 };
 
-// A point x, y of the file's picture, with a diameter, or with a width and a height, in the result.
-// False when it is not to be seen, or has another shape.
-bool follow_area(std::vector<double>& area, const PixelChange& change) {
-  if (!change.place) return false;
-  const AffinePlace& p = *change.place;
-  const double det = p.a * p.e - p.b * p.d, x = area[0] - p.c, y = area[1] - p.f;
-  if (det == 0) return false;
-  area[0] = (p.e * x - p.b * y) / det;
-  area[1] = (p.a * y - p.d * x) / det;
-  const auto is_inside = [](double at, std::int64_t side) {
-    return std::round(at) >= 0 && std::round(at) < static_cast<double>(side);
-  };
-  if (!is_inside(area[0], change.after.width) || !is_inside(area[1], change.after.height)) {
-    return false;
-  }
-  if (area.size() == 2) return true;
-  if (!change.is_straight() && !change.is_transposed()) return false;
-  if (area.size() == 3) {
-    area[2] *= change.scale_x();
-    return change.scale_x() == change.scale_y();
-  }
-  if (change.is_transposed()) std::swap(area[2], area[3]);
-  area[2] *= change.scale_x();
-  area[3] *= change.scale_y();
-  return true;
-}
-
 bool follow_subject(Block& b, size_t directory, std::uint16_t tag, const PixelChange& change) {
   const size_t entry = b.entry(directory, tag);
   if (entry == 0) return true;
@@ -178,6 +151,31 @@ bool follow_resolution(Block& b, size_t directory, const std::array<std::uint16_
 }
 
 }  // namespace
+
+bool follow_area(std::vector<double>& area, const PixelChange& change) {
+  if (!change.place) return false;
+  const AffinePlace& p = *change.place;
+  const double det = p.a * p.e - p.b * p.d, x = area[0] - p.c, y = area[1] - p.f;
+  if (det == 0) return false;
+  area[0] = (p.e * x - p.b * y) / det;
+  area[1] = (p.a * y - p.d * x) / det;
+  const auto is_inside = [](double at, std::int64_t side) {
+    return std::round(at) >= 0 && std::round(at) < static_cast<double>(side);
+  };
+  if (!is_inside(area[0], change.after.width) || !is_inside(area[1], change.after.height)) {
+    return false;
+  }
+  if (area.size() == 2) return true;
+  if (!change.is_straight() && !change.is_transposed()) return false;
+  if (area.size() == 3) {
+    area[2] *= change.scale_x();
+    return change.scale_x() == change.scale_y();
+  }
+  if (change.is_transposed()) std::swap(area[2], area[3]);
+  area[2] *= change.scale_x();
+  area[3] *= change.scale_y();
+  return true;
+}
 
 std::string exif_without(std::string block,
                          const std::function<bool(std::uint16_t tag)>& is_stale) {

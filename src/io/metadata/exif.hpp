@@ -39,6 +39,9 @@ std::string exif_without(std::string block, const std::function<bool(std::uint16
 std::string exif_text(std::string_view block, std::uint16_t tag);
 // With another text in the place of the one that is there.
 std::string exif_with_text(std::string block, std::uint16_t tag, std::string_view text);
+// A point x, y of the file's picture, with a diameter, or with a width and a height, in the result.
+// False when it is not to be seen, or has another shape.
+bool follow_area(std::vector<double>& area, const PixelChange& change);
 // The place of the subject and the resolution of the sensor's plane follow the pixels. What cannot
 // be told of the result is left out: `lost` has its name.
 std::string exif_of_moved(std::string block, const PixelChange& change,

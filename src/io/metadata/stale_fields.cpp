@@ -239,8 +239,12 @@ class Dropper {
   }
 
   void drop_from_xmp() {
+    std::optional<std::string> moved;
+    if ((changed_ & frame) != 0) moved = xmp_of_moved(m_.xmp, m_.change);
+    if (moved) m_.xmp = *moved;
     for (const XmpRow& row : xmp_rows) {
-      if ((row.bound & changed_) == 0) continue;
+      const bool is_moved = moved && row.property == "mwg-rs:Regions";
+      if ((row.bound & changed_) == 0 || is_moved) continue;
       std::string without = xmp_without(m_.xmp, row.property);
       if (without == m_.xmp) continue;
       m_.xmp = std::move(without);

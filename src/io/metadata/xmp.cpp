@@ -2,8 +2,13 @@
 #include "io/metadata/xmp.hpp"
 
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <vector>
 
+#include "io/metadata/exif.hpp"
 #include "io/metadata/thumbnail.hpp"
+#include "io/picture/numbers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -58,11 +63,29 @@ size_t end_of_tag(std::string_view packet, size_t at) {
   return packet.npos;
 }
 
+// The last end tag of a property in a packet, looked for once: where many elements have none, a
+// search for each of them would take minutes.
+class LastEnd {
+ public:
+  LastEnd(std::string_view packet, std::string_view property)
+      : packet_(packet), tag_("</" + std::string(property)) {}
+  bool is_behind(size_t at) {
+    if (!found_) found_ = packet_.rfind(tag_);
+    return *found_ != packet_.npos && *found_ >= at;
+  }
+
+ private:
+  std::string_view packet_;
+  std::string tag_;
+  std::optional<size_t> found_;
+};
+
 // The element of the name [at + 1, name_end), which begins at `at`.
-Extent element_at(std::string_view packet, size_t at, size_t name_end) {
+Extent element_at(std::string_view packet, size_t at, size_t name_end, LastEnd& last) {
   const size_t open_end = end_of_tag(packet, name_end);
   if (open_end == packet.npos) return {};
   if (packet[open_end - 2] == '/') return {at, open_end};
+  if (!last.is_behind(open_end)) return {};
   const std::string close = "</" + std::string(packet.substr(at + 1, name_end - at - 1));
   const size_t closing = packet.find(close, open_end);
   const size_t end = closing == packet.npos ? closing : end_of_tag(packet, closing);
@@ -71,6 +94,7 @@ Extent element_at(std::string_view packet, size_t at, size_t name_end) {
 
 // The first one from `from` on; see xmp_without.
 Extent property_in(std::string_view packet, std::string_view property, size_t from = 0) {
+  LastEnd last(packet, property);
   for (size_t at = packet.find(property, from); at != packet.npos;
        at = packet.find(property, at + 1)) {
     size_t end = at + property.size();
@@ -81,7 +105,7 @@ Extent property_in(std::string_view packet, std::string_view property, size_t fr
     }
     const char before = at == 0 ? '\0' : packet[at - 1];
     if (before == '<') {
-      if (const Extent found = element_at(packet, at - 1, end); !found.empty()) return found;
+      if (const Extent found = element_at(packet, at - 1, end, last); !found.empty()) return found;
     } else if (std::isspace(static_cast<unsigned char>(before)) != 0) {
       const size_t equals = packet.find_first_not_of(" \t\r\n", end);
       if (equals == packet.npos || packet[equals] != '=') continue;
@@ -107,6 +131,51 @@ std::string base64(std::string_view bytes) {
     }
   }
   return out;
+}
+
+constexpr const char* area_names[] = {"stArea:x", "stArea:y", "stArea:w", "stArea:h"};
+
+// The middle and the sides of a rectangle, as parts of the picture's sides.
+std::optional<std::vector<double>> rectangle_of(std::string_view area) {
+  std::vector<double> out;
+  for (const char* name : area_names) {
+    const size_t begin = xmp_value(area, name, 0).begin;
+    double value = 0;
+    if (begin == area.npos) return {};
+    const auto [end, error] =
+        std::from_chars(area.data() + begin, area.data() + area.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) return {};
+    out.push_back(value);
+  }
+  const auto [begin, end] = xmp_value(area, "stArea:unit", 0);
+  if (begin == area.npos || !area.substr(begin).starts_with("normalized")) return {};
+  return out;
+}
+
+// The area that the rectangle covers in the result; nothing where it is not all to be seen.
+std::optional<std::string> moved_area(std::string area, const PixelChange& change) {
+  auto values = rectangle_of(area);
+  if (!values) return {};
+  const auto sides = [](Size size) {
+    return std::pair{static_cast<double>(size.width), static_cast<double>(size.height)};
+  };
+  std::vector<double>& v = *values;
+  const auto [width, height] = sides(change.before);
+  const auto [new_width, new_height] = sides(change.after);
+  v = {v[0] * width - 0.5, v[1] * height - 0.5, v[2] * width, v[3] * height};
+  if (!follow_area(v, change)) return {};
+  v = {(v[0] + 0.5) / new_width, (v[1] + 0.5) / new_height, v[2] / new_width, v[3] / new_height};
+  for (size_t i = 0; i < 4; ++i) {
+    constexpr double little = 1e-6;
+    const double middle = v[i % 2], half = v[2 + i % 2] / 2;
+    if (middle - half < -little || middle + half > 1 + little) return {};
+    const std::string text = short_text(static_cast<float>(v[i]));
+    for_values(area, area_names[i], [&](size_t begin, size_t count) {
+      area.replace(begin, count, text);
+      return begin + text.size();
+    });
+  }
+  return area;
 }
 
 }  // namespace
@@ -137,6 +206,22 @@ std::string xmp_without(std::string packet, std::string_view property) {
     packet.erase(found.begin, found.end - found.begin);
   }
   return packet;
+}
+
+std::optional<std::string> xmp_of_moved(std::string packet, const PixelChange& change) {
+  const Extent regions = property_in(packet, "mwg-rs:Regions");
+  if (regions.empty()) return packet;
+  const std::string_view text = std::string_view(packet).substr(0, regions.end);
+  std::string out = packet.substr(0, regions.begin);
+  size_t done = regions.begin;
+  for (Extent area; !(area = property_in(text, "mwg-rs:Area", done)).empty(); done = area.end) {
+    const auto moved =
+        moved_area(std::string(text.substr(area.begin, area.end - area.begin)), change);
+    if (!moved) return {};
+    out.append(text.substr(done, area.begin - done)).append(*moved);
+  }
+  if (done == regions.begin) return {};
+  return out.append(packet, done);
 }
 
 bool has_xmp_thumbnail(std::string_view packet) { return packet.find("GImg:image") != packet.npos; }

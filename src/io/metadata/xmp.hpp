@@ -1,10 +1,12 @@
 // XMP packets, carried as the text they are: only what the pixels decide is changed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/image.hpp"
+#include "core/pixel_change.hpp"
 
 namespace impipe::io {
 
@@ -21,6 +23,9 @@ std::string upright_xmp(std::string packet);
 // Without a property, be it an attribute or an element with all that is in it; of a name that ends
 // in ':', without all properties of that prefix.
 std::string xmp_without(std::string packet, std::string_view property);
+// With regions (mwg-rs:Regions) where their pixels lie in the result; nothing where one of them is
+// cut off, or stands askew, or is no rectangle.
+std::optional<std::string> xmp_of_moved(std::string packet, const PixelChange& change);
 bool has_xmp_thumbnail(std::string_view packet);
 // With the sizes of its picture, and this JPEG as its thumbnail, if it has one.
 std::string xmp_of_picture(std::string packet, Size size, std::string_view thumbnail);
