@@ -234,10 +234,6 @@ std::string describe(const ImageReduction& reduction) {
       return fmt::format("each page is made of {} pages, which are held, on the host",
                          reduction.window);
     case ImageReduction::Across::volume:
-      if (reduction.volume->held().empty()) {
-        return fmt::format("each page is {} by itself, on the host",
-                           reduction.volume->columns().empty() ? "made" : "measured");
-      }
       if (!reduction.volume->columns().empty()) {
         return "the pages are the planes of a volume, of which a table is made, on the host";
       }

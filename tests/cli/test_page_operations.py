@@ -361,9 +361,22 @@ class Blocks(Pages):
                                                   255 - blocks(page[..., c], 3, 3, "max"))
                 np.testing.assert_array_equal(out[..., 3], blocks(page[..., 3], 3, 3, "mean"))
 
-    def test_plan_says_that_the_host_does_it(self):
-        run = self.impipe("plan", "imcomplement | block mean 8")
-        self.assertIn("then stage 2: each page is made by itself, on the host", run.out)
+    def test_each_page_has_its_own_size_and_numbers(self):
+        pages = [noise((7, 10)), noise((13, 4), seed=3)]
+        images = [Image.fromarray(page) for page in pages]
+        images[0].save(self.path("in.tif"), save_all=True, append_images=images[1:])
+        self.impipe("max as m | min as k | block mean 3 | imsubtract k | imadd m", "in.tif", "-o", "out.tif")
+        with Image.open(self.path("out.tif")) as got:
+            for number, page in enumerate(pages):
+                got.seek(number)
+                wanted = blocks(page, 3, 3, "mean").astype(int) - page.min() + page.max()
+                np.testing.assert_array_equal(np.asarray(got), np.minimum(wanted, 255))
+
+    def test_measured_sides_and_kept_images(self):
+        image = np.minimum(noise((9, 11)), 4)
+        np.testing.assert_array_equal(self.through("max as m | block max m,2", image),
+                                      blocks(image, 4, 2, "max"))
+        self.assertFalse(self.through("as a | block median 1 | imabsdiff :a", image).any())
 
     def test_mistakes(self):
         self.check_mistakes(("block 3", "operation"), ("block mean", "size"),
@@ -418,6 +431,20 @@ class Palettes(Pages):
         Image.fromarray(with_alpha, "RGBA").save(self.path("in.png"))
         self.impipe("rgb2ind 4 image", "in.png", "-o", "out.png")
         np.testing.assert_array_equal(self.pixels("out.png")[..., 3], with_alpha[..., 3])
+
+    def test_pages_measured_numbers_and_what_follows_the_map(self):
+        pages = [noise((9, 14, 3)), noise((5, 3, 3), seed=4) // 60]
+        images = [Image.fromarray(page) for page in pages]
+        images[0].save(self.path("in.tif"), save_all=True, append_images=images[1:])
+        self.impipe("rgb2ind 5 image", "in.tif", "-o", "out.tif")
+        with Image.open(self.path("out.tif")) as got:
+            for number, page in enumerate(pages):
+                got.seek(number)
+                np.testing.assert_array_equal(np.asarray(got), self.through("rgb2ind 5 image", page))
+        few = np.minimum(pages[0], 6)
+        np.testing.assert_array_equal(self.through("max as n | rgb2ind n", few), self.through("rgb2ind 6", few))
+        np.testing.assert_array_equal(self.through("rgb2ind 2 map as p | imsubtract 1", few),
+                                      np.maximum(few, 1) - 1)
 
     def test_mistakes(self):
         self.check_mistakes(("rgb2ind 9", "rgb2ind: "), ("rgb2ind n=0", "n"))

@@ -10,6 +10,7 @@ namespace {
 // :lut a table for it.
 const std::map<std::string_view, std::vector<std::string>> uses{
     {"adapthisteq", {"tiles=2,3", "4,2 c0.1 n32", "clip=1"}},
+    {"block", {"mean 3", "median 2,5", "std 4", "sum 1,3", "min 7"}},
     {"applylut", {"[0 1 1 0 1 0 0 1 0 0 1 1 0 1 0 1]"}},
     {"bwareaopen", {"3", "2 4"}},
     {"bwareafilt", {"2", "1 smallest 4", "range=2,7", "range=3,inf"}},
@@ -161,6 +162,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
      {"", "origin=0", "image=:gray",
       "Area,FilledArea,Circularity,ConvexArea,MaxFeretDiameter,MinFeretAngle",
       "Area,Orientation,MinFeretDiameter image=:gray percentiles=0,50,97.5 spacing=2,0.5"}},
+    {"rgb2ind", {"5", "300 image", "4 map"}},
     {"rgb2ycbcr", {"", "709"}},
     {"roifill", {":gray"}},
     {"roipoly", {"[1,1; 9,2; 5,8]"}},

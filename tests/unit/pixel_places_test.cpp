@@ -59,9 +59,10 @@ std::optional<PixelChange> change_of_some(const pipeline::Pipeline& pipeline) {
 
 TEST(PixelPlaces, OfEveryOperator) {
   const std::set<std::string_view> moving = {
-      "circshift", "deskew",  "fftshift",   "fliplr",   "flipud",      "hough",  "ifftshift",
-      "imcrop",    "impad",   "imresize",   "imrotate", "imtranslate", "imwarp", "iradon",
-      "imtile",    "montage", "normxcorr2", "padarray", "radon",       "rot90",  "transpose"};
+      "block",       "circshift", "deskew", "fftshift", "fliplr",   "flipud",
+      "hough",       "ifftshift", "imcrop", "impad",    "imresize", "imrotate",
+      "imtranslate", "imwarp",    "iradon", "imtile",   "montage",  "normxcorr2",
+      "padarray",    "radon",     "rot90",  "transpose"};
   for (const Operator& op : catalogue()) {
     if (op.make != nullptr || op.example.find('@') != op.example.npos) continue;
     const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(std::string(op.example)));
