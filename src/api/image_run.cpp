@@ -145,7 +145,9 @@ engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, H
   const auto guest = pipeline_.session().as_guest();
   const engine::Lanes::Turn turn = pipeline_.lanes().take();
   const bool is_there = page.there.pixels || (index == 0 && input_.there.contains(""));
-  if (!is_there && is_identity(index) && !image.empty()) {
+  const bool goes_there = input_.stays && turn.session.device().id != "cpu" &&
+                          !engine::part_of(*program_, static_cast<int>(index)).then;
+  if (!is_there && !goes_there && is_identity(index) && !image.empty()) {
     engine::Outcome outcome;
     outcome.image = std::move(image);
     if (!has_one_nan(index)) {

@@ -63,8 +63,9 @@ std::shared_ptr<DevicePlane> like_pixels(Queue& queue, std::shared_ptr<DevicePla
 
 ResultArray::ResultArray(std::shared_ptr<DeviceSession> session,
                          const std::vector<const RunResult::Image*>& images)
-    : session_(std::move(session)), device_(session_->device_names()) {
+    : session_(std::move(session)) {
   const RunResult::Image& first = *images.front();
+  device_ = first.there.pixels ? session_->device_names() : "cpu";
   for (const RunResult::Image* image : images) {
     if (image->image.type != first.image.type || image->size() != first.size()) {
       throw Error("images of several types or sizes make no array", ExitCode::file_failed);

@@ -3,6 +3,7 @@
  * Calls that a test asks for are written to the file FAKE_CUDA_LOG.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,14 +82,42 @@ int cuCtxGetCurrent(void **context) { return *context = current, 0; }
 int cuStreamSynchronize(void) { return say("work is waited for\n"), 0; }
 int cuCtxSynchronize(void) { return say("context is waited for\n"), 0; }
 
+/* What is allocated; blocks of no bytes are free. */
+static struct {
+  pointer memory;
+  size_t bytes;
+} blocks[4096];
+static pthread_mutex_t of_blocks = PTHREAD_MUTEX_INITIALIZER;
+enum { block_count = sizeof blocks / sizeof blocks[0] };
+
+/* For on_fake_card.py: whether it is memory of the card. */
+int fake_owns(pointer memory) {
+  int owns = 0;
+  pthread_mutex_lock(&of_blocks);
+  for (int i = 0; i < block_count; ++i) owns |= memory - blocks[i].memory < blocks[i].bytes;
+  pthread_mutex_unlock(&of_blocks);
+  return owns;
+}
 int cuMemAlloc_v2(pointer *memory, size_t bytes) {
   void *made = NULL;
-  const int failed = posix_memalign(&made, 512, bytes);
-  *memory = (pointer)made;
-  if (!failed) memset(made, 0, bytes); /* the host reads results that no kernel has made */
-  return failed ? 2 : 0;
+  int place = 0;
+  if (posix_memalign(&made, 512, bytes)) return 2;
+  memset(made, 0, bytes); /* the host reads results that no kernel has made */
+  pthread_mutex_lock(&of_blocks);
+  while (place < block_count - 1 && blocks[place].bytes > 0) ++place;
+  blocks[place].memory = *memory = (pointer)made;
+  blocks[place].bytes = bytes;
+  pthread_mutex_unlock(&of_blocks);
+  return 0;
 }
-int cuMemFree_v2(pointer memory) { return free((void *)memory), 0; }
+int cuMemFree_v2(pointer memory) {
+  pthread_mutex_lock(&of_blocks);
+  for (int i = 0; i < block_count; ++i) {
+    if (blocks[i].memory == memory) blocks[i].bytes = 0;
+  }
+  pthread_mutex_unlock(&of_blocks);
+  return free((void *)memory), 0;
+}
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
   return (void)flags, *memory = malloc(bytes), 0;
 }
