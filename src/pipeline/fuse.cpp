@@ -96,7 +96,7 @@ Plan without_repeats(const Plan& plan) {
 
 // A kernel's text contains what a mix of channels reads three times, and a chain of mixes three
 // times as much with each.
-constexpr double longest_mixed = 2000;
+constexpr double longest_mixed = 16000;
 
 class Fuser {
  public:
