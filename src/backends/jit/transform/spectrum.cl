@@ -776,7 +776,7 @@ FUNCTION void $name(PARAMS, const int channel, const int y, const int x, const d
 }
 
 // -- part: transform(int held = $held, expr plan = $plan, expr base = $base,
-//    expr factors = $factors, stmt unroll = $unroll, int items = $items, name load,
+//    expr factors = $factors, stmt unroll = $unroll, name load,
 //    expr between = $between, expr between_too = $between_too, stmt makes = $makes,
 //    bool stores = $stores, name store, expr numbers = $numbers, bool checked = $checked,
 //    expr unfit = $unfit, bool copied = $copied)

@@ -115,10 +115,13 @@ double microseconds(const Part& pass, const SpectrumAxis& lines, const SpectrumG
                                                 : (turns ? pass.length() : 1);
   double operations = 0;
   for (const Together& stage : together) operations += 50 + 120.0 / stage.radix();
+  // The last pass of columns leaves pixels: half of the bytes.
+  const bool pixels = !rows && pass.before * pass.length() == pass.inner;
+  const double stores = pixels ? scattered(stored) / 2 : scattered(stored);
   const double numbers = static_cast<double>(lines.lines) * static_cast<double>(pass.inner);
   const double times = pass.convolution && pass.apart() > 1 ? 2 : 1;
   return times * (by.launch_microseconds +
-                  numbers * ((scattered(loaded) + scattered(stored)) * by.number_microseconds +
+                  numbers * ((scattered(loaded) + stores) * by.number_microseconds +
                              operations * by.operation_microseconds));
 }
 
@@ -143,7 +146,8 @@ std::optional<Passes> cheapest(const Part& rest, const SpectrumAxis& lines,
       passes.microseconds += behind->microseconds;
       passes.counts.insert(passes.counts.end(), behind->counts.begin(), behind->counts.end());
     }
-    if (!best || passes.microseconds < best->microseconds) best = std::move(passes);
+    // Of equal ones that with the shortest last pass, which stores the longest runs of pixels.
+    if (!best || passes.microseconds < 1.001 * best->microseconds) best = std::move(passes);
   }
   return best;
 }
