@@ -155,6 +155,7 @@ engine::Outcome ImageRun::compute(std::size_t index, const engine::Page& page, H
     }
     return outcome;
   }
+  if (goes_there && !is_there) image = with_like_alpha(std::move(image));
   engine::Material material{.image = std::move(image), .operands = input_.operands};
   material.read = {material.image.size(), 1};
   if (turn.session.device().id == "cpu") {

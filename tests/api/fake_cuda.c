@@ -86,7 +86,7 @@ int cuCtxSynchronize(void) { return say("context is waited for\n"), 0; }
 static struct {
   pointer memory;
   size_t bytes;
-} blocks[4096];
+} blocks[1 << 16];
 static pthread_mutex_t of_blocks = PTHREAD_MUTEX_INITIALIZER;
 enum { block_count = sizeof blocks / sizeof blocks[0] };
 

@@ -140,7 +140,7 @@ def check_volumes():
     result = impipe.run("medfilt3 3", Card(stack), axes="ZYX")
     check((result.shape, result.__dlpack_device__()) == (stack.shape, (2, 0)), "medfilt3: its shape and device")
     check(log().count("work is waited for") < 6, "medfilt3: a wait for each plane")
-    # Pages of which a step leads from the last channel of one to the next only with a gap, and rows that no kernel reads.
+    # Pages behind each other with a gap, and rows that no kernel reads.
     for shape, cut in (((5, 3, 16, 128), np.s_[:, :2]), ((5, 16, 130), np.s_[:, :, :128])):
         view = aligned(np.zeros(shape, np.uint8))[cut]
         made = impipe.run("imboxfilt3 3", Card(view), axes="ZCYX" if view.ndim == 4 else "ZYX")
