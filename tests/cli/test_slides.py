@@ -144,6 +144,14 @@ class Slides(ProgramTest):
             self.assertEqual(self.impipe("rot90 0", name, "-o", "out.npy", code=1).err,
                              f"impipe: {name}: decode: no such file\n")
 
+    def test_tiles_that_no_memory_holds(self):
+        """OpenSlide ends the program where it can't allocate one tile; these would take 512 MiB."""
+        with tifffile.TiffFile(self.path("a.scn"), mode="r+b") as file:
+            for page in file.pages[1:]:  # not of the small image of all
+                page.tags["TileLength"].overwrite(1 << 22)
+        run = self.impipe("rot90 0", "a.scn", "-n", code=1)
+        self.assertIn("a.scn: decode: damaged slide: tiles of 32x4194304 pixels", run.err)
+
     def test_damaged(self):
         with open(self.path("a.scn"), "rb") as file:
             data = bytearray(file.read())

@@ -15,9 +15,27 @@
 namespace impipe::io {
 namespace {
 
+// Throws Error where a slide that is a TIFF has tiles of more than 2^26 pixels: OpenSlide ends the
+// program where it has no memory for one, and most files do not say a tile's size in its
+// properties.
+void check_tiles(const std::string& file) {
+  constexpr std::uint64_t most = 1 << 26;
+  const Made<TIFF, TIFFClose> tiff(TIFFOpen(file.c_str(), "rm"));
+  if (!tiff) return;
+  do {
+    std::uint32_t width = 0, height = 0;
+    TIFFGetField(tiff.get(), TIFFTAG_TILEWIDTH, &width);
+    TIFFGetField(tiff.get(), TIFFTAG_TILELENGTH, &height);
+    if (std::uint64_t{width} * height > most) {
+      fail("damaged slide: tiles of ", width, "x", height, " pixels");
+    }
+  } while (TIFFReadDirectory(tiff.get()) != 0);
+}
+
 class Slide {
  public:
   explicit Slide(const std::string& file) : slide_(openslide_open(file.c_str())) {
+    check_tiles(file);
     if (!slide_) fail("no slide that OpenSlide ", openslide_get_version(), " reads");
     check();
   }
