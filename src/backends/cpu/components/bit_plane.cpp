@@ -65,23 +65,14 @@ void unpack_words(const std::uint64_t* row, std::int64_t words, std::uint64_t fl
 using PackWords = void (*)(const std::uint8_t* bytes, std::int64_t words, std::uint64_t* row);
 using UnpackWords = void (*)(const std::uint64_t* row, std::int64_t words, std::uint64_t flip,
                              std::uint8_t* bytes);
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/components/bit_plane.inc"
-#include "backends/cpu/simd/each_level.inc"
-constexpr PackWords pack_words_of[cpu_levels] = {pack_words, v3::pack_words, v4::pack_words};
-constexpr UnpackWords unpack_words_of[cpu_levels] = {unpack_words, v3::unpack_words,
-                                                     v4::unpack_words};
-#else
-constexpr PackWords pack_words_of[cpu_levels] = {pack_words, pack_words, pack_words};
-constexpr UnpackWords unpack_words_of[cpu_levels] = {unpack_words, unpack_words, unpack_words};
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 }  // namespace
 
 void pack_bits(const std::uint8_t* bytes, std::int64_t count, std::uint64_t* row, CpuLevel level) {
   const std::int64_t words = count / 64, rest = count % 64;
-  const PackWords pack = pack_words_of[static_cast<int>(level)];
+  const PackWords pack = IMPIPE_VECTORS_OR(level, pack_words, pack_words);
   pack(bytes, words, row);
   if (rest == 0) return;
   std::uint8_t last[64] = {};
@@ -93,7 +84,7 @@ void unpack_bits(const std::uint64_t* row, std::int64_t count, bool inverted, st
                  CpuLevel level) {
   const std::int64_t words = count / 64, rest = count % 64;
   const std::uint64_t flip = inverted ? ~std::uint64_t{0} : 0;
-  const UnpackWords unpack = unpack_words_of[static_cast<int>(level)];
+  const UnpackWords unpack = IMPIPE_VECTORS_OR(level, unpack_words, unpack_words);
   unpack(row, words, flip, bytes);
   if (rest == 0) return;
   std::uint8_t last[64];

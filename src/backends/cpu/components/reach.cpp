@@ -43,14 +43,8 @@ void read_codes(const std::uint8_t* codes, std::int64_t words, const BitRow& to)
 }
 
 using ReadCodes = void (*)(const std::uint8_t* codes, std::int64_t words, const BitRow& to);
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/components/reach.inc"
-#include "backends/cpu/simd/each_level.inc"
-constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, v3::read_codes, v4::read_codes};
-#else
-constexpr ReadCodes read_codes_of[cpu_levels] = {read_codes, read_codes, read_codes};
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 // The pixels of another row that word w of a row's edges leads to. flip: 0 for the row under it,
 // all ones for the one over it.
@@ -184,7 +178,7 @@ class Reach {
     }
     const auto* codes = codes_.row_as<std::uint8_t>(y);
     const std::int64_t whole = size_.width / 64, rest = size_.width % 64;
-    const ReadCodes read = read_codes_of[at_level()];
+    const ReadCodes read = IMPIPE_VECTORS_OR(level_, read_codes, read_codes);
     BitRow to = row(y);
     read(codes, whole, to);
     if (rest == 0) return;

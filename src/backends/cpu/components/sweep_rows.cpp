@@ -38,20 +38,12 @@ void plain_sweep(T* out, const T* beside, const T* mask, std::int64_t n, bool co
 #define IMPIPE_KERNELS "backends/cpu/components/lead_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/components/sweep_rows.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 template <class T, bool forward>
 SweepRow<T> sweep_of(CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v3) return v3::sweep<T, forward>;
-  if (level == CpuLevel::v4) return v4::sweep<T, forward>;
-#endif
-  static_cast<void>(level);
-  return plain_sweep<T, forward>;
+  return IMPIPE_VECTORS_OR(level, (plain_sweep<T, forward>), sweep<T, forward>);
 }
 
 }  // namespace

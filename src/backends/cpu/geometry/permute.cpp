@@ -30,6 +30,20 @@ void move_pixels(std::byte* out, std::int64_t out_stride, const std::byte* in, s
 }
 
 #if IMPIPE_HAS_INTRINSICS
+// Interleaves rows k and k + half, of bytes (16 rows) or words (8).
+inline void interleave_rows(const __m128i (&from)[16], __m128i (&to)[16]) {
+  for (int k = 0; k < 8; ++k) {
+    to[2 * k] = _mm_unpacklo_epi8(from[k], from[k + 8]);
+    to[2 * k + 1] = _mm_unpackhi_epi8(from[k], from[k + 8]);
+  }
+}
+inline void interleave_rows(const __m128i (&from)[8], __m128i (&to)[8]) {
+  for (int k = 0; k < 4; ++k) {
+    to[2 * k] = _mm_unpacklo_epi16(from[k], from[k + 4]);
+    to[2 * k + 1] = _mm_unpackhi_epi16(from[k], from[k + 4]);
+  }
+}
+
 // Transposes a block whose rows are 16 bytes, in registers. SSE2, which every x86-64 has, is as
 // fast as memory here.
 template <int Bytes>
@@ -40,22 +54,10 @@ struct Block<1> {
   static constexpr int side = 16;
   static void transpose(__m128i (&r)[16]) {
     __m128i t[16];
-    for (int k = 0; k < 8; ++k) {
-      t[2 * k] = _mm_unpacklo_epi8(r[k], r[k + 8]);
-      t[2 * k + 1] = _mm_unpackhi_epi8(r[k], r[k + 8]);
-    }
-    for (int k = 0; k < 8; ++k) {
-      r[2 * k] = _mm_unpacklo_epi8(t[k], t[k + 8]);
-      r[2 * k + 1] = _mm_unpackhi_epi8(t[k], t[k + 8]);
-    }
-    for (int k = 0; k < 8; ++k) {
-      t[2 * k] = _mm_unpacklo_epi8(r[k], r[k + 8]);
-      t[2 * k + 1] = _mm_unpackhi_epi8(r[k], r[k + 8]);
-    }
-    for (int k = 0; k < 8; ++k) {
-      r[2 * k] = _mm_unpacklo_epi8(t[k], t[k + 8]);
-      r[2 * k + 1] = _mm_unpackhi_epi8(t[k], t[k + 8]);
-    }
+    interleave_rows(r, t);
+    interleave_rows(t, r);
+    interleave_rows(r, t);
+    interleave_rows(t, r);
   }
 };
 
@@ -64,18 +66,9 @@ struct Block<2> {
   static constexpr int side = 8;
   static void transpose(__m128i (&r)[8]) {
     __m128i t[8];
-    for (int k = 0; k < 4; ++k) {
-      t[2 * k] = _mm_unpacklo_epi16(r[k], r[k + 4]);
-      t[2 * k + 1] = _mm_unpackhi_epi16(r[k], r[k + 4]);
-    }
-    for (int k = 0; k < 4; ++k) {
-      r[2 * k] = _mm_unpacklo_epi16(t[k], t[k + 4]);
-      r[2 * k + 1] = _mm_unpackhi_epi16(t[k], t[k + 4]);
-    }
-    for (int k = 0; k < 4; ++k) {
-      t[2 * k] = _mm_unpacklo_epi16(r[k], r[k + 4]);
-      t[2 * k + 1] = _mm_unpackhi_epi16(r[k], r[k + 4]);
-    }
+    interleave_rows(r, t);
+    interleave_rows(t, r);
+    interleave_rows(r, t);
     for (int k = 0; k < 8; ++k) r[k] = t[k];
   }
 };

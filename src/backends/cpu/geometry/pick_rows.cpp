@@ -34,9 +34,8 @@ struct Backwards {
 };
 constexpr Backwards backwards[] = {Backwards(1), Backwards(2), Backwards(4)};
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/geometry/pick_rows.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 const PickKernels& kernels_of(CpuLevel level) {
   return level == CpuLevel::v4 ? v4::kernels : v3::kernels;

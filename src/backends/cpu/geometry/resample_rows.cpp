@@ -33,10 +33,8 @@ void double_few(T* out, const T* nearer, const T* farther, std::int64_t n) {
 }
 
 #if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/geometry/whole_ratio_rows.inc"
-#include "backends/cpu/simd/each_level.inc"
-#undef IMPIPE_VECTORS_ONLY
+#include "backends/cpu/simd/vector_levels.inc"
 
 HalveRow halve_in_vectors(PixelClass cls, CpuLevel level) {
   if (level == CpuLevel::baseline) return nullptr;

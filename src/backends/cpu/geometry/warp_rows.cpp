@@ -8,9 +8,8 @@ namespace impipe::cpu {
 namespace {
 
 #if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/geometry/warp_rows.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 using FindWords = void (*)(const PlaceRow& row, std::int64_t begin, std::int64_t end,
                            const WordGrid& grid, const WordPlaces& to);

@@ -40,9 +40,8 @@ IMPIPE_INLINE void add_squares_body(const void* in, std::int64_t n, std::int64_t
 // their turn, which the processor by itself does only up to the end of a page.
 constexpr std::int64_t bytes_ahead = 1024;
 constexpr int line = 64;
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/measure/code_sum.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 #endif
 
 IMPIPE_CPU_KERNEL(add_squares,
@@ -148,11 +147,7 @@ class CodeSpread final : public Sink {
   static Add adder(PixelClass cls, CpuLevel level) {
     const int at = static_cast<int>(level);
     if (cls == PixelClass::uint16) return add_squares<std::uint16_t>[at];
-#if IMPIPE_HAS_INTRINSICS
-    if (level == CpuLevel::v4) return v4::add_byte_squares;
-    if (level == CpuLevel::v3) return v3::add_byte_squares;
-#endif
-    return add_squares<std::uint8_t>[at];
+    return IMPIPE_VECTORS_OR(level, add_squares<std::uint8_t>[at], add_byte_squares);
   }
 
   SinkImage image_;

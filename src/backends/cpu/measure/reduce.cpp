@@ -109,11 +109,8 @@ AddColumns add_columns_for(PixelClass cls, int level) {
   return with_pixel(cls, [&](auto pixel) { return add_columns<decltype(pixel), Map>[level]; });
 }
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/measure/reduce.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 AddColumns add_columns_of(const Reduce& reduce, PixelClass cls, CpuLevel level) {
   const int l = static_cast<int>(level);

@@ -36,9 +36,8 @@ using Means = std::int32_t (*)(const Box& box, const Sum* columns, Out* out, std
 using SmallMeans = void (*)(const Box& box, const std::uint16_t* columns, std::uint8_t* out,
                             std::int64_t n);
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/box_sums.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 // Of up to 255 cells a sum and the half that rounds it fit in 16 bits. A mean in float32 strays
 // from the exact one by less than 3e-4, however it is summed, and that is at least 1 / 510 from a

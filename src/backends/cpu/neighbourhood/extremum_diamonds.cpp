@@ -7,33 +7,22 @@
 
 namespace impipe::cpu {
 
-#if IMPIPE_HAS_INTRINSICS
 namespace {
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/extremum_diamonds.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 }  // namespace
-#endif
 
 template <class T>
-std::int64_t diamond_pixels([[maybe_unused]] CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return v4::Pixels<T>::count;
-  if (level == CpuLevel::v3) return v3::Pixels<T>::count;
-#endif
-  return 0;
+std::int64_t diamond_pixels(CpuLevel level) {
+  return IMPIPE_VECTORS_OR(level, 0, Pixels<T>::count);
 }
 
 template <class T>
 DiamondKernel<T> diamond_kernel([[maybe_unused]] int radius, [[maybe_unused]] bool largest,
-                                [[maybe_unused]] CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return v4::diamonds<T>[radius - 1][largest ? 1 : 0];
-  if (level == CpuLevel::v3) return v3::diamonds<T>[radius - 1][largest ? 1 : 0];
-#endif
-  return nullptr;
+                                CpuLevel level) {
+  return IMPIPE_VECTORS_OR(level, nullptr, diamonds<T>[radius - 1][largest ? 1 : 0]);
 }
 
 #define IMPIPE_DIAMONDS(T)                           \

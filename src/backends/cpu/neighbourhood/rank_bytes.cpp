@@ -66,9 +66,8 @@ struct ByteRanks {
   void (*strip_of_means)(const Strip& strip, const StripCounts& columns);
 };
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/rank_bytes.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 }  // namespace
 

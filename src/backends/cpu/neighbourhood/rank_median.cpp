@@ -125,9 +125,8 @@ IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, 
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/median_rows.inc"
 #include "backends/cpu/simd/each_level.inc"
 #if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/median_vectors.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 #else
 namespace baseline {
 template <class T>

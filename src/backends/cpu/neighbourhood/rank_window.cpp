@@ -90,9 +90,8 @@ IMPIPE_INLINE void select_under_mask(const WindowRow& row, const MaskCells& mask
   }
 }
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/rank_window.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 }  // namespace
 

@@ -27,9 +27,8 @@ struct Passes {
 };
 constexpr int max_rows = 4;
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/separable_bytes.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 const Passes& passes_of(CpuLevel level) { return level == CpuLevel::v4 ? v4::passes : v3::passes; }
 

@@ -8,9 +8,8 @@ namespace impipe::cpu {
 #if IMPIPE_HAS_INTRINSICS
 namespace {
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/short_row.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 constexpr std::int64_t block = 4 * v4::lanes;
 

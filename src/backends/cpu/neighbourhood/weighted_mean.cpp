@@ -22,9 +22,8 @@ struct Sums {
   float* values = nullptr;
 };
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/neighbourhood/weighted_mean.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 struct Mean {
   const StencilBody& body;

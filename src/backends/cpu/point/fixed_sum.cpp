@@ -9,11 +9,8 @@
 namespace impipe::cpu {
 namespace {
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/point/fixed_sum.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 }  // namespace
 

@@ -23,23 +23,15 @@ constexpr std::size_t max_results = 3;   // likewise
 // Which of these blocks have a sum close to a tie.
 using Unsafe = std::uint8_t[max_blocks];
 
-#if IMPIPE_HAS_INTRINSICS
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/point/luminance.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 // Makes whole blocks of each result. weights: four numbers a result.
 using CodesFunction = void (*)(std::byte* const* outs, const std::byte* const* in,
                                std::int64_t blocks, const double* const* weights, Unsafe* unsafe);
 
-CodesFunction codes_function([[maybe_unused]] std::size_t results,
-                             [[maybe_unused]] CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return v4::codes_of_bytes[results - 1];
-  if (level == CpuLevel::v3) return v3::codes_of_bytes[results - 1];
-#endif
-  return nullptr;
+CodesFunction codes_function([[maybe_unused]] std::size_t results, CpuLevel level) {
+  return IMPIPE_VECTORS_OR(level, nullptr, codes_of_bytes[results - 1]);
 }
 
 struct MeanRows {

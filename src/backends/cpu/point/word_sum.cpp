@@ -19,9 +19,8 @@ constexpr std::int64_t block = 32;  // pixels
 
 using WordSums = void (*)(std::uint16_t* out, const std::uint16_t* const* in, std::int64_t blocks,
                           const WordSum& sum, std::uint8_t* unsafe);
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/point/word_sum.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 
 WordSums kernel_of(const WordSum& sum, CpuLevel level) {
   return (level == CpuLevel::v4 ? v4::word_sums_of : v3::word_sums_of)(sum);

@@ -38,18 +38,12 @@ std::int64_t squared_plain(const std::uint8_t* a, const std::uint8_t* b, std::in
 constexpr int line = 64;
 constexpr std::int64_t bytes_ahead = 1024;
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/tile/byte_difference.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 #endif
 
-std::int64_t squared(const std::uint8_t* a, const std::uint8_t* b, std::int64_t n,
-                     [[maybe_unused]] CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return v4::squared(a, b, n);
-  if (level == CpuLevel::v3) return v3::squared(a, b, n);
-#endif
-  return squared_plain(a, b, n);
+std::int64_t squared(const std::uint8_t* a, const std::uint8_t* b, std::int64_t n, CpuLevel level) {
+  return IMPIPE_VECTORS_OR(level, squared_plain, squared)(a, b, n);
 }
 
 }  // namespace

@@ -124,12 +124,9 @@ IMPIPE_CPU_KERNEL(line,
                   (std::byte * out, const std::byte* in, const CodeLine& line, std::int64_t n),
                   (out, in, line, n))
 
-#if IMPIPE_HAS_INTRINSICS
 // What the compiler makes of the loop above is twice as slow.
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/tile/code_table.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 // out = c - in, at least 0: the larger of both less the code.
 template <class T>

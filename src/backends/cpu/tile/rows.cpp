@@ -49,12 +49,9 @@ IMPIPE_INLINE void store_logical_body(const void* in, void* out, std::int64_t n)
 IMPIPE_CPU_KERNEL(convert, (const void* in, void* out, std::int64_t n), (in, out, n))
 IMPIPE_CPU_KERNEL(store_code, (const void* in, void* out, std::int64_t n), (in, out, n))
 IMPIPE_CPU_KERNEL(store_logical, (const void* in, void* out, std::int64_t n), (in, out, n))
-#if IMPIPE_HAS_INTRINSICS
 // What the compiler makes of the loops above takes three to four times as long.
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/tile/rows.inc"
-#include "backends/cpu/simd/each_level.inc"
-#endif
+#include "backends/cpu/simd/vector_levels.inc"
 
 template <class real, class T>
 void store_codes(std::byte* out, const real* in, std::int64_t n, CpuLevel level) {

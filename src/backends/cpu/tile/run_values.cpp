@@ -54,22 +54,15 @@ constexpr std::array<std::uint64_t, 256> counts_up_to = [] {
 }();
 constexpr const std::uint64_t* counts_table = counts_up_to.data();
 
-#define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/tile/run_values.inc"
-#include "backends/cpu/simd/each_level.inc"
+#include "backends/cpu/simd/vector_levels.inc"
 #endif
 
 }  // namespace
 
 void write_run_values(const std::uint64_t* bits, const float* values, std::int64_t count,
                       float* out, CpuLevel level) {
-#if IMPIPE_HAS_INTRINSICS
-  if (level == CpuLevel::v4) return v4::write(bits, values, count, out);
-  if (level == CpuLevel::v3) return v3::write(bits, values, count, out);
-#else
-  static_cast<void>(level);
-#endif
-  write_baseline(bits, values, count, out);
+  IMPIPE_VECTORS_OR(level, write_baseline, write)(bits, values, count, out);
 }
 
 }  // namespace impipe::cpu
