@@ -3,14 +3,53 @@
 #include "backends/cpu/geometry/map.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "backends/cpu/geometry/blocks.hpp"
-#include "backends/cpu/geometry/map_rows.hpp"
+#include "backends/cpu/geometry/place_rule.hpp"
 #include "backends/cpu/geometry/results.hpp"
 #include "backends/cpu/geometry/turned_blocks.hpp"
+#include "backends/cpu/simd/vectors.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
+
+// Output pixels [first, first + n) of a row, at most 256.
+struct MapPart {
+  PlaceRow places;
+  const std::byte* data = nullptr;  // the input
+  std::int64_t stride = 0;          // bytes
+  std::int64_t width = 0, height = 0;
+  std::int64_t first = 0, n = 0;
+  float outside = 0;
+};
+// As numbers; nothing is rounded to the class.
+using MapRow = void (*)(const MapPart& part, float* out);
+
+using Method = Resample::Method;
+
+#define IMPIPE_KERNELS "backends/cpu/geometry/map_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+template <class T, bool on_image>
+MapRow map_by(Method method, CpuLevel level) {
+  switch (method) {
+    case Method::nearest: return IMPIPE_AT_LEVEL(level, map<T, Method::nearest, on_image>);
+    case Method::bicubic: return IMPIPE_AT_LEVEL(level, map<T, Method::bicubic, on_image>);
+    default: return IMPIPE_AT_LEVEL(level, map<T, Method::bilinear, on_image>);
+  }
+}
+
+MapRow map_row(PixelClass cls, const Resample& resample, CpuLevel level) {
+  const bool on_image = resample.beside == Resample::Beside::on_image;
+  return with_pixel(cls, [&](auto pixel) {
+    using T = decltype(pixel);
+    return on_image ? map_by<T, true>(resample.method, level)
+                    : map_by<T, false>(resample.method, level);
+  });
+}
 
 // Prefetches about what a block of outputs reads: short pieces of many input rows, which a
 // processor does not foresee. Inlined always: a call of a function that changes nothing is left

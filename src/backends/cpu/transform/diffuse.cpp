@@ -4,13 +4,51 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/transform/diffuse_steps.hpp"
+#include "backends/cpu/simd/vectors.hpp"
+#include "core/image.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
+
+constexpr int diffuse_band = 16;  // rows of a front
+// Steps after the first until the last row starts.
+constexpr std::int64_t diffuse_lag = 2 * (diffuse_band - 1);
+
+// The errors that the next steps need, one a row.
+struct alignas(64) DiffuseState {
+  double here[diffuse_band] = {};       // of the pixel to the left
+  double over[diffuse_band] = {};       // over it
+  double over_left[diffuse_band] = {};  // over that one's left neighbour
+};
+
+// Steps from .. to - 1 of a front. values: [to - from][diffuse_band], the pixels / white, which get
+// the errors of their neighbours added. above_right: [to - from], the errors of the row over the
+// band, in the column to the right of the first row's.
+struct DiffuseSteps {
+  std::int64_t from = 0, to = 0, width = 0;
+  const double* above_right = nullptr;
+  double* values = nullptr;
+};
+using RunDiffuseSteps = void (*)(const DiffuseSteps& steps, DiffuseState& state);
+
+// n pixels / white.
+using ScalePixels = void (*)(const std::byte* in, double white, std::int64_t n, double* out);
+
+#define IMPIPE_KERNELS "backends/cpu/transform/diffuse_steps.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+RunDiffuseSteps run_diffuse_steps(CpuLevel level) { return IMPIPE_AT_LEVEL(level, run_steps); }
+
+// logical and uint8 are read alike.
+ScalePixels scale_pixels(PixelClass cls, CpuLevel level) {
+  return with_pixel(cls,
+                    [&](auto pixel) { return IMPIPE_AT_LEVEL(level, scale<decltype(pixel)>); });
+}
 
 constexpr std::int64_t segment = 256;  // steps between two looks at the band above
 

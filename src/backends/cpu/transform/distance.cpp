@@ -3,14 +3,95 @@
 #include "backends/cpu/transform/distance.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/scratch.hpp"
-#include "backends/cpu/transform/distance_rows.hpp"
 #include "core/error.hpp"
+#include "core/kernel_spec.hpp"
+#include "core/plane_rows.hpp"
 
 namespace impipe::cpu {
 namespace {
+
+// Columns are scanned a band of rows at a time, so that a band stays in the cache.
+constexpr std::int64_t distance_band = 16;
+
+// Rows of one channel of any class; a row is `stride` bytes from the next.
+struct BandRows {
+  const std::byte* data = nullptr;
+  std::int64_t stride = 0, width = 0, height = 0;
+};
+
+// Of each column of a band the first and the last set row, counted from 1; 0: none.
+using MarkBand = void (*)(const BandRows& band, std::uint8_t* first, std::uint8_t* last);
+
+// Of each pixel of a band the nearest set row, the upper one of two, as rows of int32. above,
+// below: the nearest set rows of each column over and under the band; y0: the band's first row.
+struct NearestRows {
+  const std::int32_t* above = nullptr;
+  const std::int32_t* below = nullptr;
+  std::byte* out = nullptr;
+  std::int64_t stride = 0;
+};
+using FillBand = void (*)(const BandRows& band, std::int64_t y0, const NearestRows& nearest);
+
+// One row of results from the nearest set rows of its columns, in place: int32 before, float after.
+struct DistanceRow {
+  std::byte* data = nullptr;
+  std::int64_t width = 0, height = 0, y = 0;
+  // More than any distance in the image; a column whose nearest row is as far away has none.
+  std::int64_t none = 0;
+  void* scratch = nullptr;  // distance_scratch_bytes(width), at a multiple of 64 bytes
+};
+
+using FinishRow = void (*)(const DistanceRow& row);
+
+using Metric = Distance::Metric;
+
+constexpr double quasi_step = 0.41421356237309504880;  // sqrt(2) - 1
+
+// Whole blocks of 16, and what vectors read behind the last column of a range.
+constexpr std::int64_t padded_width(std::int64_t width) { return (width + 15) / 16 * 16 + 16; }
+
+#define IMPIPE_KERNELS "backends/cpu/transform/distance_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+template <bool index>
+FinishRow finish_for(Metric metric, bool wide, CpuLevel level) {
+#define IMPIPE_FINISH(name, T, I) IMPIPE_AT_LEVEL(level, finish<Metric::name, index, T, I>)
+  switch (metric) {
+    case Metric::euclidean:
+      if (wide) return IMPIPE_FINISH(euclidean, double, std::int64_t);
+      return IMPIPE_FINISH(euclidean, std::int32_t, std::int32_t);
+    case Metric::cityblock: return IMPIPE_FINISH(cityblock, std::int32_t, std::int32_t);
+    case Metric::chessboard: return IMPIPE_FINISH(chessboard, std::int32_t, std::int32_t);
+    default: return IMPIPE_FINISH(quasi_euclidean, double, std::int64_t);
+  }
+#undef IMPIPE_FINISH
+}
+
+// logical and uint8 are read alike.
+MarkBand mark_band(PixelClass cls, CpuLevel level) {
+  return with_pixel(cls, [&](auto pixel) { return IMPIPE_AT_LEVEL(level, mark<decltype(pixel)>); });
+}
+
+FillBand fill_band(PixelClass cls, CpuLevel level) {
+  return with_pixel(cls, [&](auto pixel) { return IMPIPE_AT_LEVEL(level, fill<decltype(pixel)>); });
+}
+
+std::int64_t distance_scratch_bytes(std::int64_t width) {
+  // Two rows of values and one of columns of at most 8 bytes, and two of int32.
+  return padded_width(width) * (3 * 8 + 2 * 4);
+}
+
+// wide: squared distances need more than 31 bits.
+FinishRow finish_row(const Distance& distance, bool wide, CpuLevel level) {
+  return distance.index ? finish_for<true>(distance.metric, wide, level)
+                        : finish_for<false>(distance.metric, wide, level);
+}
 
 class DistanceRun {
  public:

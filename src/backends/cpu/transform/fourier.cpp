@@ -8,15 +8,36 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/simd/vectors.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "backends/cpu/tile/spares.hpp"
 #include "backends/cpu/tile/weighted_sum.hpp"
-#include "backends/cpu/transform/fourier_lines.hpp"
+#include "core/body.hpp"
 #include "core/fourier_tiles.hpp"
 #include "core/region.hpp"
 
 namespace impipe::cpu {
 namespace {
+
+constexpr int fourier_lines = 16;
+
+#define IMPIPE_KERNELS "backends/cpu/transform/fourier_lines.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+// The transform of `side` numbers of each line, core/fourier_tiles.hpp's: number k of line i at
+// k * fourier_lines + i, re and im apart; other_re, other_im: as many, that it may use. Returns
+// whether the result lies in those. With re and im taken for each other it is the inverse, but for
+// a factor.
+bool fourier_transform(int side, const float* factors, float* re, float* im, float* other_re,
+                       float* other_im, CpuLevel level) {
+  return IMPIPE_AT_LEVEL(level, transform)(side, factors, re, im, other_re, other_im);
+}
+
+// Each of n numbers times that of the spectrum.
+void fourier_product(float* re, float* im, const float* spectrum_re, const float* spectrum_im,
+                     int n, CpuLevel level) {
+  IMPIPE_AT_LEVEL(level, product)(re, im, spectrum_re, spectrum_im, n);
+}
 
 // Lines that a thread takes at a time.
 constexpr int lines_at_once = 4 * fourier_lines;
