@@ -143,6 +143,7 @@ std::string launch_text(const PlaneKernel& kernel, const jit::Program& program, 
     for (int i = 0; i < 3; ++i) out << ' ' << pass.shape.groups[i] << '/' << pass.shape.group[i];
     for (const jit::Buffer& b : pass.buffers) out << ' ' << static_cast<int>(b.kind) << b.index;
     out << '\n';
+    bytes(pass.parameters);
   }
   return out.str();
 }

@@ -19,8 +19,7 @@ using Kind = BodyTree::Kind;
 
 // The value outside the image of node n, a code of its bytes.
 double outside_code(const LaunchContext& at, int n) {
-  const Node& node = at.spec().nodes[static_cast<std::size_t>(n)];
-  const double code = node.arguments.back().value;
+  const double code = at.node(n).arguments.back().value;
   if (code >= 0 && code <= 255 && code == std::floor(code)) return code;
   throw Error("a kernel can't be launched: what lies outside an image of bytes is none" +
                   after_line(at.spec().key()),
@@ -146,7 +145,7 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
 
 bool is_mean(const LaunchContext& at, int n) {
   const auto weight = [&](int i) { return static_cast<float>(at.argument(n, i)); };
-  const auto& arguments = at.spec().nodes[static_cast<std::size_t>(n)].arguments;
+  const auto& arguments = at.node(n).arguments;
   for (int i = 0; i < 6; ++i) {
     if (weight(i) != weight(i / 3 * 3)) return false;
   }

@@ -68,7 +68,7 @@ class ObjectsWriter {
 
  private:
   static std::int64_t count_of(const LaunchContext& at, int n) {
-    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+    const Node& now = at.node(n);
     return now.values / object_record::length(now.images.size() > 1) - 1;
   }
   // Pixels of the grid, those where its lines cross twice.

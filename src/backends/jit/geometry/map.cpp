@@ -56,12 +56,9 @@ class MapText {
   std::string fill() const { return converted(node_.cls, "float", fill_); }
 
   std::string number(const std::string& label, double MappedPlace::*which) {
-    const int n = n_;
-    const Operand image = node_.images[0];
-    return builder_.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
-                              [n, image, which](const LaunchContext& at, int) {
-                                const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                                return mapped_place(now, at.size_of(image)).*which;
+    return builder_.parameter(ParameterType::float64, Builder::name({false, n_}) + "_" + label,
+                              [n = n_, image = node_.images[0], which](const auto& at, int) {
+                                return mapped_place(at.node(n), at.size_of(image)).*which;
                               });
   }
 

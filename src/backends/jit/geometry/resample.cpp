@@ -17,8 +17,7 @@ void write_affine(Builder& builder, int n, const std::string& name) {
   const auto place = [&](const std::string& label, double AffinePlace::*which) {
     return builder.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
                              [n, image, which](const LaunchContext& at, int) {
-                               const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                               return affine_place(now, at.size_of(image)).*which;
+                               return affine_place(at.node(n), at.size_of(image)).*which;
                              });
   };
   const auto coordinate = [](const std::string& u, const std::string& v, const std::string& w) {

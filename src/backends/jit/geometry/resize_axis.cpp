@@ -10,9 +10,8 @@
 
 namespace impipe::jit {
 
-ResizeAxis ResizeAxisText::axis(const LaunchContext& at, int n, ResizeAxis ResizeAxes::*which) {
-  const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-  return resize_axes(now, at.size_of(now.images[0])).*which;
+ResizeAxes resize_axes(const LaunchContext& at, int n) {
+  return resize_axes(at.node(n), at.size_of(at.node(n).images[0]));
 }
 
 std::string ResizeAxisText::number(const std::string& what, Number number,
@@ -21,7 +20,7 @@ std::string ResizeAxisText::number(const std::string& what, Number number,
   const auto which = which_;
   return builder_.parameter(type, Builder::name({false, n}) + "_" + what + "_" + label_,
                             [n, which, number = std::move(number)](const LaunchContext& at, int) {
-                              return number(axis(at, n, which));
+                              return number(resize_axes(at, n).*which);
                             });
 }
 

@@ -9,6 +9,8 @@
 
 namespace impipe::jit {
 
+ResizeAxes resize_axes(const LaunchContext& at, int n);
+
 class ResizeAxisText {
  public:
   // label: "x" or "y".
@@ -41,10 +43,9 @@ class ResizeAxisText {
   // sums, by launches for which `wanted` holds. outputs: a multiple of so many have one.
   void write_sums(const LaunchTest& wanted, int multiple);
 
-  ResizeAxis at(const LaunchContext& launch) const { return axis(launch, n_, which_); }
+  ResizeAxis at(const LaunchContext& launch) const { return resize_axes(launch, n_).*which_; }
 
  private:
-  static ResizeAxis axis(const LaunchContext& at, int n, ResizeAxis ResizeAxes::*which);
   std::string real(const std::string& what, Number value) const {
     return number(what, std::move(value), ParameterType::float64);
   }

@@ -135,8 +135,7 @@ class ResizeTiles {
   };
 
   static TileShape shape_of(const LaunchContext& at, int n, std::int64_t at_once) {
-    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-    return tile_shape(resize_axes(now, at.size_of(now.images[0])), at_once / at.count());
+    return tile_shape(resize_axes(at, n), at_once / at.count());
   }
   std::string number(const std::string& what, int (*value)(const TileShape&)) {
     return builder_.integer(Builder::name({false, n_}) + "_" + what,

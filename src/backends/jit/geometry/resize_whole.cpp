@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/geometry/resize_axis.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
@@ -59,11 +60,6 @@ struct WholeTile {
   }
 };
 
-ResizeAxis axis_of(const LaunchContext& at, int n) {
-  const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-  return resize_axes(now, at.size_of(now.images[0])).x;
-}
-
 WholeTile tile_of(const Node& node) {
   const Resample& resample = std::get<Resample>(node.primitive);
   // Taps depend on the ratio alone.
@@ -102,10 +98,9 @@ std::string weights_of(Builder& builder, int n, const WholeTile& tile) {
   return builder.array(
       ParameterType::float32, Builder::name({false, n}) + "_weights", tile.phases * tile.taps,
       [n, tile](const LaunchContext& at, int i) {
-        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-        ResizeAxis axis = axis_of(at, n);
+        ResizeAxis axis = resize_axes(at, n).x;
         axis.to = tile.phases;
-        const auto method = std::get<Resample>(now.primitive).method;
+        const auto method = std::get<Resample>(at.node(n).primitive).method;
         return double(resize_taps(method, axis).weights[static_cast<std::size_t>(i)]);
       });
 }

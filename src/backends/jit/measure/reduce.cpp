@@ -191,7 +191,7 @@ class StreamWriter {
   }
 
  private:
-  std::function<std::int64_t(const LaunchContext&)> groups() const {
+  LaunchNumber groups() const {
     return [stream = stream_, load = load_](const LaunchContext& at) {
       return stream.groups_for(at, load);
     };

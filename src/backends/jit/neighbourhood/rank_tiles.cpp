@@ -299,7 +299,7 @@ class RankBlocks : SortedRanks {
   }
 
   // Groups of a launch, each with an order of its own.
-  std::function<std::int64_t(const LaunchContext&)> slots() const {
+  LaunchNumber slots() const {
     const std::int64_t fit = max_slot_bytes / (std::int64_t{4} * side * side * blocks_.count());
     const std::int64_t most =
         std::clamp<std::int64_t>(fit, 1, std::int64_t{groups} * builder_.tuning().processors);

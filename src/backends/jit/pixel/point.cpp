@@ -96,8 +96,7 @@ PointCall call_of_expression(Builder& builder, int n, const std::string& real,
 // The reciprocal of argument `white` of node n, rounded once.
 std::string reciprocal_of_white(Builder& builder, int n, int white, const std::string& real) {
   const bool single = real == "float";
-  return builder.parameter(single ? ParameterType::float32 : ParameterType::float64,
-                           Builder::name({false, n}) + "_white_reciprocal",
+  return builder.parameter(type_of_real(real), Builder::name({false, n}) + "_white_reciprocal",
                            [n, white, single](const LaunchContext& at, int) {
                              const double value = at.argument(n, white);
                              return single ? double{1.0f / static_cast<float>(value)} : 1 / value;
@@ -410,8 +409,7 @@ std::string window_parameter(Builder& builder, int n, bool x) {
   const Operand image = builder.node(n).images[0];
   return builder.integer(Builder::name({false, n}) + (x ? "_left" : "_top"),
                          [n, image, x](const LaunchContext& at) {
-                           const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                           const WindowPlace place = window_place(now, at.size_of(image));
+                           const WindowPlace place = window_place(at.node(n), at.size_of(image));
                            return x ? place.left : place.top;
                          });
 }

@@ -3,54 +3,36 @@
 
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "backends/jit/program/kernel_context.hpp"
-#include "backends/jit/text/launch_context.hpp"
-#include "backends/jit/text/renaming.hpp"
+#include "backends/jit/text/program_parts.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
-
-// Element `element` of a parameter.
-using ParameterValue = std::function<double(const LaunchContext&, int element)>;
-using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
-using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
-// Whether a launch needs a kernel.
-using LaunchTest = std::function<bool(const LaunchContext&)>;
-// A whole number of a launch, as the bytes of scratch memory.
-using LaunchNumber = std::function<std::int64_t(const LaunchContext&)>;
-
-// Launches of groups of `items` work-items: of so many groups, of as many as `count` work-items
-// fill, of one for each tile of an image.
-ShapeFunction launch_groups(std::int64_t groups, int items);
-ShapeFunction launch_items(LaunchNumber count, int items);
-LaunchShape launch_tiles(Size size, std::int64_t across, std::int64_t down, int items);
-ShapeFunction launch_tiles(const Operand& image, std::int64_t across, std::int64_t down, int items);
-
-enum class ParameterType { int64, float64, float32, int32 };
 
 // The text that reads or writes a plane.
 struct PlaneText {
   std::string pointer, stride;  // of elements; elements from row to row
   // Of x and y that stand around it.
-  std::string pixel() const;
+  std::string pixel() const { return pointer + "[y * " + stride + " + x]"; }
   std::string row(const std::string& y) const { return pointer + " + " + y + " * " + stride; }
 };
 
+// Writes one program. The writers of a kernel plan's forms ask it for the text of what their
+// kernels read, each parameter and buffer by its name and as often as they like, and give it
+// functions and kernels, which are launched in the order in which they are added.
 class Builder {
  public:
   Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
 
-  const KernelSpec& spec() const { return *spec_; }
+  const KernelSpec& spec() const { return *parts_.spec; }
   const Tuning& tuning() const { return tuning_; }
-  Dialect dialect() const { return dialect_; }
-  DialectFeatures features() const { return features_of(dialect_); }
-  KernelContext context() const { return {*spec_, dialect_, tuning_}; }
+  Dialect dialect() const { return parts_.dialect; }
+  DialectFeatures features() const { return features_of(dialect()); }
+  KernelContext context() const { return {spec(), dialect(), tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
   // What stands before a loop over a window that makes one pixel.
@@ -71,7 +53,7 @@ class Builder {
     return unroll() + "for (int " + variable + " = 0; " + variable + " < " + std::to_string(count) +
            "; ++" + variable + ") ";
   }
-  const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
+  const Node& node(int n) const { return context().node(n); }
   PixelClass cls(const Operand& operand) const { return context().cls(operand); }
   // Of a measurement; of all its channels where the kernel takes it as a whole.
   std::int64_t values(const Operand& operand) const;
@@ -79,8 +61,9 @@ class Builder {
 
   // --- parameters: text that reads the value
   std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
-  // An int; `of_size`: one that follows from the size of an image.
-  std::string integer(const std::string& name, LaunchNumber value);
+  // A whole number; `of_size`: one that follows from the size of an image.
+  std::string integer(const std::string& name, LaunchNumber value,
+                      ParameterType type = ParameterType::int32);
   std::string of_size(const std::string& name, const Operand& image,
                       std::function<std::int64_t(Size)> value);
   // An array: text that is followed by [index]. Large ones go through a buffer.
@@ -94,11 +77,17 @@ class Builder {
   std::string argument(int n, int index, const std::string& label, const std::string& real);
 
   // --- buffers: text of the pointer. `type` is that of the elements.
+  // Where an input or an output is; the index of other nodes is -1.
+  Buffer place_of(const Operand& operand) const;
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
   std::string scratch(const std::string& name, const std::string& type, LaunchNumber bytes,
-                      bool cleared = false);
+                      bool cleared = false) {
+    return memory(name, type, {.bytes = std::move(bytes), .cleared = cleared});
+  }
   // The same, once for all images of a stack.
-  std::string scratch_of_all(const std::string& name, const std::string& type, LaunchNumber bytes);
+  std::string scratch_of_all(const std::string& name, const std::string& type, LaunchNumber bytes) {
+    return memory(name, type, {.bytes = std::move(bytes), .of_all = true});
+  }
   // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its
   // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
   // tickets'.
@@ -121,7 +110,7 @@ class Builder {
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
   // What takes all it uses as arguments.
-  void body(const std::string& text) { pieces_.push_back({.code = code_of(text)}); }
+  void body(const std::string& text) { parts_.pieces.push_back({.code = code_of(text)}); }
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
   bool has_function(const std::string& name) const { return functions_.contains(name); }
@@ -135,104 +124,38 @@ class Builder {
   void kernel_before(const std::string& name, int items, const std::string& text,
                      ShapeFunction shape);
   // Launches the last `kernels` of them, in their order, `most` times more, each time in the shape
-  // of that time; not at all where it has no groups.
+  // of that time, not at all where it has no groups; without `shape` in the shapes that they have.
   void repeat(int kernels, int most,
-              const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
-  // The same in the shapes that they have.
-  void repeat(int kernels, int most);
+              const std::function<LaunchShape(const LaunchContext&, int time)>& shape = nullptr);
   // One work-item a pixel of an image of that size: x and y are defined in `text`. `before`: what
   // all work-items of a group do before that, 32 side by side.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
                     std::function<Size(const LaunchContext&)> size, const std::string& text,
                     const std::string& before = "");
 
-  Program finish();
+  Program finish() const { return assembled(parts_); }
 
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
-  struct Field {
-    ParameterType type;
-    std::string name;
-    int count;
-    ParameterValue value;
-  };
-  struct NamedBuffer {
-    std::string name, type;
-    Buffer place;
-    bool written;
-    int local = 0;  // elements, in a kernel's local memory
-  };
-  struct ScratchPlan {
-    LaunchNumber bytes;
-    bool cleared = false;
-    bool kept = false;
-    bool of_all = false;                          // there once for all planes of a stack
-    ParameterType type = ParameterType::float32;  // of contents
-    int count = 0;
-    ParameterValue contents;
-    TableValues table;
-    // From plane to plane of a stack; 0 of what is there once for all of them.
-    std::int64_t step(const LaunchContext& at) const;
-  };
-  struct PassPlan {
-    int entry;
-    ShapeFunction shape;
-    std::vector<Buffer> buffers;
-    // Of a kernel that is launched as another one: what that one's parameters are here, by name.
-    std::map<std::string, ParameterValue> own = {};
-    std::vector<Field> fields = {};  // all of them, where there are such
-  };
-  // A part of the source: functions, or a kernel with its head.
-  struct Piece {
-    Code code;
-    std::string function = {};                         // that it is
-    std::string head = {};                             // of a kernel
-    std::map<std::string, std::string> pointers = {};  // buffer -> its pointer in the kernel
-    std::size_t buffers = 0;                           // that there were then
-    std::string arrays = {};                           // of a kernel, in local memory
-  };
-  struct Launcher;
-
   bool has_buffer(const std::string& name) const;
+  std::string memory(const std::string& name, const std::string& type,
+                     ProgramParts::ScratchPlan plan);
   // The buffers of a code and of the functions that it calls.
   std::set<std::string> buffers_of(const Code& code) const;
-  // known: all buffers, in their order.
-  std::string text_of(const Piece& piece, const std::vector<std::string>& known) const;
-  // A kernel that is another one but for the numbers of nodes and inputs, as those of the channels
-  // of a picture are, is launched as that one with its own buffers and parameters.
-  void fold_kernels();
-  // From a kernel's names to those of another that is the same; nothing where none is.
-  std::optional<Renaming> same_kernel(std::size_t from, std::size_t to) const;
-  // What a pass of kernel `to` gives kernel `from`; nothing where their types differ.
-  std::optional<std::map<std::string, ParameterValue>> own_parameters(const Renaming& names) const;
-  // Leaves out functions that no kernel calls.
-  void drop_functions();
-  // Leaves out what no text uses.
-  void prune();
   void load_function(const Operand& input);
   // Text of the pointer to a buffer's part for this group's plane.
-  std::string place_of(const NamedBuffer& buffer);
+  std::string pointer_of(const ProgramParts::NamedBuffer& buffer);
   PlaneText plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
-                       ParameterValue stride_bytes);
-  static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);
+                       LaunchNumber stride_bytes);
 
-  std::shared_ptr<const KernelSpec> spec_;
-  Dialect dialect_;
+  ProgramParts parts_;
   Tuning tuning_;
-  std::vector<Field> fields_;
   int field_bytes_ = 0;
-  std::vector<NamedBuffer> buffers_;
-  std::map<std::string, std::string> through_;  // image -> the function that reads it
-  std::vector<ScratchPlan> scratches_;
-  std::vector<Piece> pieces_;
+  std::map<std::string, std::string> through_;              // image -> the function that reads it
   std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
   std::set<std::string> function_texts_;                    // that are among the pieces
   std::set<std::string> bodies_;
-  std::vector<std::string> entries_;
-  std::vector<int> local_bytes_;  // one an entry
-  int max_registers_ = 0;
-  std::vector<PassPlan> passes_;
 };
 
 }  // namespace impipe::jit

@@ -60,8 +60,7 @@ class FourierText : WholeImageText<Stencil> {
 
  private:
   static FourierTiles tiles_of(const LaunchContext& at, const Operand& self) {
-    const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
-    return fourier_tiles(std::get<Stencil>(node.primitive), at.size_of(self));
+    return fourier_tiles(std::get<Stencil>(at.node(self.index).primitive), at.size_of(self));
   }
   std::string tiles(const std::string& label, std::int64_t (*value)(const FourierTiles&)) {
     return builder_.integer(name_ + "_" + label, [self = self_, value](const LaunchContext& at) {
@@ -81,8 +80,7 @@ class FourierText : WholeImageText<Stencil> {
 
   std::string data() {
     return builder_.scratch(name_ + "_data", "float2", [self = self_](const LaunchContext& at) {
-      const Node& node = at.spec().nodes[static_cast<std::size_t>(self.index)];
-      const std::int64_t side = std::get<Stencil>(node.primitive).fourier_side;
+      const std::int64_t side = std::get<Stencil>(at.node(self.index).primitive).fourier_side;
       return 8 * side * side * (tiles_of(at, self).pairs() + 1);
     });
   }

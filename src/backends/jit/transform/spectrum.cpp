@@ -105,10 +105,8 @@ class SpectrumText : WholeImageText<OnHost> {
   const Operand& factors() const { return builder_.node(n_).images.at(1); }
 
   std::string name(const std::string& label) const { return name_ + "_" + label; }
-  std::string whole(const std::string& label, std::function<std::int64_t(const LaunchContext&)> f) {
-    return builder_.parameter(
-        ParameterType::int32, name(label),
-        [f = std::move(f)](const LaunchContext& at, int) { return static_cast<double>(f(at)); });
+  std::string whole(const std::string& label, LaunchNumber f) {
+    return builder_.integer(name(label), std::move(f));
   }
   std::string real(const std::string& label, double value) {
     return builder_.parameter(ParameterType::float64, name(label),
@@ -116,8 +114,7 @@ class SpectrumText : WholeImageText<OnHost> {
   }
   // Scratch memory of so many numbers of `bytes` a channel.
   std::string memory(const std::string& label, const std::string& type, std::int64_t bytes,
-                     std::function<std::int64_t(const LaunchContext&)> numbers, int channels,
-                     bool cleared = false) {
+                     LaunchNumber numbers, int channels, bool cleared = false) {
     return builder_.scratch(
         name(label), type,
         [numbers = std::move(numbers), bytes, channels](const LaunchContext& at) {
@@ -364,14 +361,13 @@ class SpectrumText : WholeImageText<OnHost> {
                      {"shared", flag}});
   }
   std::string channel_step(const Operand& image) {
-    const bool input = image.external;
-    const int index = input ? image.index : builder_.output_of(image.index);
     const int bytes = bytes_of(builder_.cls(image));
-    return builder_.parameter(
-        ParameterType::int64, Builder::name(image) + "_channel",
-        [input, index, bytes](const LaunchContext& at, int) {
-          return static_cast<double>((input ? at.input(index) : at.output(index)).step / bytes);
-        });
+    return builder_.integer(
+        Builder::name(image) + "_channel",
+        [place = builder_.place_of(image), bytes](const LaunchContext& at) {
+          return at.shape_of(place).step / bytes;
+        },
+        ParameterType::int64);
   }
   // One that writes a pixel of the result.
   std::string put_pixel() {
