@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -47,6 +48,11 @@ def _check_axes(axes: str, shape: tuple[int, ...]) -> None:
 
 
 def _host_memory(given: Any) -> Memory:
+    if isinstance(given, (str, bytes, os.PathLike)):
+        raise TypeError(f"{given!r} is no image; impipe.files runs a pipeline over files")
+    if np.ma.is_masked(given):
+        raise TypeError("values of the array are masked, and images have no masks; its "
+                        "filled(numpy.nan) is one")
     only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
     array = np.from_dlpack(given) if only_dlpack else np.asarray(given)
     if array.dtype.name not in _TYPES:

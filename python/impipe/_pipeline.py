@@ -119,6 +119,9 @@ class Pipeline:
 
     def __init__(self, text: str, *, device: str | None = None, threads: int = 0, strict: bool = False,
                  memory: int = 0, sandbox: str | os.PathLike[str] | None = None) -> None:
+        for name, value in ("text", text), ("device", "" if device is None else device):
+            if not isinstance(value, str):
+                raise TypeError(f"{name}={value!r} is no str")
         if "\0" in text:
             raise PipelineError("a pipeline's text has no NUL", 2)
         self.text = text

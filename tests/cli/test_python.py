@@ -297,6 +297,14 @@ class Python(ProgramTest):
                          axes="ZYSAX")
         self.check_error(TypeError, "an array of complex128 is no image: bool, integers of 8 to 64 "
                          "bits and floats of 16 to 64 bits are", "imcomplement", gray + 1j)
+        self.check_error(TypeError, "'a.png' is no image; impipe.files runs a pipeline over files",
+                         "imcomplement", "a.png")
+        masked = np.ma.masked_equal(np.arange(12, dtype=np.float32).reshape(3, 4), 7)
+        self.check_error(TypeError, "values of the array are masked, and images have no masks; its "
+                         "filled(numpy.nan) is one", "mean2", masked)
+        self.assertEqual(impipe.run("max", np.ma.array(masked.data))["max"], 11)
+        self.check_error(TypeError, "text=3 is no str", 3, gray)
+        self.check_error(TypeError, "device=0 is no str", "imcomplement", gray, device=0)
         self.check_error(impipe.ImageError, "an array of shape (5, 6, 7, 8) does not say what its "
                          "axes are; give axes=, a letter for each, as TZCYX", "imcomplement",
                          np.zeros((5, 6, 7, 8), np.uint8))
