@@ -305,6 +305,21 @@ class Fields(ProgramTest):
             run = self.impipe(pipeline, "a.ome.tif", "-o", "out.tif")
             self.assertIn(OME_ANEW, ", ".join(lost_of(run, "a.ome.tif")))
 
+    def test_a_size_of_one_axis_of_ome_follows_it(self):
+        for given, other in ("XY", "YX"):
+            tifffile.imwrite(self.path("a.ome.tif"), ramp(H, W), metadata={
+                "axes": "YX", f"PhysicalSize{given}": 0.25}, photometric="minisblack")
+            for pipeline, expected in (("imadd 1", {given: 0.25}), ("imresize 0.5", {given: 0.5}),
+                                       ("imcrop 4,3,20,16", {given: 0.25}), ("rot90", {other: 0.25}),
+                                       ("transpose | imresize 0.5", {other: 0.5}), ("imrotate 20", {})):
+                with self.subTest(given=given, pipeline=pipeline):
+                    run = self.impipe(pipeline, "a.ome.tif", "-o", "out.ome.tif")
+                    self.assertEqual("size of pixels" in run.err, not expected)
+                    with tifffile.TiffFile(self.path("out.ome.tif")) as file:
+                        image = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
+                    self.assertEqual({axis: image[f"PhysicalSize{axis}"] for axis in "XY"
+                                      if f"PhysicalSize{axis}" in image}, expected)
+
     def test_aperio_says_the_size_of_pixels(self):
         """Of the largest image, which is the file's only page."""
         pixels = colour(2 * H, 2 * W)

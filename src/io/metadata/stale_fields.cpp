@@ -287,6 +287,42 @@ void follow_page(Metadata& m, bool is_scale, Lost& lost) {
   }
 }
 
+// x and y, both of which are there, after a change of the pixels.
+std::vector<MeasuredAxis> measured_after(std::vector<MeasuredAxis> out, const PixelChange& change) {
+  const auto at = [&](std::string_view name) {
+    return std::ranges::find(out, name, &MeasuredAxis::name);
+  };
+  const auto x = at("x"), y = at("y");
+  // Lengths of one kind alone are those of sides that are askew.
+  const bool is_along = change.is_straight() || change.is_transposed();
+  const auto lengths = change.pixel_lengths({x->scale, y->scale});
+  if (!lengths || (!is_along && x->unit != y->unit)) {
+    std::erase_if(out,
+                  [](const MeasuredAxis& axis) { return axis.name == "x" || axis.name == "y"; });
+    return out;
+  }
+  if (!is_along) {
+    *x = {.name = "x", .unit = x->unit, .scale = lengths->x};
+    *y = {.name = "y", .unit = y->unit, .scale = lengths->y};
+    return out;
+  }
+  const AffinePlace& place = *change.place;
+  // Along the file's x lies what the result has along its y where the two are transposed.
+  const double at_x = x->translation + x->scale * place.c,
+               at_y = y->translation + y->scale * place.f;
+  if (change.is_transposed()) {
+    std::swap(x->unit, y->unit);
+    x->translation = at_y;
+    y->translation = at_x;
+  } else {
+    x->translation = at_x;
+    y->translation = at_y;
+  }
+  x->scale = lengths->x;
+  y->scale = lengths->y;
+  return out;
+}
+
 }  // namespace
 
 Lost names_of_tiff_fields(std::string block, bool keeps_axes) {
@@ -341,10 +377,15 @@ void follow_resolution(Metadata& m, Lost& lost) {
   const bool is_imagej = !m.wants_ome && is_of_imagej(exif_text(text_of(m.exif), description_tag));
   const bool has_scene = resolution_of(m.measured).has_value();
   if (is_known && m.resolution && (is_imagej || !has_scene)) follow_page(m, is_imagej, lost);
-  if (!has_scene) return;
   const auto lose = [&](const char* name) {
     if (std::ranges::find(lost, name) == lost.end()) lost.emplace_back(name);
   };
+  if (!has_scene) {
+    const bool is_one =
+        (axis_named(m.measured, "x") == nullptr) != (axis_named(m.measured, "y") == nullptr);
+    if (is_one && measured_of_result(m).size() < m.measured.size()) lose("size of pixels");
+    return;
+  }
   // The sizes of pixels in the scene are the resolution of files that know no other.
   m.resolution = resolution_of(measured_of_result(m));
   if (!m.resolution) lose("resolution");
@@ -360,38 +401,14 @@ void follow_resolution(Metadata& m, Lost& lost) {
 std::vector<MeasuredAxis> measured_of_result(const Metadata& metadata) {
   const PixelChange& change = metadata.change;
   std::vector<MeasuredAxis> out = metadata.measured;
-  const auto at = [&](std::string_view name) {
-    return std::ranges::find(out, name, &MeasuredAxis::name);
-  };
-  const auto x = at("x"), y = at("y");
-  if (x == out.end() || y == out.end() || change.before.pixels() == 0) return out;
-  // Lengths of one kind alone are those of sides that are askew.
-  const bool is_along = change.is_straight() || change.is_transposed();
-  const auto lengths = change.pixel_lengths({x->scale, y->scale});
-  if (!lengths || (!is_along && x->unit != y->unit)) {
-    std::erase_if(out,
-                  [](const MeasuredAxis& axis) { return axis.name == "x" || axis.name == "y"; });
-    return out;
-  }
-  if (!is_along) {
-    *x = {.name = "x", .unit = x->unit, .scale = lengths->x};
-    *y = {.name = "y", .unit = y->unit, .scale = lengths->y};
-    return out;
-  }
-  const AffinePlace& place = *change.place;
-  // Along the file's x lies what the result has along its y where the two are transposed.
-  const double at_x = x->translation + x->scale * place.c,
-               at_y = y->translation + y->scale * place.f;
-  if (change.is_transposed()) {
-    std::swap(x->unit, y->unit);
-    x->translation = at_y;
-    y->translation = at_x;
-  } else {
-    x->translation = at_x;
-    y->translation = at_y;
-  }
-  x->scale = lengths->x;
-  y->scale = lengths->y;
+  const bool has_x = axis_named(out, "x") != nullptr, has_y = axis_named(out, "y") != nullptr;
+  if ((!has_x && !has_y) || change.before.pixels() == 0) return out;
+  if (has_x && has_y) return measured_after(std::move(out), change);
+  // One axis alone follows as if the other was measured, too, in a unit of its own.
+  out.push_back({.name = has_x ? "y" : "x", .unit = "unknown"});
+  out = measured_after(std::move(out), change);
+  const std::string_view unknown = has_x == change.is_transposed() ? "x" : "y";
+  std::erase_if(out, [&](const MeasuredAxis& axis) { return axis.name == unknown; });
   return out;
 }
 
