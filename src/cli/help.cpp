@@ -45,6 +45,7 @@ std::string main_help() {
   impipe devices                       what can be computed on
   impipe formats                       the picture formats, and what each can hold
   impipe bench PIPELINE...             how fast it is here
+  impipe export PIPELINE DIR --to X    the kernels as source in opencl or cuda, for other programs
   impipe diff A B                      compares two pictures
   impipe info FILE...                  what is in a file
   impipe cache {:<23} the compiled kernels
