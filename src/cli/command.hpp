@@ -68,9 +68,10 @@ CLI::Option* option(CLI::App* app, const std::string& names, T& target, const st
 
 // --axes, of every command that reads pictures.
 inline CLI::Option* add_axes(CLI::App* app, std::string& axes) {
-  return option(
-             app, "--axes", axes, "LETTERS",
-             "Of NPYs, a letter an axis: Y, X, C channels, A channels with an alpha, others pages")
+  return option(app, "--axes", axes, "LETTERS",
+                "Of NPYs, FITS and Zarrs without names, a letter an axis: Y, X, C channels, A "
+                "channels "
+                "with an alpha, others pages")
       ->check(not_empty());
 }
 

@@ -91,7 +91,7 @@ void add_export(CommandSet& commands) {
   command.notes =
       "The folder gets step1.cl (or .cu) and so on, pipeline.h with what goes in and out, and\n"
       "pipeline.c with pipeline_tables.h, which launch the kernels on buffers of the program that\n"
-      "they are copied into. They are for images of one size, class and number of channels.";
+      "they are copied into. They are for images of one size, class and number of channels.\n";
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* app = command.app;
   command.takes(flags->arguments);

@@ -155,8 +155,8 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error(
         "the pipeline ends in " + last_operator(pipeline) +
-        ", a measurement: there is no image to write; leave -o out, or write the numbers "
-        "with -o '{stem}.npy'" +
+        ", a measurement: there is no image to write; leave -o out and rows go to stdout (--csv, "
+        "--json), or write the numbers with -o '{stem}.npy'" +
         (last_table(plan) != nullptr ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
   }
 }

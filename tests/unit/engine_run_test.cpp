@@ -132,8 +132,8 @@ TEST_F(Runs, WhatMustNotStart) {
        "for stdout, or --in-place"},
       {"mean2",
        {.inputs = in, .output = "out"},
-       "the pipeline ends in mean2, a measurement: there is no image to write; leave -o out, or "
-       "write the numbers with -o '{stem}.npy'"},
+       "the pipeline ends in mean2, a measurement: there is no image to write; leave -o out and "
+       "rows go to stdout (--csv, --json), or write the numbers with -o '{stem}.npy'"},
       {"phantom 8",
        {.inputs = in, .output = "x.pgm"},
        "the pipeline makes its own image, with phantom, and takes no inputs"},
