@@ -514,13 +514,11 @@ void note_single_pages(const WorkList& work, const pipeline::Pipeline& pipeline,
     return;
   }
   const Operator& op = stage->call->op();
-  const ImageReduction::Across across = op.reduction(*stage->call).across;
-  if (across == ImageReduction::Across::files) return;
-  const bool is_projection = across == ImageReduction::Across::pages;
+  if (op.reduction(*stage->call).across == ImageReduction::Across::files) return;
   progress.note(std::string(op.name) + " takes the pages of a file, and each of these " +
                 std::to_string(work.pictures.size()) + " has one; " +
-                (is_projection ? "`stack` takes files"
-                               : "impipe '' FILES -o pages.tif makes one file of them"));
+                (op.name == "project" ? "`stack` takes files"
+                                      : "impipe '' FILES -o pages.tif makes one file of them"));
 }
 
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {

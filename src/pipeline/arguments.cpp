@@ -368,7 +368,10 @@ class Matcher {
   [[noreturn]] void unknown_word(const Argument& argument, const std::string& text) const {
     std::vector<std::string> words;
     for (const Parameter& p : op_.parameters) {
-      if (unset(p)) words.insert(words.end(), p.words.begin(), p.words.end());
+      if (!unset(p)) continue;
+      for (const auto& word : p.words) {
+        if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+      }
     }
     for (const Parameter& p : op_.parameters) {
       if (!unset(p) && has_word(p, text)) {

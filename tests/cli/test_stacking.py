@@ -419,6 +419,7 @@ class Pipelines(Stacking):
             self.picture(name)
         for pipeline, end in (("project max", "`stack` takes files"),
                               ("imgaussfilt3 1", "impipe '' FILES -o pages.tif makes one file of them"),
+                              ("imtile", "impipe '' FILES -o pages.tif makes one file of them"),
                               ("stack max", None), ("imgaussfilt 1", None)):
             name = pipeline.split()[0]
             said = f"impipe: {name} takes the pages of a file, and each of these 2 has one; {end}\n" if end else ""

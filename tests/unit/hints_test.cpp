@@ -106,6 +106,9 @@ TEST(Hints, ShowTheSpellingThatWasMeant) {
   EXPECT_EQ(error_of("map unit8"),
             "pipeline:1:5: map: no parameter takes 'unit8'; did you mean 'uint8'?\n"
             "  map unit8\n      ^^^^^");
+  EXPECT_EQ(error_of("imadjust low"),
+            "pipeline:1:10: imadjust: no parameter takes 'low'; known words are stretchlim or []\n"
+            "  imadjust low\n           ^^^");
 }
 
 }  // namespace
