@@ -97,6 +97,8 @@ card() { printf '%-80s' "$1"; }
 cp "$(/usr/bin/python3 -c 'from pydicom.data import get_testdata_file as f; print(f("CT_small.dcm"))')" \
   "$work/samples/a.dcm"
 echo no slide >"$work/samples/a.ndpi"
+printf '\x59\xa6\x6a\x95\0\0\0\1\0\0\0\1\0\0\0\x8\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\0\x7f\0' >"$work/samples/a.ras"
+cp tests/data/colour/config.ocio "$work/samples"
 cp "$work"/samples/* "$root/tmp"
 lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
   "${@:2}" 2>"$work/said" && fail "$1 is not needed for ${*:2}"
@@ -106,17 +108,18 @@ lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
 for extension in exr jxl jp2 avif zarr; do
   lacks "impipe-codec-$extension" there impipe 'phantom 64' -o "/tmp/a.$extension"
 done
-lacks impipe-codec-ocio there impipe "phantom 64 | gray2rgb | ocio 'a' 'b' config=@/tmp/a.txt" -o /tmp/a.png
+lacks impipe-codec-ocio there impipe "phantom 64 | gray2rgb | ocio a b config=@/tmp/config.ocio" -o /tmp/a.png
 lacks impipe-codec-icc there impipe 'phantom 64 | icc srgb' -o /tmp/a.png
 lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
 lacks impipe-codec-heif there impipe mean2 /tmp/a.heic
 lacks impipe-codec-fits there impipe mean2 /tmp/a.fits
 lacks impipe-codec-dicom there impipe mean2 /tmp/a.dcm
 lacks impipe-codec-openslide there impipe mean2 /tmp/a.ndpi
+lacks impipe-codec-opencv there impipe mean2 /tmp/a.ras
 there impipe devices >"$work/said" || true
 grep -q 'libcuda.so.1 was not found' "$work/said" || fail "devices: $(cat "$work/said")"
 grep -q 'ocl-icd-libopencl1' "$work/said" || fail "devices: $(cat "$work/said")"
-echo "impipe alone: 11 formats written, 12 told with the package that they need"
+echo "impipe alone: 11 formats written, 13 need packages, which are named"
 
 # The man page and the completions.
 [ "$(there man -w impipe)" = /usr/share/man/man1/impipe.1.gz ] || fail "man does not find its page"
@@ -133,10 +136,10 @@ echo "man -w impipe: /usr/share/man/man1/impipe.1.gz; bash and zsh complete"
 
 # All packages.
 apt install "${new[@]}"
-for extension in exr jxl jp2 avif; do
+for extension in exr jxl jp2 avif zarr; do
   there impipe 'phantom 64' -o "/tmp/a.$extension" || fail "$extension cannot be written"
 done
-for extension in exr jxl jp2 avif gif heic fits; do
+for extension in exr jxl jp2 avif zarr gif heic fits ras; do
   there impipe 'imgaussfilt 1' "/tmp/a.$extension" -o "/tmp/of-$extension.png" ||
     fail "$extension cannot be read"
 done
@@ -144,7 +147,9 @@ there impipe 'imgaussfilt 1' /tmp/a.dcm -o /tmp/of-dcm.png --window 40,400 ||
   fail "dcm cannot be read"
 there impipe mean2 /tmp/a.ndpi 2>"$work/said" && fail "a.ndpi is read"
 grep -q 'no slide that OpenSlide' "$work/said" || fail "a.ndpi: $(cat "$work/said")"
-echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF, FITS and DICOM are converted"
+colours='phantom 64 | gray2rgb | ocio ACEScg "sRGB - Display" config=@/tmp/config.ocio | icc display-p3'
+there impipe "$colours" -o /tmp/colours.png || fail "colours are not converted"
+echo "with all packages: 10 more formats are converted, and colours by ICC and OpenColorIO"
 
 # The library: a C program that pkg-config builds, and Python.
 flags=$(PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig pkg-config --cflags --libs impipe) ||
@@ -153,8 +158,9 @@ cc tests/api/example.c $flags -Wl,--unresolved-symbols=ignore-in-shared-libs -o 
 there /tmp/example || fail "the C example"
 [ "$(there python3 -c "
 import impipe, numpy
-print(impipe.run('imcomplement', numpy.zeros((2, 3), numpy.uint8)).sum(), impipe.ops('imcrop')[:7])
-")" = "1530 imcrop:" ] || fail "the Python package"
+print(impipe.run('imcomplement', numpy.zeros((2, 3), numpy.uint8)).sum(), impipe.ops('imcrop')[:7],
+      impipe.run('icc display-p3', numpy.zeros((2, 3, 3), numpy.uint8)).sum())
+" 2>"$work/said")" = "1530 imcrop: 0" ] || fail "the Python package"
 echo "libimpipe-dev: the C example is built and runs; python3-impipe: arrays, and the program"
 
 # Removed; then an older version, with what it recommends; upgraded, never one without the others.
