@@ -33,11 +33,14 @@ class Install(ProgramTest):
             "share/bash-completion/completions/impipe", "share/zsh/site-functions/_impipe",
             "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE",
             "include/impipe.h", "lib/libimpipe.so", "lib/libimpipe.so.0",
-            "lib/libimpipe.so.0.1.0", "lib/pkgconfig/impipe.pc",
+            f"lib/libimpipe.so.{self.version()}", "lib/pkgconfig/impipe.pc",
             *(f"lib/cmake/impipe/impipeConfig{end}.cmake" for end in self.ends_of_config()),
             *(f"lib/python3/dist-packages/impipe/{name}"
               for name in ["__init__.py", "__main__.py", "_arrays.py", "_device.py", "_library.py",
                            "_pipeline.py", "_program.py", "py.typed"])]))
+
+    def version(self):
+        return self.impipe("--version").out.splitlines()[0].removeprefix("impipe ")
 
     def ends_of_config(self):
         """One part of the CMake package has the name of the build's configuration."""
@@ -58,7 +61,7 @@ class Install(ProgramTest):
         self.write("c/CMakeLists.txt", f"""
             cmake_minimum_required(VERSION 3.25)
             project(c LANGUAGES C)
-            find_package(impipe 0.1 REQUIRED)
+            find_package(impipe {self.version()} REQUIRED)
             add_executable(by_cmake {example})
             target_link_libraries(by_cmake PRIVATE impipe::impipe)
         """)

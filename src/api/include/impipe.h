@@ -98,7 +98,7 @@ typedef struct impipe_pipeline impipe_pipeline;
 typedef struct impipe_cancel impipe_cancel;
 typedef struct impipe_result impipe_result;
 
-/* "0.1.0" */
+/* Major, minor and patch, as "1.2.3". */
 const char *impipe_version(void);
 void impipe_text_free(char *text);
 
