@@ -104,6 +104,9 @@ class Inputs(ProgramTest):
                     stdin="\0".join(names).encode())
         self.assertEqual(self.tree("lines"), ["in/a b.png", "in/c.png"])
         self.assertEqual(self.tree("zeros"), self.tree("lines"))
+        run = self.impipe("mean2", "--files-from", "-", stdin="\0".join(names).encode(), code=2)
+        self.assertEqual(run.err, "impipe: --files-from -: a line has a NUL in it; -0 takes lists whose "
+                                  "names end in NUL\n")
 
     def test_shards_share_the_files(self):
         names = [f"{i:02}.png" for i in range(12)]

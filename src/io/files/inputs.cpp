@@ -351,6 +351,9 @@ std::vector<std::string> read_names(const std::string& list, bool nul_separated)
   try {
     read_lines(list, nul_separated ? '\0' : '\n', [&](std::string_view name) {
       if (!nul_separated && name.ends_with('\r')) name.remove_suffix(1);
+      if (name.find('\0') != name.npos) {
+        throw Error(list + ": a line has a NUL in it; -0 takes lists whose names end in NUL");
+      }
       if (!name.empty()) names.emplace_back(name);
     });
   } catch (const Error& error) {
