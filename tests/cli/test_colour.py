@@ -646,6 +646,16 @@ class Devices(ColourTest):
                 hashes = {self.impipe(pipeline, name, "-n", "--hash", "--device", device, *more).out
                           for device, more in (("cpu", ()), ("cpu", ("--no-fuse",)), ("opencl:0", ()))}
                 self.assertEqual(len(hashes), 1, (name, pipeline))
+        self.impipe("bench", "lut3d @a.cube", "--size", "64", "--device", "cpu", "--channels", "3")
+
+    def test_large_pictures_in_parts(self):
+        devices = self.impipe("devices", "--json").out
+        _, rows = Cubes.look(self, 5)
+        Cubes.cube(self, "a.cube", rows)
+        self.png("in.png", np.tile(colour(395, 395), (6, 6, 1)))  # 17 MB
+        hashes = {self.impipe("lut3d @a.cube", "in.png", "-n", "--hash", "--device", device).out
+                  for device in ("cpu", "opencl:0") if device == "cpu" or device in devices}
+        self.assertEqual(len(hashes), 1)
 
 
 class Example(ColourTest):

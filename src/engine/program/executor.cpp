@@ -223,12 +223,7 @@ class Execution {
     if (!alphas_.empty() && read_by_steps(plan_)[*plan_.input_alpha]) {
       values_[*plan_.input_alpha].plane = upload_one(alphas_);
     }
-    for (const PlanConstant& constant : plan_.constants) {
-      if (!read[constant.value]) continue;
-      values_[constant.value].measure =
-          queue_.upload_measure(constant.table->numbers(), plan_.values[constant.value].channels,
-                                static_cast<int>(count_));
-    }
+    put_constants(plan_, values_, queue_, static_cast<int>(count_));
     for (const PlanOperand& operand : plan_.operands) {
       if (take_there(materials.front(), operand.name, operand.value, operand.alpha)) continue;
       if (!read[operand.value]) continue;
@@ -581,6 +576,16 @@ std::vector<bool> values_read(const Plan& plan) {
   for (const ValueId value : written_images(plan)) read[value] = true;
   for (const ValueId value : object_images(plan)) read[value] = true;
   return read;
+}
+
+void put_constants(const Plan& plan, std::vector<DeviceValue>& values, Queue& queue, int count) {
+  if (plan.constants.empty()) return;
+  const std::vector<bool> read = read_by_steps(plan);
+  for (const PlanConstant& constant : plan.constants) {
+    if (!read[constant.value]) continue;
+    values[constant.value].measure = queue.upload_measure(
+        constant.table->numbers(), plan.values[constant.value].channels, count);
+  }
 }
 
 void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,

@@ -128,6 +128,9 @@ std::vector<bool> values_read(const Plan& plan);
 // Which values a step reads; results that are inputs may be none of them.
 std::vector<bool> read_by_steps(const Plan& plan);
 
+// Uploads the plan's tables that steps read, for `count` images of a stack.
+void put_constants(const Plan& plan, std::vector<DeviceValue>& values, Queue& queue, int count = 1);
+
 // Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
 // are not are allocated. sizes: see sizes_of.
 // count: images of the stack, for which the program's kernels were made. read: see Material.

@@ -61,10 +61,15 @@ class InParts {
     const std::int64_t height = outcome_.image.size().height;
     const Halo halo = banding_of(program_).halo;
     if (options_.timed) note_first();
+    std::vector<std::vector<DeviceValue>> first;  // of each lane, what all its bands read
+    for (Queue* queue : lanes_) {
+      put_constants(plan_, first.emplace_back(plan_.values.size()), *queue);
+    }
     size_t lane = 0;
     for (std::int64_t y = 0; y < height;) {
       const Band band = band_at(y, height, halo, rows, 1);
-      compute(band, *lanes_[lane++ % lanes_.size()]);
+      compute(band, *lanes_[lane], first[lane]);
+      lane = (lane + 1) % lanes_.size();
       y = band.y_end;
     }
     for (Queue* queue : lanes_) queue->wait();
@@ -97,10 +102,9 @@ class InParts {
     }
   }
 
-  void compute(const Band& band, Queue& queue) {
+  void compute(const Band& band, Queue& queue, std::vector<DeviceValue> values) {
     constexpr int no_step = -1;
     if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
-    std::vector<DeviceValue> values(plan_.values.size());
     queue.note_as(no_step);
     values[0].plane = queue.upload_rows(image_, band.input_y, band.input_end);
     const std::vector<Size> sizes = sizes_of(program_, values[0].plane->size(), {});

@@ -415,8 +415,9 @@ void Benchmark::measure_device(const Program& program, const Material& material,
     result.bytes += bytes_of_value(*plan.result_alpha);
   }
   const size_t places = places_for(result.bytes);
-  std::vector<std::vector<DeviceValue>> values(places,
-                                               std::vector<DeviceValue>(plan.values.size()));
+  std::vector<DeviceValue> first(plan.values.size());
+  put_constants(plan, first, *queue_, stack);
+  std::vector<std::vector<DeviceValue>> values(places, first);
   for (const auto& [id, image] : entering) {
     if (stack > 1 || image == &alpha) {
       for (size_t i = 0; i < places; ++i) values[i][id].plane = stack_of(*image, stack);
