@@ -27,6 +27,15 @@ struct ColourRequest {
   int channels = 3;         // of the image: 1, 3 or 4 (CMYK)
 };
 
+// A formula across the channels of a pixel that OpenColorIO has as a fixed function, its numbers in
+// the order of bodies' parameters (ops/colour/fixed_functions.cpp).
+struct FixedFunction {
+  enum class Kind { glow, red_modifier, surround, gamut_compression, hsv, chromaticities, luv };
+  Kind kind;
+  bool inverse = false;
+  std::vector<double> numbers = {};
+};
+
 // Values are on the unit scale. Those of an image go, in this order and each where it is there,
 // through the curves `in`, the cube, the curve from CIELAB, the matrix and the curves `out`. Of one
 // channel `in` has a curve for each channel of the result, and nothing follows.
@@ -42,6 +51,7 @@ struct ColourMap {
   // Curves at these values, all numbers of a curve behind those of the one before.
   using Curves = std::function<std::vector<double>(std::span<const double> values)>;
   Curves in, out;
+  std::optional<FixedFunction> function;  // alone
   // A table for each channel of the result.
   std::function<std::vector<double>()> cube;
   std::vector<std::byte> profile;  // of the result

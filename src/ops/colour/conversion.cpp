@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/colour/channels.hpp"
+#include "ops/colour/fixed_functions.hpp"
 #include "ops/colour/spaces.hpp"
 #include "ops/images.hpp"
 
@@ -15,7 +16,7 @@ IMPIPE_POINT_BODY(root_position, (l), (last), { return sqrt(clamp(l, real(0), re
 // The fourth root of (the square root and a half), less that of a half, with the value's sign:
 // every device has the same bits of it.
 IMPIPE_POINT_BODY(wide_position, (x), (white, scale, middle), {
-  const real u = clamp(over(x, white), real(-4096), real(4096));
+  const real u = clamp(over(x, white), real(-65504), real(65504));
   const real at = sqrt(sqrt(sqrt(abs(u)) + real(0.5))) - real(0.8408964152537146);
   return fma(u < real(0) ? -at : at, scale, middle);
 })
@@ -30,7 +31,7 @@ namespace {
 // Values at which a curve is sampled, and the positions of others between them.
 struct Samples {
   std::vector<double> values;
-  bool is_wide = false;  // from -4096 to 4096, by wide_position
+  bool is_wide = false;  // from -65504 to 65504, by wide_position
   double scale = 1, middle = 0;
   int count() const { return static_cast<int>(values.size()); }
 };
@@ -39,7 +40,7 @@ double wide(double value) { return std::pow(std::sqrt(value) + 0.5, 0.25) - std:
 
 Samples wide_samples() {
   // 0 and 1, where curves have their corners, are samples.
-  constexpr int unit = 1840, middle = 13800;
+  constexpr int unit = 1840, middle = 21890;
   const double step = wide(1) / unit;
   Samples out{.values = {}, .is_wide = true, .scale = 1 / step, .middle = middle};
   for (int i = -middle; i <= middle; ++i) {
@@ -128,6 +129,10 @@ ImageValue by_matrix(PlanBuilder& plan, const ImageValue& image, const ColourMap
 ImageValue converted(PlanBuilder& plan, const ImageValue& image, const ColourMap& map,
                      Result result) {
   if (image.type.channels == 1) return of_gray(plan, image, map, result);
+  if (map.function) {
+    return plan.point(bodies::of_unit, {by_function(plan, image, *map.function)}, {result.white},
+                      result);
+  }
   Result light = map.out ? unit_single : result;  // of all steps but the curves at the end
   light.channels = map.channels;
   ImageValue made = image;

@@ -7,7 +7,7 @@
 namespace impipe::ops {
 
 // The image has a white, and as many channels as the conversion is of. Values of single images are
-// taken from -4096 to 4096 by curves, others as the nearest of these.
+// taken from -65504 to 65504 by curves, others as the nearest of these.
 ImageValue converted(PlanBuilder& plan, const ImageValue& image, const ColourMap& map,
                      Result result);
 

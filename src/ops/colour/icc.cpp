@@ -119,7 +119,7 @@ const RegisterOperator icc_operator{{
         "Other\n"
         "profiles become a table of 65x65x65 colours, of CMYK 33 of 33x33x33. Tables take 0 to "
         "white,\n"
-        "curves values and light of single images from -4096 to 4096; others are the nearest of "
+        "curves values and light of single images from -65504 to 65504; others are the nearest of "
         "these.\n"
         "The result carries the profile. A gray image stays gray, with the curve of the named "
         "space;\n"
@@ -127,7 +127,7 @@ const RegisterOperator icc_operator{{
     .example = "icc to=srgb",
     .accuracy = "1 of 255 by a matrix; by tables 1 of CIEDE2000, 99 % within 0.1",
     .not_finite = {NotFinite::Rule::other,
-                   "NaN in one channel of a pixel makes NaN of all three, Inf counts as 4096"},
+                   "NaN in one channel of a pixel makes NaN of all three, Inf counts as 65504"},
     .matlab = "applycform(A,makecform('icc',src,dst)) (there colours are not interpolated alike)",
     .lower = lower_icc,
 }};

@@ -59,15 +59,15 @@ const RegisterOperator ocio_operator{{
     .colour = true,
     .profile = Operator::Profile::read,
     .details =
-        "Curves, matrices, saturations of colour decision lists and 3-D tables of files are those\n"
-        "of the configuration. Other steps that mix channels are a table of 81x81x81 colours over\n"
-        "the logarithm of values from -0.12 to 4096. Curves take values from -4096 to 4096, 3-D\n"
-        "tables 0 to 1, others as the nearest of these. The result has no ICC profile.",
+        "Curves, matrices, fixed functions (those of ACES 1 and 1.3, BT.2100's surround, hue and\n"
+        "saturation, chromaticities) and 3-D tables of files are those of the configuration. "
+        "Curves\n"
+        "and fixed functions take values from -65504 to 65504, 3-D tables 0 to 1, others as the\n"
+        "nearest of these. The result has no ICC profile.",
     .example = "ocio ACEScg 'sRGB - Display' config=@config.ocio",
-    .accuracy =
-        "0.1 of CIEDE2000; where ACES 1 mixes channels 99 % within 0.35, all in gamut within 1.3",
+    .accuracy = "0.1 of CIEDE2000; 0.3 % of light where a curve is steep",
     .not_finite = {NotFinite::Rule::other,
-                   "NaN in one channel of a pixel makes NaN of all three, Inf counts as 4096"},
+                   "NaN in a channel makes NaN of all that are mixed with it, Inf counts as 65504"},
     .matlab = "none",
     .lower = lower_ocio,
 }};

@@ -1,9 +1,10 @@
-// Conversions between the colour spaces of an OpenColorIO configuration, as curves, matrices and
-// tables.
+// Conversions between the colour spaces of an OpenColorIO configuration, as curves, matrices,
+// formulas and the tables of files.
 #include <OpenColorIO/OpenColorIO.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "io/module/library_codec.hpp"
 
@@ -13,9 +14,10 @@ namespace {
 namespace OCIO = OCIO_NAMESPACE;
 using Cpu = OCIO::ConstCPUProcessorRcPtr;
 
-// Consecutive transforms of one kind; a table of a file is a part by itself.
+// Consecutive transforms of one kind; a table of a file and a fixed function are parts by
+// themselves.
 struct Part {
-  enum class Kind { curves, matrix, table, mixing } kind;
+  enum class Kind { curves, matrix, table, functions } kind;
   OCIO::GroupTransformRcPtr transforms;
 };
 
@@ -52,18 +54,52 @@ std::vector<OCIO::TransformRcPtr> separated(const OCIO::ConstTransformRcPtr& ste
   return out;
 }
 
-// 1 where colours get hue or chromaticities as coordinates, which no table of colours can
-// interpolate; -1 where they lose them; 0 otherwise.
-int coordinates_begun(const OCIO::ConstTransformRcPtr& step) {
-  const auto fixed = OCIO::DynamicPtrCast<const OCIO::FixedFunctionTransform>(step);
-  if (!fixed) return 0;
-  switch (fixed->getStyle()) {
-    case OCIO::FIXED_FUNCTION_RGB_TO_HSV:
-    case OCIO::FIXED_FUNCTION_XYZ_TO_xyY:
-    case OCIO::FIXED_FUNCTION_XYZ_TO_uvY:
-    case OCIO::FIXED_FUNCTION_XYZ_TO_LUV:
-      return step->getDirection() == OCIO::TRANSFORM_DIR_FORWARD ? 1 : -1;
-    default: return 0;
+// given: limits, thresholds and a power. Scales are those by which a distance that is the limit
+// becomes 1.
+FixedFunction gamut_compression(const std::vector<double>& given, bool back) {
+  FixedFunction out{FixedFunction::Kind::gamut_compression, back, {given.begin() + 3, given.end()}};
+  const double power = given.at(6);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double room = given[c] - given[c + 3];
+    const double part = std::pow((1 - given[c + 3]) / room, -power);
+    out.numbers.push_back(room / std::pow(part - 1, 1 / power));
+  }
+  return out;
+}
+
+// The formulas, one after the other, that a fixed function is.
+std::vector<FixedFunction> functions_of(const OCIO::FixedFunctionTransform& fixed) {
+  using Kind = FixedFunction::Kind;
+  const bool back = fixed.getDirection() == OCIO::TRANSFORM_DIR_INVERSE;
+  std::vector<double> given(fixed.getNumParams());
+  fixed.getParams(given.data());
+  const auto red = [back](double scale, double degrees, double keeps_hue) -> FixedFunction {
+    return {
+        Kind::red_modifier, back, {1 - scale, 0.03, 720 / std::numbers::pi / degrees, keeps_hue}};
+  };
+  const auto surround = [back](std::vector<double> numbers, double gamma) -> FixedFunction {
+    numbers.push_back((back ? 1 / gamma : gamma) - 1);
+    return {Kind::surround, back, std::move(numbers)};
+  };
+  const FixedFunction uv{Kind::chromaticities, back, {4, 9, 1, 15, 3}}, luv{Kind::luv, back};
+  switch (fixed.getStyle()) {
+    case OCIO::FIXED_FUNCTION_ACES_GLOW_03: return {{Kind::glow, back, {0.075, 0.1}}};
+    case OCIO::FIXED_FUNCTION_ACES_GLOW_10: return {{Kind::glow, back, {0.05, 0.08}}};
+    case OCIO::FIXED_FUNCTION_ACES_RED_MOD_03: return {red(0.85, 120, 1)};
+    case OCIO::FIXED_FUNCTION_ACES_RED_MOD_10: return {red(0.82, 135, 0)};
+    case OCIO::FIXED_FUNCTION_ACES_DARK_TO_DIM_10:
+      return {surround({0.27222871678091454, 0.67408176581114831, 0.053689517407937051, 1e-10},
+                       0.9811)};
+    case OCIO::FIXED_FUNCTION_REC2100_SURROUND:
+      return {surround({0.2627, 0.678, 0.0593, 1e-4}, given.at(0))};
+    case OCIO::FIXED_FUNCTION_ACES_GAMUT_COMP_13: return {gamut_compression(given, back)};
+    case OCIO::FIXED_FUNCTION_RGB_TO_HSV: return {{Kind::hsv, back}};
+    case OCIO::FIXED_FUNCTION_XYZ_TO_xyY: return {{Kind::chromaticities, back, {1, 1, 1, 1, 1}}};
+    case OCIO::FIXED_FUNCTION_XYZ_TO_uvY: return {uv};
+    case OCIO::FIXED_FUNCTION_XYZ_TO_LUV: return back ? std::vector{luv, uv} : std::vector{uv, luv};
+    default:
+      fail(std::string(OCIO::FixedFunctionStyleToString(fixed.getStyle())) +
+           " has no formula here");
   }
 }
 
@@ -82,8 +118,12 @@ class SpaceMaker {
     }
     std::vector<ColourMap> out;
     for (const Part& part : parts_of(*exact(config_->getProcessor(all)))) {
-      if (part.kind == Part::Kind::table || part.kind == Part::Kind::mixing) {
+      if (part.kind == Part::Kind::table) {
         out.push_back(cube_of(part));
+      } else if (part.kind == Part::Kind::functions) {
+        for (auto& one : functions_of(*fixed_function(part.transforms->getTransform(0)))) {
+          out.emplace_back().function = std::move(one);
+        }
       } else if (part.kind == Part::Kind::curves) {
         out.push_back(straight());
         out.back().in = [cpu = processor_of(part.transforms)](std::span<const double> values) {
@@ -115,29 +155,29 @@ class SpaceMaker {
     return config_->getProcessor(transform)->getOptimizedCPUProcessor(OCIO::OPTIMIZATION_LOSSLESS);
   }
 
-  Part::Kind kind_of(const OCIO::ConstTransformRcPtr& transform) const {
-    if (transform->getTransformType() == OCIO::TRANSFORM_TYPE_MATRIX) return Part::Kind::matrix;
-    if (transform->getTransformType() == OCIO::TRANSFORM_TYPE_LUT3D) return Part::Kind::table;
-    return processor_of(transform)->hasChannelCrosstalk() ? Part::Kind::mixing : Part::Kind::curves;
+  static OCIO::ConstFixedFunctionTransformRcPtr fixed_function(
+      const OCIO::ConstTransformRcPtr& step) {
+    return OCIO::DynamicPtrCast<const OCIO::FixedFunctionTransform>(step);
+  }
+
+  Part::Kind kind_of(const OCIO::ConstTransformRcPtr& step) const {
+    if (step->getTransformType() == OCIO::TRANSFORM_TYPE_MATRIX) return Part::Kind::matrix;
+    if (step->getTransformType() == OCIO::TRANSFORM_TYPE_LUT3D) return Part::Kind::table;
+    if (!processor_of(step)->hasChannelCrosstalk()) return Part::Kind::curves;
+    if (!fixed_function(step)) fail("a step mixes channels in a way that has no formula here");
+    return Part::Kind::functions;
   }
 
   std::vector<Part> parts_of(const OCIO::GroupTransform& all) const {
     std::vector<Part> out;
-    int coordinates = 0;
     for (int i = 0; i < all.getNumTransforms(); ++i) {
-      const auto transform = all.getTransform(i);
-      const Part::Kind kind = coordinates > 0 ? Part::Kind::mixing : kind_of(transform);
-      coordinates += coordinates_begun(transform);
-      if (coordinates < 0) break;
-      if (out.empty() || out.back().kind != kind || kind == Part::Kind::table) {
+      const auto step = all.getTransform(i);
+      const Part::Kind kind = kind_of(step);
+      const bool is_alone = kind == Part::Kind::table || kind == Part::Kind::functions;
+      if (out.empty() || out.back().kind != kind || is_alone) {
         out.push_back({kind, OCIO::GroupTransform::Create()});
       }
-      out.back().transforms->appendTransform(transform->createEditableCopy());
-    }
-    if (coordinates != 0) {
-      fail(
-          "from or to hue, saturation and value, or chromaticities, which are no colours to "
-          "interpolate");
+      out.back().transforms->appendTransform(step->createEditableCopy());
     }
     return out;
   }
@@ -177,81 +217,48 @@ class SpaceMaker {
                                        std::span<const double> values) {
     std::vector<float> grays;
     for (const double value : values) grays.insert(grays.end(), 3, static_cast<float>(value));
-    return planes_of(colours_by(cpu, std::move(grays)), [](double value) { return value; });
+    return planes_of(colours_by(cpu, std::move(grays)));
   }
 
-  template <class Change>
-  static std::vector<double> planes_of(const std::vector<float>& colours, Change change) {
+  static std::vector<double> planes_of(const std::vector<float>& colours) {
     std::vector<double> out;
     out.reserve(colours.size());
     for (std::size_t c = 0; c < 3; ++c) {
-      for (std::size_t i = c; i < colours.size(); i += 3) out.push_back(change(finite(colours[i])));
+      for (std::size_t i = c; i < colours.size(); i += 3) out.push_back(finite(colours[i]));
     }
     return out;
   }
 
-  // A table of a file has its own nodes. Others have theirs over a logarithm of values from -0.12
-  // to 4096, 0 among them, and are interpolated in the curve of CIELAB.
+  // With its own nodes.
   ColourMap cube_of(const Part& part) const {
+    constexpr int inverse_side = 65;
+    const auto table =
+        OCIO::DynamicPtrCast<const OCIO::Lut3DTransform>(part.transforms->getTransform(0));
+    const bool is_inverse = table->getDirection() == OCIO::TRANSFORM_DIR_INVERSE;
+    const auto method = table->getInterpolation();
     ColourMap out = straight();
-    const bool is_table = part.kind == Part::Kind::table;
-    out.from_lab = !is_table;
-    if (is_table) {
-      const auto table =
-          OCIO::DynamicPtrCast<const OCIO::Lut3DTransform>(part.transforms->getTransform(0));
-      const bool is_inverse = table->getDirection() == OCIO::TRANSFORM_DIR_INVERSE;
-      const auto method = table->getInterpolation();
-      out.side = is_inverse ? inverse_side : static_cast<int>(table->getGridSize());
-      out.trilinear = method != OCIO::INTERP_TETRAHEDRAL && method != OCIO::INTERP_BEST;
-    } else {
-      out.side = logarithmic_side;
-      out.in = [](std::span<const double> values) {
-        std::vector<double> at;
-        for (int c = 0; c < 3; ++c) {
-          for (const double value : values) at.push_back(logarithmic(value));
-        }
-        return at;
-      };
-    }
-    out.cube = [cpu = processor_of(part.transforms), side = out.side, is_table,
-                for_each = for_each_] { return entries_of(*cpu, side, is_table, for_each); };
+    out.side = is_inverse ? inverse_side : static_cast<int>(table->getGridSize());
+    out.trilinear = method != OCIO::INTERP_TETRAHEDRAL && method != OCIO::INTERP_BEST;
+    out.cube = [cpu = processor_of(part.transforms), side = out.side, for_each = for_each_] {
+      return entries_of(*cpu, side, for_each);
+    };
     return out;
   }
 
-  static constexpr int inverse_side = 65, logarithmic_side = 81, dark_nodes = 16;
-  static constexpr double dark = 1.0 / 256, bright = 4096;
-  static double octaves(double value) {
-    return std::copysign(std::log2(std::abs(value) / dark + 1), value);
-  }
-  static double logarithmic(double value) {
-    const double step = octaves(bright) / (logarithmic_side - 1 - dark_nodes);
-    return std::clamp((octaves(value) / step + dark_nodes) / (logarithmic_side - 1), 0.0, 1.0);
-  }
-  static double of_logarithm(int node) {
-    const double step = octaves(bright) / (logarithmic_side - 1 - dark_nodes);
-    const double at = (node - dark_nodes) * step;
-    return std::copysign(dark * (std::exp2(std::abs(at)) - 1), at);
-  }
-
-  static std::vector<double> entries_of(const OCIO::CPUProcessor& cpu, int side, bool is_table,
-                                        ForEach for_each) {
+  static std::vector<double> entries_of(const OCIO::CPUProcessor& cpu, int side, ForEach for_each) {
     const auto n = static_cast<std::size_t>(side);
     std::vector<float> colours(3 * n * n * n);
     for_each(side, [&](std::int64_t slice) {
       std::vector<float> part;
       for (std::size_t i = 0; i < n * n; ++i) {
         for (const std::size_t at : {static_cast<std::size_t>(slice), i / n, i % n}) {
-          part.push_back(static_cast<float>(is_table ? static_cast<double>(at) / (side - 1)
-                                                     : of_logarithm(static_cast<int>(at))));
+          part.push_back(static_cast<float>(static_cast<double>(at) / (side - 1)));
         }
       }
       std::ranges::copy(colours_by(cpu, std::move(part)),
                         colours.begin() + static_cast<std::ptrdiff_t>(3 * n * n) * slice);
     });
-    return planes_of(colours, [&](double value) {
-      if (is_table) return value;
-      return value > 216.0 / 24389 ? std::cbrt(value) : value * (841.0 / 108) + 16.0 / 116;
-    });
+    return planes_of(colours);
   }
 
   const SpaceRequest& request_;
