@@ -1,6 +1,7 @@
 """Arrays as images: which of their axes are rows, columns, channels and pages."""
 from __future__ import annotations
 
+import functools
 import math
 import os
 import re
@@ -16,6 +17,8 @@ from ._library import ImageError, PipelineError
 _TYPES = {"bool": 0, "uint8": 1, "uint16": 2, "float32": 3, "float16": 4, "float64": 5, "int8": 6,
           "int16": 7, "int32": 8, "int64": 9, "uint32": 10, "uint64": 11}
 _CLASSES = [np.dtype(name) for name in list(_TYPES)[:4]]
+_NATIVE = {np.dtype(name): name for name in _TYPES}
+_MOST_KEPT = 1024  # forms of arrays: calls with others of a form find it
 _MOST_GUESSED_CHANNELS = 4
 
 
@@ -55,12 +58,14 @@ def _host_memory(given: Any) -> Memory:
                         "filled(numpy.nan) is one")
     only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
     array = np.from_dlpack(given) if only_dlpack else np.asarray(given)
-    if array.dtype.name not in _TYPES:
-        raise TypeError(f"an array of {array.dtype.name} is no image: bool, integers of 8 to "
-                        "64 bits and floats of 16 to 64 bits are")
-    if not array.dtype.isnative:
+    name = _NATIVE.get(array.dtype)
+    if name is None:
+        name = array.dtype.name
+        if name not in _TYPES:
+            raise TypeError(f"an array of {name} is no image: bool, integers of 8 to 64 bits and floats "
+                            "of 16 to 64 bits are")
         array = array.astype(array.dtype.newbyteorder("="))
-    return Memory(array.ctypes.data, array.shape, array.strides, array.dtype.name, "", 0, array)
+    return Memory(array.ctypes.data, array.shape, array.strides, name, "", 0, array)
 
 
 def _one_step(lengths: Sequence[int], steps: Sequence[int]) -> int | None:
@@ -72,57 +77,78 @@ def _one_step(lengths: Sequence[int], steps: Sequence[int]) -> int | None:
     return kept[-1][1] if kept else 0
 
 
-class Layout:
-    """An array with names for its axes, as the library takes it."""
+class Form:
+    """What names for the axes make of all arrays of one shape, as the library takes them."""
 
-    def __init__(self, given: Any, axes: str | None, device: str | None = None) -> None:
-        memory = memory_of(given, device) or _host_memory(given)
+    def __init__(self, axes: str | None, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str,
+                 is_there: bool) -> None:
         self.note = ""
         if axes is None:
-            axes, self.note = _guessed_axes(memory.shape)
+            axes, self.note = _guessed_axes(shape)
         else:
-            _check_axes(axes, memory.shape)
-        self.axes, self.device = axes, memory.device
+            _check_axes(axes, shape)
+        self.axes = axes
         self.channel = next((letter for letter in "ASC" if letter in axes), "")
         self.pages = [letter for letter in axes if letter not in {"Y", "X", self.channel}]
-        lengths, steps = dict(zip(axes, memory.shape)), dict(zip(axes, memory.strides))
-        self.page_shape = tuple(lengths[letter] for letter in self.pages)
-        step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages])
-        if step_page is None:
+        lengths, steps = dict(zip(axes, shape)), dict(zip(axes, strides))
+        page_shape = tuple(lengths[letter] for letter in self.pages)
+        step_page = _one_step(page_shape, [steps[letter] for letter in self.pages])
+        self.has_one_step = step_page is not None
+        self.has_one_channel = lengths.get(self.channel) == 1
+        self.image = _library.Image(
+            None, _TYPES[dtype], int(self.channel == "A"), lengths["X"], lengths.get("Y", 1),
+            lengths.get(self.channel, 1), math.prod(page_shape), steps["X"], steps.get("Y", 0),
+            steps.get(self.channel, 0), step_page or 0, 0,
+            "".join(f"{letter.lower()}{count}" for letter, count in zip(self.pages, page_shape)).encode()
+            or None, int(is_there), 0)
+
+
+_form = functools.lru_cache(_MOST_KEPT)(Form)
+
+
+class Layout:
+    """An array with names for its axes."""
+
+    __slots__ = ("_memory", "device", "form", "image")
+
+    def __init__(self, given: Any, axes: str | None, device: str | None = None) -> None:
+        memory = None if type(given) is np.ndarray else memory_of(given, device)
+        memory = memory or _host_memory(given)
+        form = _form(axes, memory.shape, memory.strides, memory.dtype, memory.device != "")
+        if not form.has_one_step:
             if memory.device:
                 raise ImageError(f"{memory.shape}, axes={axes!r}: one step has to lead from page to "
                                  "page of an array on a device; make the axes of pages adjacent")
-            pages_first = sorted(range(len(axes)), key=lambda i: axes[i] not in self.pages)
-            copy = np.ascontiguousarray(memory.owner.transpose(pages_first))
-            memory = memory._replace(address=copy.ctypes.data, owner=copy)
-            steps = dict(zip([axes[i] for i in pages_first], copy.strides))
-            step_page = _one_step(self.page_shape, [steps[letter] for letter in self.pages]) or 0
-        self.has_one_channel = lengths.get(self.channel) == 1
+            memory = _pages_first(memory, form)
+            form = _form(axes, memory.shape, memory.strides, memory.dtype, False)
+        self.form, self.device = form, memory.device
         self._memory = memory  # the library reads it through `image`
-        self.image = _library.Image(
-            memory.address, _TYPES[memory.dtype], int(self.channel == "A"), lengths["X"],
-            lengths.get("Y", 1), lengths.get(self.channel, 1), math.prod(self.page_shape),
-            steps["X"], steps.get("Y", 0), steps.get(self.channel, 0), step_page, 0,
-            "".join(f"{letter.lower()}{count}" for letter, count
-                    in zip(self.pages, self.page_shape)).encode() or None,
-            int(bool(memory.device)), memory.stream)
+        self.image = _library.Image.from_buffer_copy(form.image)
+        self.image.data, self.image.stream = memory.address, memory.stream
+
+
+def _pages_first(memory: Memory, form: Form) -> Memory:
+    """A copy of the same shape in which the axes of pages are the slowest."""
+    order = sorted(range(len(form.axes)), key=lambda i: form.axes[i] not in form.pages)
+    copy = np.ascontiguousarray(memory.owner.transpose(order)).transpose(np.argsort(order))
+    return memory._replace(address=copy.ctypes.data, strides=copy.strides, owner=copy)
 
 
 class Shape:
     """The array that images of one size and type make, with the axes of the input in their order:
     those that are gone are left out, new channels are the last axis."""
 
-    def __init__(self, layout: Layout | None, like: _library.Image, count: int) -> None:
-        axes = layout.axes if layout else "YX"
+    def __init__(self, form: Form | None, like: _library.Image, count: int) -> None:
+        axes = form.axes if form else "YX"
         named = re.findall("([a-z])([0-9]+)", (like.page_axes or b"").decode())
         pages = [letter.upper() for letter, _ in named]
         page_shape = tuple(int(length) for _, length in named)
         if math.prod(page_shape) != count:  # those of a volume of another number of planes
-            pages = layout.pages if layout and len(layout.pages) == 1 else ["_"]
+            pages = form.pages if form and len(form.pages) == 1 else ["_"]
             page_shape = (count,)
-        channel = (layout.channel if layout else "") or "C"
+        channel = (form.channel if form else "") or "C"
         is_row = axes == "X" and like.height == 1
-        has_channels = like.channels > 1 or (layout is not None and layout.has_one_channel)
+        has_channels = like.channels > 1 or (form is not None and form.has_one_channel)
         self._like = like
         self._lengths = {**dict(zip(pages, page_shape)), "Y": like.height, "X": like.width,
                          channel: like.channels}
@@ -132,15 +158,24 @@ class Shape:
         order = [c for c in axes if c in made]
         self._order = ([c for c in made if c not in order and c != channel] + order
                        + [c for c in made if c not in order and c == channel])
+        self._back = [self._order.index(c) for c in self._axes if c in self._order]
+        self._gone = tuple(i for i, c in enumerate(self._axes) if c not in self._order)
         self.dtype = _CLASSES[like.type]
         self.shape = tuple(self._lengths[c] for c in self._order)
+        self._single: _library.Image | None = None
 
-    def empty(self) -> tuple[np.ndarray, np.ndarray]:
-        """An array, and its view with the axes pages, rows, columns and channels."""
-        array = np.empty(self.shape, self.dtype)
-        view = array.transpose([self._order.index(c) for c in self._axes if c in self._order])
-        gone = tuple(i for i, c in enumerate(self._axes) if c not in self._order)
-        return array, np.expand_dims(view, gone) if gone else view
+    def places(self, array: np.ndarray) -> np.ndarray:
+        """A view with the axes pages, rows, columns and channels."""
+        view = array.transpose(self._back)
+        return np.expand_dims(view, self._gone) if self._gone else view
+
+    def place_of_single(self, array: np.ndarray) -> _library.Image:
+        """Where the library puts the only image of a new array."""
+        if self._single is None:
+            self._single = self.image_of(self.places(array))
+        image = _library.Image.from_buffer_copy(self._single)
+        image.data = array.ctypes.data
+        return image
 
     def pixels(self) -> np.ndarray:
         """For all images, with the axes pages, rows, columns and channels."""
@@ -168,3 +203,17 @@ class Shape:
             steps[letter] = step
             step *= self._lengths[letter]
         return tuple(steps[c] for c in self._order)
+
+
+_kept: dict[tuple[Any, ...], Shape] = {}
+
+
+def shape_of(form: Form | None, like: _library.Image, count: int) -> Shape:
+    """The Shape, kept for the next images of its kind."""
+    key = (form, like.type, like.alpha, like.width, like.height, like.channels, like.page_axes, count)
+    found = _kept.get(key)
+    if found is None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        found = _kept[key] = Shape(form, like, count)
+    return found

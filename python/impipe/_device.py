@@ -78,8 +78,6 @@ class Memory(NamedTuple):
 
 def memory_of(given: Any, device: str | None) -> Memory | None:
     """None: it is the host's. device: of an array that does not say on which card it is."""
-    if type(given) is np.ndarray:
-        return None
     if isinstance(given, Array):
         return given._memory()
     if (torch := sys.modules.get("torch")) and type(given) is torch.Tensor and given.is_cuda:
@@ -89,13 +87,22 @@ def memory_of(given: Any, device: str | None) -> Memory | None:
     if hasattr(given, "__dlpack_device__"):
         kind, number = given.__dlpack_device__()
         if kind in (_CUDA, _MANAGED):
-            return _by_dlpack(given, f"cuda:{int(number)}")
+            return _of_cupy(given, f"cuda:{number:d}") or _by_dlpack(given, f"cuda:{number:d}")
         if kind not in (_HOST, _PINNED):
             raise ImageError(f"an array on a device of DLPack's type {int(kind)}: CUDA's and the "
                              "host's memory can be used")
     elif hasattr(given, "__cuda_array_interface__"):
-        return _by_interface(given, device if device and device.startswith("cuda:") else "cuda:0")
+        return _by_interface(given.__cuda_array_interface__, given,
+                             device if device and device.startswith("cuda:") else "cuda:0")
     return None
+
+
+def _of_cupy(given: Any, device: str) -> Memory | None:
+    """By the interface, which names its stream, where __dlpack__ records an event and waits for it. Of
+    PyTorch DLPack says what is wrong, of others not all name a stream."""
+    if not type(given).__module__.startswith("cupy"):
+        return None
+    return _by_interface(given.__cuda_array_interface__, given, device)
 
 
 def _of_torch(torch: Any, given: Any) -> Memory | None:
@@ -130,16 +137,15 @@ def _by_dlpack(given: Any, device: str) -> Memory:
                   capsule)
 
 
-def _by_interface(given: Any, device: str) -> Memory:
-    said = given.__cuda_array_interface__
+def _by_interface(said: dict[str, Any], given: Any, device: str) -> Memory:
     dtype = np.dtype(said["typestr"])
     if not dtype.isnative:
         raise ImageError("an array on a device in the other byte order")
     if said.get("mask") is not None:
         raise ImageError("an array on a device with a mask")
     shape = tuple(said["shape"])
-    return Memory(said["data"][0], shape, said.get("strides") or _without_gaps(shape, dtype.itemsize),
-                  dtype.name, device, said.get("stream") or _LEGACY_STREAM, given)
+    strides = tuple(said.get("strides") or ()) or _without_gaps(shape, dtype.itemsize)
+    return Memory(said["data"][0], shape, strides, dtype.name, device, said.get("stream") or _LEGACY_STREAM, given)
 
 
 def _without_gaps(shape: Sequence[int], item: int) -> tuple[int, ...]:
@@ -162,18 +168,29 @@ class Array:
     """
 
     __slots__ = ("__weakref__", "_address", "_handle", "_layout", "device", "dtype", "shape", "strides")
+    if TYPE_CHECKING:
+        #: As for devices of pipelines: 'cuda:0'.
+        device: str
+        #: In bytes. Rows begin at multiples of 128 bytes, and channels are planes behind each other.
+        strides: tuple[int, ...]
+        _address: int
 
     def __init__(self, handle: c_void_p, layout: Shape) -> None:
         self._handle, self._layout = handle, layout
-        like = _library.Image()
-        function("array_describe")(handle, byref(like))
-        self._address: int = like.data
-        #: As for devices of pipelines: 'cuda:0'.
-        self.device: str = function("array_device")(handle).decode()
         self.dtype: np.dtype[Any] = layout.dtype
         self.shape: tuple[int, ...] = layout.shape
-        #: In bytes. Rows begin at multiples of 128 bytes, and channels are planes behind each other.
-        self.strides: tuple[int, ...] = layout.steps_of(like)
+
+    def __getattr__(self, name: str) -> Any:
+        """Where its memory is. An array whose address nobody has is freed without waiting for the card."""
+        if name not in {"device", "strides", "_address"}:
+            raise AttributeError(f"an impipe.Array has no {name}")
+        like = _library.Image()
+        function("array_describe")(self._handle, byref(like))
+        found = {"_address": like.data, "strides": self._layout.steps_of(like),
+                 "device": function("array_device")(self._handle).decode()}
+        for key, value in found.items():
+            setattr(self, key, value)
+        return found[name]
 
     def __del__(self, free: Any = function("array_free")) -> None:
         free(self._handle)

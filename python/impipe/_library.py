@@ -110,25 +110,26 @@ def _path() -> str:
     return os.environ.get("IMPIPE_LIBRARY") or next(filter(os.path.exists, places), name)
 
 
-def _load() -> ctypes.CDLL:
+def _load() -> dict[str, Any]:
     library = ctypes.CDLL(_path())
-    for function, (result, arguments) in _SIGNATURES.items():
-        found = getattr(library, "impipe_" + function)
+    functions = {}
+    for name, (result, arguments) in _SIGNATURES.items():
+        found = functions[name] = getattr(library, "impipe_" + name)
         found.restype, found.argtypes = result, arguments
-    return library
+    return functions
 
 
-_library = _load()
+_functions = _load()
 
 
 def function(name: str) -> Any:
-    return getattr(_library, "impipe_" + name)
+    return _functions[name]
 
 
 def checked(name: str, *arguments: Any) -> None:
     """Calls a function that returns a status; raises Error."""
     message = c_void_p()
-    status = function(name)(*arguments, byref(message))
+    status = _functions[name](*arguments, byref(message))
     if status == 0:
         return
     text = taken_text(message) if message.value else "unknown error"

@@ -16,7 +16,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library
-from ._arrays import Layout, Shape
+from ._arrays import Layout, Shape, shape_of
 from ._device import Array
 from ._library import PipelineError, checked, function, taken_text, texts
 
@@ -237,8 +237,8 @@ class Pipeline:
         if there and on_device is False:
             result.image = _on_host(result.image)
             result.saves = {name: _on_host(image) for name, image in result.saves.items()}
-        if layout and layout.note:
-            result.notes.insert(0, layout.note)
+        if layout and layout.form.note:
+            result.notes.insert(0, layout.form.note)
         for note in result.notes:
             warnings.warn(note, Notice, stacklevel=level)
         return result
@@ -288,8 +288,9 @@ def _image_of(handle: c_void_p, layout: Layout | None, images: list[tuple[int, _
     alike = all((image.type, image.width, image.height, image.channels)
                 == (first.type, first.width, first.height, first.channels) for _, image in images)
     if not alike:
-        return [_array_of(handle, Shape(None, image, 1), [index], stays) for index, image in images]
-    return _array_of(handle, Shape(layout, first, len(images)), [index for index, _ in images], stays)
+        return [_array_of(handle, shape_of(None, image, 1), [index], stays) for index, image in images]
+    form = layout.form if layout else None
+    return _array_of(handle, shape_of(form, first, len(images)), [index for index, _ in images], stays)
 
 
 def _array_of(handle: c_void_p, shape: Shape, indices: list[int],
@@ -299,7 +300,11 @@ def _array_of(handle: c_void_p, shape: Shape, indices: list[int],
         checked("result_array", handle, (ctypes.c_int64 * len(indices))(*indices), len(indices),
                 byref(array))
         return Array(array, shape)
-    made, view = shape.empty()
+    made = np.empty(shape.shape, shape.dtype)
+    if len(indices) == 1:
+        checked("result_copy", handle, indices[0], byref(shape.place_of_single(made)))
+        return made
+    view = shape.places(made)
     for index, place in zip(indices, np.ndindex(*view.shape[:-3])):
         checked("result_copy", handle, index, byref(shape.image_of(view[place])))
     return made
