@@ -41,14 +41,12 @@ class DeviceSession {
   Device* one_device() const;
   // Until the result goes, the calling thread's state in the drivers is the library's.
   std::vector<std::shared_ptr<void>> as_guest() const;
-  // Calls work(queue) with a queue of the only device, in one thread at a time, and waits for it.
+  // Calls work(queue) with a queue of the only device, in one thread at a time.
   template <class Work>
   auto on_queue(Work work) {
     const std::lock_guard lock(queue_mutex_);
     if (!queue_) queue_ = one_device()->make_queue();
-    auto made = work(*queue_);
-    queue_->wait();
-    return made;
+    return work(*queue_);
   }
 
  private:

@@ -106,7 +106,10 @@ void ResultArray::hold_there(const std::vector<const RunResult::Image*>& images)
       if (type_.alpha) planes.push_back(like_pixels(queue, image->there.alpha, type_.cls));
     }
     there_ = planes.size() == 1 ? planes.front() : stack_of(planes);
-    if (!there_) there_ = queue.joined(planes);
+    if (!there_) {
+      there_ = queue.joined(planes);
+      queue.wait();
+    }
     return queue.array_of(*there_);
   });
   description_.data = reinterpret_cast<void*>(array.memory);

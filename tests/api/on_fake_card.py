@@ -176,6 +176,8 @@ def check_views():
     log()
     impipe.run("", Interface(array, 7))
     check("stream 7 is waited for" in log(), "the stream of the interface")
+    impipe.run("", Interface(array, 8))
+    check("stream" not in log(), "a stream without work")
     check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
 
 
@@ -280,6 +282,10 @@ def check_lives():
     check("context is waited for" not in log(), "the capsule keeps the memory")
     del capsule
     check("context is waited for" in log(), "it is not used again while another library reads it")
+    result = impipe.run("", Card(array))
+    result.shape, result.dtype, len(result)
+    del result
+    check("context is waited for" not in log(), "nobody has its address")
     now = ctypes.c_void_p()
     DRIVER.cuCtxGetCurrent(ctypes.byref(now))
     check(now.value == ctypes.addressof(mine), "the thread's context is another")
