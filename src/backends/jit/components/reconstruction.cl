@@ -540,8 +540,8 @@ KERNEL($items) void link_tiles(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL 
     }
     BARRIER;
   }
-  for (int row = ITEM / 64; row < rows; row += $items / 64) {
-    const int y = top + row, place = row * 64 + ITEM % 64;
+  for (int place = ITEM; place < 64 * rows; place += $items) {
+    const int y = top + place / 64;
     const int up = links[$doublings % 2 * 64 * 64 + place];
     if (x >= $width || y >= $height || up == place) continue;
     $forest[(uint)y * (uint)$width + (uint)x] =
