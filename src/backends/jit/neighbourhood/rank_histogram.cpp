@@ -87,7 +87,8 @@ class RankHistogram {
                                 return out;
                               });
     }
-    const bool columns = rest_bits() == 0 && !rank_.entropy && takes_columns(rank_.mask);
+    const bool columns =
+        rest_bits() == 0 && !rank_.entropy && takes_columns(builder_.context(), rank_.mask);
     const std::string loop = columns ? columns_text() : cells_text();
     // 32 KB of local memory, or half of it beside the digits of wider classes. Columns take many
     // registers: small groups fill what there is of both.
@@ -314,8 +315,9 @@ Mask edge_of(const Mask& mask, int dy) {
   return out;
 }
 
-bool takes_columns(const Mask& mask) {
-  constexpr std::size_t max_columns = 96;
+bool takes_columns(const KernelContext& of, const Mask& mask) {
+  // Other compilers than NVIDIA's hold the words of all columns at once, and spill them.
+  const std::size_t max_columns = of.features().limits_registers ? 96 : 48;
   return columns_of(mask).size() <= max_columns;
 }
 
@@ -329,7 +331,7 @@ Offer offer_rank_histogram(const FormQuestion& question) {
   const double ends = 2.0 * edge_of(mask, -1).count();
   const int rest = 8 * (bytes_of(question.context.cls(question.node().images[0])) - 1);
   // Counters of cells that enter and leave; then the digits of wider classes, in the whole window.
-  const double counted = rest == 0 && takes_columns(mask) ? 16.0 : 40.0;
+  const double counted = rest == 0 && takes_columns(question.context, mask) ? 16.0 : 40.0;
   const double digits = rest == 0 ? 0 : 800 + 13.0 * rest * mask.count();
   return {.work = {.bytes = bytes_moved(question.context, question.n),
                    .operations = 95 + counted * ends + digits},

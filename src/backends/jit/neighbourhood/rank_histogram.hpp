@@ -10,6 +10,6 @@ namespace impipe::jit {
 // The set cells whose neighbour above (dy -1) or below (1) is not set.
 Mask edge_of(const Mask& mask, int dy);
 // Whether the columns of a mask are few enough that histograms of bytes count the ends of each.
-bool takes_columns(const Mask& mask);
+bool takes_columns(const KernelContext& of, const Mask& mask);
 
 }  // namespace impipe::jit

@@ -201,6 +201,8 @@ class RankTiles : SortedRanks {
                        "= 1; below " + sign + "= offset < limit ? 1 : 0;");
   }
 
+  bool has_columns() const { return takes_columns(builder_.context(), rank_.mask); }
+
   // The ends of the runs of the mask's columns, some of them loaded before they are counted.
   std::string by_columns() {
     const std::vector<Run> columns = columns_of(rank_.mask);
@@ -232,22 +234,22 @@ class RankTiles : SortedRanks {
   }
 
   int across_, down_, strips_;
-  const Substitutions words_{with(
-      words(),
-      {
-          {"across", [this] { return number(across_); }},
-          {"down", [this] { return number(down_); }},
-          {"strips", [this] { return number(strips_); }},
-          {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
-          {"inside", [this] { return inside(rank_tile_side, rank_tile_side); }},
-          {"sets", [this] { return sets(2, "item"); }},
-          {"has_columns", [this] { return std::string(takes_columns(rank_.mask) ? "1" : "0"); }},
-          {"by_columns", [this] { return by_columns(); }},
-          {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
-          {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
-          {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
-          {"result", [this] { return result(); }},
-      })};
+  const Substitutions words_{
+      with(words(),
+           {
+               {"across", [this] { return number(across_); }},
+               {"down", [this] { return number(down_); }},
+               {"strips", [this] { return number(strips_); }},
+               {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
+               {"inside", [this] { return inside(rank_tile_side, rank_tile_side); }},
+               {"sets", [this] { return sets(2, "item"); }},
+               {"has_columns", [this] { return std::string(has_columns() ? "1" : "0"); }},
+               {"by_columns", [this] { return by_columns(); }},
+               {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
+               {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
+               {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
+               {"result", [this] { return result(); }},
+           })};
 };
 
 // Blocks that are sorted once, and joined for the windows of as many results.

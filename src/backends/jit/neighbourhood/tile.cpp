@@ -490,9 +490,13 @@ class PassesWriter {
     const int height = passes_.column.height;
     return text("long_columns", {{"first_taps", column_taps(0, size_.py - 1)},
                                  {"last_taps", column_taps(height, rows)},
-                                 {"quad_unroll", some_unrolled()},
+                                 {"quad_unroll", rows_unrolled()},
                                  {"tap_count", number(height)},
                                  {"weights", column_weights()}});
+  }
+  // Clang spills hundreds of registers where it unrolls these rows, be it by two.
+  std::string rows_unrolled() const {
+    return builder_.features().limits_registers ? some_unrolled() : unroll_pragma(1);
   }
 
   // Each of these rows of the tile is a tap of every row of the block that is near. ones: of

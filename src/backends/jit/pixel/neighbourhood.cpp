@@ -100,7 +100,7 @@ std::string for_each_cell(Builder& builder, const std::string& name, const Mask&
                    {"cell_columns", number(mask.width)},
                    {"first_dx", shifted("cell_x", -mask.origin_x)},
                    {"first_dy", shifted("cell_y", -mask.origin_y)},
-                   {"each_loop", builder.window_loop()},
+                   {"each_loop", builder.window_loop(mask.count())},
                    {"each_cell", step}});
   }
   // Runs of set cells, row by row: dx of the first, dx after the last, dy.
@@ -128,7 +128,7 @@ std::string for_each_cell(Builder& builder, const std::string& name, const Mask&
     text += filled(part(kernels::pixel, "run"), {{"dx", number(runs[i])},
                                                  {"dx_end", number(runs[i + 1])},
                                                  {"dy", number(runs[i + 2])},
-                                                 {"each_loop", builder.window_loop()},
+                                                 {"each_loop", builder.window_loop(mask.count())},
                                                  {"each_cell", step}});
   }
   return filled(part(kernels::pixel, "runs"), {{"each_run", text}});

@@ -288,7 +288,8 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   }
   if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
   if (parts.around_count == 1 && parts.ranked > few_ranked) {
-    std::optional<BlockSize> size = size_for_ranks(*parts.ranked_mask, parts.packed, has_room);
+    std::optional<BlockSize> size =
+        size_for_ranks(*parts.ranked_mask, parts.packed, of.tuning.ranked_cells, has_room);
     if (size && parts.packed && parts.made) size->groups = groups_beside_points;
     return size;
   }

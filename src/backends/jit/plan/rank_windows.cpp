@@ -42,11 +42,13 @@ int cells_of(const Mask& mask, const BlockSize& size) {
 
 }  // namespace
 
-std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
+std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed, int cells,
                                         const std::function<bool(const BlockSize&)>& has_room) {
-  const int least = packed ? 2 : 1;
-  for (const int px : is_sparse(mask) ? std::array{4, 8} : std::array{8, 4}) {
-    for (const auto& [groups, most] : max_cells_by_groups) {
+  const int least = packed ? 2 : 1, all_cells = max_cells_by_groups[2].second;
+  const bool narrow = is_sparse(mask) || cells > all_cells;
+  for (const int px : narrow ? std::array{4, 8} : std::array{8, 4}) {
+    for (const auto& [groups, room] : max_cells_by_groups) {
+      const int most = std::min(room, cells);
       const bool tall = groups == BlockSize{}.groups;
       for (const int py : {8, 4, 2, 1}) {
         const BlockSize size{.px = px, .py = py, .packed = packed, .groups = groups};
@@ -56,7 +58,8 @@ std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed,
       }
     }
   }
-  return std::nullopt;
+  // Of windows that need more, the narrow blocks.
+  return cells < all_cells ? size_for_ranks(mask, packed, all_cells + 1, has_room) : std::nullopt;
 }
 
 bool can_be_ordered(const Rank& rank, int bytes) {
@@ -71,7 +74,9 @@ bool can_be_ordered(const Rank& rank, int bytes) {
   }
   const bool flat = mask.height <= max_flat && mask.width > max_narrow_columns;
   if (mask.count() > most && !flat) return false;
-  return size_for_ranks(mask, bytes < 4, [](const BlockSize&) { return true; }).has_value();
+  return size_for_ranks(mask, bytes < 4, max_cells_by_groups[2].second,
+                        [](const BlockSize&) { return true; })
+      .has_value();
 }
 
 }  // namespace impipe::jit

@@ -39,6 +39,7 @@ struct Tuning {
   int load_bytes = 16;        // of the widest load and store
   int sub_group = 32;         // work-items that run together, where no driver says it
   bool exchanges = false;     // those of a sub-group read one another's registers
+  int ranked_cells = 210;     // that a work-item orders without spilling registers
   bool unroll = true;         // loops over blocks: registers hold them; processors don't mind
   // Groups of 128 of a reduction over the whole image: so many a processor, or of any device.
   int groups_a_processor = 0, groups_of_device = 512;

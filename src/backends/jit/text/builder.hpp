@@ -35,10 +35,12 @@ class Builder {
   KernelContext context() const { return {spec(), dialect(), tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
-  // What stands before a loop over a window that makes one pixel.
-  std::string window_loop() const {
+  // The pragma of a loop over a window that makes one pixel. Clang unrolls the runs of a large
+  // mask whole, and spills hundreds of registers (docs/vendors.md).
+  std::string window_loop(int cells) const {
     switch (tuning_.variant.loops) {
-      case KernelVariant::Loops::usual: return "";
+      case KernelVariant::Loops::usual:
+        return dialect() == Dialect::opencl && cells > 64 ? "#pragma unroll 1\n" : "";
       case KernelVariant::Loops::rolled: return "#pragma unroll 1\n";
       case KernelVariant::Loops::unrolled: return "#pragma unroll\n";
     }
