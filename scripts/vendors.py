@@ -28,6 +28,8 @@ AMD = {"gfx90a": ("90a", True, 8), "gfx942": ("940", True, 8), "gfx1100": ("1036
        "gfx1201": ("1036", False, 16)}
 INTEL = {"gen9": "skl", "gen12lp": "tgllp", "dg2": "dg2", "pvc": "pvc"}
 WITHOUT_DOUBLES = ("gen12lp", "dg2")
+# What backends/opencl/device.cpp adds where 16 is the least sub-group.
+MORE_OPTIONS = {"pvc": ["-DREQUIRED_SUB_GROUP=16"]}
 COLUMNS = ("device", "class", "channels", "pipeline", "kernel", "VGPRs", "SGPRs", "spills", "LDS",
            "waves")
 
@@ -62,8 +64,8 @@ def compile_intel(device, source):
     """The same of Intel's compiler, which tells of spills alone."""
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run(["ocloc", "compile", "-device", INTEL[device], "-file", str(source),
-                              "-options", " ".join(OPTIONS), "-out_dir", folder],
-                             capture_output=True, text=True)
+                              "-options", " ".join(OPTIONS + MORE_OPTIONS.get(device, [])),
+                              "-out_dir", folder], capture_output=True, text=True)
     said = run.stdout + run.stderr
     if "Build succeeded" not in said:
         if device in WITHOUT_DOUBLES and "double" in said:

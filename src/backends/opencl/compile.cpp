@@ -18,6 +18,7 @@ std::string options_for(const Target& target, const jit::Program& program) {
       text += " -cl-nv-maxrregcount=" + std::to_string(program.max_registers);
     }
   }
+  if (target.sub_group > 0) text += " -DREQUIRED_SUB_GROUP=" + std::to_string(target.sub_group);
   return text;
 }
 

@@ -14,6 +14,7 @@ namespace impipe::opencl {
 struct Target {
   jit::Dialect dialect = jit::Dialect::opencl;
   int capability = 0;  // of NVIDIA's devices: compute capability times ten
+  int sub_group = 0;   // that kernels ask for; 0: none
 };
 
 class OpenClKernel final : public Kernel {

@@ -2,6 +2,7 @@
 #include "backends/opencl/device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -102,12 +103,25 @@ constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_m
 // Of cl_amd_device_attribute_query.
 constexpr cl_device_info wavefront_width_amd = 0x4043;
 
+// Of cl_intel_required_subgroup_size.
+constexpr cl_device_info sub_group_sizes_intel = 0x4108;
+
+// The sub-group that kernels ask for. Where 16 is the least (Xe-HPC), Intel's compiler takes 32 and
+// spills registers (docs/vendors.md); elsewhere it chooses well.
+int required_sub_group(cl_device_id device) {
+  const auto sizes = number_of<std::array<std::size_t, 16>>(device, sub_group_sizes_intel);
+  const auto less = [](std::size_t a, std::size_t b) { return a - 1 < b - 1; };  // 0 is none
+  return std::ranges::min(sizes, less) == 16 ? 16 : 0;
+}
+
 // Which words and options the device's compiler takes: as its driver says, whatever tuning is
 // asked.
 Target target_of(cl_device_id device) {
   const std::string extensions = text_of(device, CL_DEVICE_EXTENSIONS);
   for (const char* needed : {"cl_nv_device_attribute_query", "cl_nv_compiler_options"}) {
-    if (extensions.find(needed) == std::string::npos) return {};
+    if (extensions.find(needed) == std::string::npos) {
+      return {.sub_group = required_sub_group(device)};
+    }
   }
   return {.dialect = jit::Dialect::opencl_nvidia,
           .capability = static_cast<int>(10 * number_of<cl_uint>(device, compute_capability_major) +
