@@ -104,11 +104,12 @@ void write_block_kernel(Builder& builder, const KernelPlan& plan, int n) {
   const Operand self{false, n};
   const Blocks& blocks = *plan.form<Blocks>(n);
   const auto write = [&](const BlockSize& size, const std::set<int>& packed_points,
-                         const std::string& which, const LaunchTest& wanted) {
+                         const std::string& which, const LaunchTest& wanted,
+                         Quotients* quotients = nullptr) {
     const Block block{builder, plan, n, size, self, builder.tuning().group, blocks.beside};
     const PlaneText plane = builder.plane(self);
     const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
-    BlockParts parts(block, packed_points);
+    BlockParts parts(block, packed_points, quotients);
     const StoredRow row = stored_rows(block, parts);
     write_kernel(
         block, "store_" + Builder::name(self) + which, parts.text(), row,
@@ -117,7 +118,16 @@ void write_block_kernel(Builder& builder, const KernelPlan& plan, int n) {
   const bool mean = blocks.means;
   const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };
   const BlockSize size = blocks.size;
-  if (blocks.low) {
+  if (!blocks.whites.empty()) {
+    Quotients quotients;
+    const LaunchTest units = [whites = blocks.whites](const LaunchContext& at) {
+      return std::ranges::all_of(whites, [&at](const auto& white) {
+        return at.argument(white.first, static_cast<int>(white.second)) == 1;
+      });
+    };
+    write(size, blocks.packed_points, "_of_white_1", units, &quotients);
+    write(size, blocks.packed_points, "", [units](const LaunchContext& at) { return !units(at); });
+  } else if (blocks.low) {
     const int items = builder.tuning().group, enough = builder.tuning().groups_at_once() / 2;
     const LaunchTest large = [=](const LaunchContext& at) {
       const Size s = at.size_of(self);

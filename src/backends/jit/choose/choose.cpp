@@ -144,6 +144,8 @@ class PlanMaker {
       auto& blocks = std::get<Blocks>(at(last).form);
       blocks.beside = nodes;
       blocks.reciprocals = false;
+      nodes.push_back(last);
+      if (of_.tuning.unroll) blocks.whites = whites_of_points(of_, planes_, nodes);
     }
   }
 

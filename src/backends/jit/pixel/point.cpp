@@ -30,12 +30,6 @@ std::string write_entry(Builder& builder, int n) {
   return name;
 }
 
-// Whether a part of a body is a quotient by its parameter `white`.
-bool is_over_white(const BodyTree& part) {
-  return part.kind == BodyTree::Kind::call && part.name == "over" && part.parts.size() == 2 &&
-         part.parts[1].kind == BodyTree::Kind::name && part.parts[1].name == "white";
-}
-
 // A body's text where white is 1.
 std::string for_unit_white(const PointBody& body) {
   const std::optional<BodyTrees> trees = whole_body(body.text);
@@ -228,6 +222,11 @@ void take_reciprocals(Builder& builder, const Node& node, const PointBody& body,
     given = "1.0f";
     call.name += "_unit";
     call.text = for_unit_white(body);
+    if (call.text.find("over(") == std::string::npos) {
+      builder.body_once(call.name,
+                        after_line(body_function(call.name, real, "", call.parameters, call.text)));
+      return;
+    }
   }
   call.arguments.insert(call.arguments.begin(), "&quotients");
   builder.body_once(

@@ -330,7 +330,9 @@ Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means 
 
 // What a block of points has besides planes.
 struct PointParts {
-  bool quotients = false;        // by what is the same for all pixels
+  bool quotients = false;                                // by what is the same for all pixels
+  bool others = false;                                   // not by whites of floats alone
+  std::vector<std::pair<int, std::size_t>> whites = {};  // nodes, and their arguments
   bool tables_or_moves = false;  // its groups go from block to block, or load from other places
 };
 
@@ -342,7 +344,12 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
     parts.tables_or_moves = true;
     return;
   }
-  parts.quotients = parts.quotients || divides_by_uniform(of, operand.index);
+  if (divides_by_uniform(of, operand.index)) {
+    const std::optional<std::size_t> white = white_divided_by(of, operand.index);
+    parts.quotients = true;
+    parts.others = parts.others || !white;
+    if (white) parts.whites.emplace_back(operand.index, *white);
+  }
   for (const Operand& image : pixel_images(node)) collect_points(of, planes, image, parts);
 }
 
@@ -541,6 +548,15 @@ bool passes_in_block(const KernelContext& of, int n) {
                         std::ranges::all_of(readers, [&](int r) { return of.node(r).is_measure; });
   const bool stored = of.output_of(n) >= 0 || measured;
   return stored && s->footprint() == Footprint{1, 1, 1, 1};
+}
+
+std::vector<std::pair<int, std::size_t>> whites_of_points(const KernelContext& of,
+                                                          const Planes& planes,
+                                                          const std::vector<int>& nodes) {
+  PointParts parts;
+  for (const int n : nodes) collect_points(of, planes.without(n), {false, n}, parts);
+  if (parts.others || parts.tables_or_moves) return {};
+  return parts.whites;
 }
 
 bool fits_block(const KernelContext& of, const Planes& planes, int n) {

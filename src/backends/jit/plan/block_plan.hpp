@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/jit/plan/packed_arithmetic.hpp"
@@ -56,11 +57,18 @@ struct Blocks {
   bool reciprocals = false;
   // Of points: other nodes that leave the kernel, whose pixels the same blocks make and store.
   std::vector<int> beside = {};
+  // Arguments of nodes, if such blocks divide by nothing but these whites: a kernel without
+  // quotients is for launches in which all of them are 1.
+  std::vector<std::pair<int, std::size_t>> whites = {};
 };
 
 // The kernels by which blocks make node n from the planes and, in the same kernel, from the others.
 // Nothing where it is not made of points around at most one neighbourhood that is small enough.
 std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, int n);
+// Blocks::whites of blocks that make and store these nodes.
+std::vector<std::pair<int, std::size_t>> whites_of_points(const KernelContext& of,
+                                                          const Planes& planes,
+                                                          const std::vector<int>& nodes);
 bool fits_block(const KernelContext& of, const Planes& planes, int n);
 
 // Whether a block makes both passes of separable node n from one window: they reach one pixel.

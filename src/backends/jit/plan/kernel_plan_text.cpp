@@ -48,6 +48,7 @@ struct FormText {
     }
     if (blocks.reciprocals) text += "; quotients by reciprocals first";
     if (!blocks.beside.empty()) text += "; of " + list_of(blocks.beside) + " beside it";
+    if (!blocks.whites.empty()) text += "; without quotients where white is 1";
     return text;
   }
   std::string operator()(const StripChain& form) const {

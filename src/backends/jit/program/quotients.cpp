@@ -105,6 +105,10 @@ std::optional<Known> known_of_codes(const KernelContext& of, const Node& node,
 
 }  // namespace
 
+bool is_over_white(const BodyTree& part) {
+  return is_over(part) && part.parts[1].kind == Kind::name && part.parts[1].name == "white";
+}
+
 std::optional<std::size_t> known_white(const Node& node, const PointBody& body) {
   const std::vector<std::string> labels = names_in(body.parameter_names);
   const auto white = std::find(labels.begin(), labels.end(), "white");
@@ -116,10 +120,7 @@ std::optional<std::size_t> known_white(const Node& node, const PointBody& body) 
 
 bool is_code_over_white(const KernelContext& of, const Node& node, const BodyTree& part) {
   const PointBody& body = *as<Point>(node)->body;
-  if (!is_over(part) || part.parts[1].kind != Kind::name || part.parts[1].name != "white" ||
-      !known_white(node, body)) {
-    return false;
-  }
+  if (!is_over_white(part) || !known_white(node, body)) return false;
   const std::vector<std::string> inputs = names_in(body.input_names);
   const auto input = std::find(inputs.begin(), inputs.end(), part.parts[0].name);
   return input != inputs.end() &&
@@ -163,6 +164,21 @@ CodeQuotients quotients_of_codes(const KernelContext& of, const Node& node) {
   }
   out.text = body_text(body, other);
   return out;
+}
+
+std::optional<std::size_t> white_divided_by(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  const PointBody& body = *as<Point>(node)->body;
+  const std::optional<BodyTrees> trees = whole_body(body.text);
+  if (in_double(of, n) || !trees) return std::nullopt;
+  const std::function<bool(const BodyTree&)> by_others = [&](const BodyTree& part) {
+    return (is_over(part) && !is_over_white(part)) || std::ranges::any_of(part.parts, by_others);
+  };
+  const bool others =
+      by_others(trees->result) || std::ranges::any_of(trees->locals, [&](const auto& local) {
+        return by_others(local.second);
+      });
+  return others ? std::nullopt : known_white(node, body);
 }
 
 bool divides_by_uniform(const KernelContext& of, int n) {

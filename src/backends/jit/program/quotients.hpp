@@ -11,6 +11,8 @@
 
 namespace impipe::jit {
 
+// Whether a part of a body is a quotient by its parameter `white`.
+bool is_over_white(const BodyTree& part);
 // Whether a part of a point's body, which is computed in double, is a quotient of a code by the
 // node's white, which a launch knows: white's reciprocal is a parameter.
 bool is_code_over_white(const KernelContext& of, const Node& node, const BodyTree& part);
@@ -25,6 +27,9 @@ struct CodeQuotients {
   std::string text;
 };
 CodeQuotients quotients_of_codes(const KernelContext& of, const Node& node);
+// The argument `white` of point node n, where a launch knows it and floats are divided by nothing
+// else: what a white of 1 makes needs no quotient.
+std::optional<std::size_t> white_divided_by(const KernelContext& of, int n);
 // Whether point node n has quotients, besides those, that reciprocals of what is the same for every
 // pixel give first: of floats, and of codes in double.
 bool divides_by_uniform(const KernelContext& of, int n);
