@@ -44,9 +44,8 @@ int cells_of(const Mask& mask, const BlockSize& size) {
 
 std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed, int cells,
                                         const std::function<bool(const BlockSize&)>& has_room) {
-  const int least = packed ? 2 : 1, all_cells = max_cells_by_groups[2].second;
-  const bool narrow = is_sparse(mask) || cells > all_cells;
-  for (const int px : narrow ? std::array{4, 8} : std::array{8, 4}) {
+  const int least = packed ? 2 : 1;
+  for (const int px : is_sparse(mask) ? std::array{4, 8} : std::array{8, 4}) {
     for (const auto& [groups, room] : max_cells_by_groups) {
       const int most = std::min(room, cells);
       const bool tall = groups == BlockSize{}.groups;
@@ -58,8 +57,10 @@ std::optional<BlockSize> size_for_ranks(const Mask& mask, bool packed, int cells
       }
     }
   }
-  // Of windows that need more, the narrow blocks.
-  return cells < all_cells ? size_for_ranks(mask, packed, all_cells + 1, has_room) : std::nullopt;
+  for (const auto& [groups, room] : max_cells_by_groups) {
+    if (room > cells) return size_for_ranks(mask, packed, room, has_room);
+  }
+  return std::nullopt;
 }
 
 bool can_be_ordered(const Rank& rank, int bytes) {
