@@ -38,7 +38,7 @@ struct Function {
     using Limits = std::numeric_limits<real>;
     if (name == std::string_view("cube_root")) return x >= Limits::min();
     if (name == std::string_view("exp2_below_0")) {
-      return x <= 0 && x >= Limits::min_exponent - real(1.5);
+      return x <= 0 && x > Limits::min_exponent - real(1.5);
     }
     return true;
   }
