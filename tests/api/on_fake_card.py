@@ -73,6 +73,17 @@ class Interface:
         self.array, self.shape = array, array.shape
 
 
+class Cupy(Card):
+    """An array that its interface describes without work in a stream."""
+
+    def __init__(self, array, stream):
+        super().__init__(array)
+        self.__cuda_array_interface__ = Interface(array, stream).__cuda_array_interface__
+
+
+Cupy.__module__ = "cupy"
+
+
 def seen(array):
     """The memory of a result, which is the host's here."""
     said = array.__cuda_array_interface__
@@ -176,6 +187,9 @@ def check_views():
     log()
     impipe.run("", Interface(array, 7))
     check("stream 7 is waited for" in log(), "the stream of the interface")
+    there = Cupy(array[::2], 7)
+    check(np.array_equal(seen(impipe.run("", there)), array[::2]), "CuPy's pixels")
+    check("stream 7 is waited for" in log() and not there.streams, "CuPy's stream")
     impipe.run("", Interface(array, 8))
     check("stream" not in log(), "a stream without work")
     check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
