@@ -26,7 +26,7 @@ class Required<Result(Arguments...)> {
  public:
   using Function = Result (*)(Arguments...);
   template <std::convertible_to<Function> Given>
-  constexpr Required(Given function) : function_(function) {}
+  constexpr Required(Given function) : function_(function) {}  // NOLINT: a row names functions
   Required(std::nullptr_t) = delete;
   Result operator()(Arguments... arguments) const {
     return function_(std::forward<Arguments>(arguments)...);
