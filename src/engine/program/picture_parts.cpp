@@ -103,7 +103,6 @@ class InParts {
   }
 
   void compute(const Band& band, Queue& queue, std::vector<DeviceValue> values) {
-    constexpr int no_step = -1;
     if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
     queue.note_as(no_step);
     values[0].plane = queue.upload_rows(image_, band.input_y, band.input_end);
