@@ -84,10 +84,13 @@ def memory_of(given: Any, device: str | None) -> Memory | None:
         found = _of_torch(torch, given)
         if found is not None:
             return found
+    # By the interface, which names a stream, where its __dlpack__ records an event and waits for it.
+    if (cupy := sys.modules.get("cupy")) and type(given) is cupy.ndarray:
+        return _by_interface(given.__cuda_array_interface__, given, f"cuda:{given.device.id}")
     if hasattr(given, "__dlpack_device__"):
         kind, number = given.__dlpack_device__()
         if kind in (_CUDA, _MANAGED):
-            return _of_cupy(given, f"cuda:{number:d}") or _by_dlpack(given, f"cuda:{number:d}")
+            return _by_dlpack(given, f"cuda:{int(number)}")
         if kind not in (_HOST, _PINNED):
             raise ImageError(f"an array on a device of DLPack's type {int(kind)}: CUDA's and the "
                              "host's memory can be used")
@@ -95,14 +98,6 @@ def memory_of(given: Any, device: str | None) -> Memory | None:
         return _by_interface(given.__cuda_array_interface__, given,
                              device if device and device.startswith("cuda:") else "cuda:0")
     return None
-
-
-def _of_cupy(given: Any, device: str) -> Memory | None:
-    """By the interface, which names its stream, where __dlpack__ records an event and waits for it. Of
-    PyTorch DLPack says what is wrong, of others not all name a stream."""
-    if not type(given).__module__.startswith("cupy"):
-        return None
-    return _by_interface(given.__cuda_array_interface__, given, device)
 
 
 def _of_torch(torch: Any, given: Any) -> Memory | None:

@@ -76,12 +76,11 @@ class Interface:
 class Cupy(Card):
     """An array that its interface describes without work in a stream."""
 
+    device = types.SimpleNamespace(id=0)
+
     def __init__(self, array, stream):
         super().__init__(array)
         self.__cuda_array_interface__ = Interface(array, stream).__cuda_array_interface__
-
-
-Cupy.__module__ = "cupy"
 
 
 def seen(array):
@@ -187,9 +186,11 @@ def check_views():
     log()
     impipe.run("", Interface(array, 7))
     check("stream 7 is waited for" in log(), "the stream of the interface")
+    sys.modules["cupy"] = types.SimpleNamespace(ndarray=Cupy)
     there = Cupy(array[::2], 7)
     check(np.array_equal(seen(impipe.run("", there)), array[::2]), "CuPy's pixels")
     check("stream 7 is waited for" in log() and not there.streams, "CuPy's stream")
+    del sys.modules["cupy"]
     impipe.run("", Interface(array, 8))
     check("stream" not in log(), "a stream without work")
     check(np.array_equal(seen(impipe.run("", Interface(array, None))), array), "no stream")
