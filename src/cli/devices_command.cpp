@@ -22,6 +22,7 @@ int list_devices(bool as_json) {
                       {"memory", device.memory},
                       {"copy_bytes_per_s", copy_speed},
                       {"gpu", device.is_gpu},
+                      {"doubles", device.doubles},
                       {"usable", device.usable},
                       {"why_not", device.why_not}});
     }
@@ -37,6 +38,7 @@ int list_devices(bool as_json) {
     }
     if (!device.driver.empty()) out += ", " + device.driver;
     if (copy_speed > 0) fmt::format_to(to, ", copies at {:.0f} GB/s", copy_speed / 1e9);
+    if (!device.doubles) out += ", no double precision: computed by integers";
     if (!device.usable) out += "\n           not usable: " + device.why_not;
     out += "\n";
   }

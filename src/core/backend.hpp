@@ -32,6 +32,7 @@ struct DeviceInfo {
   std::int64_t memory = 0;  // bytes
   bool is_gpu = false;      // auto takes no other device than these and the cpu
   bool transforms = false;  // kernels make Fourier transforms of whole images, not the host
+  bool doubles = true;      // double precision; kernels compute in double by integers without
   bool usable = true;
   std::string why_not;  // what is missing and what to install, when not usable
 };

@@ -58,6 +58,35 @@ class Spectra(OpenCLTest):
         self.check("deconvwnr fspecial:gaussian,5,1.3 nsr=0.01", "some")
 
 
+class WithoutDoubles(OpenCLTest):
+    """A device without double precision computes in double by integers, with the CPU's bits."""
+    OFF = {"IMPIPE_OPENCL_DOUBLES": "off"}
+    # Coordinates, cells of sums, a function, bodies of pixels, thresholds and a table's root.
+    PIPELINES = ("imresize 0.37", "std2", "map '0.5 + sin(x * 20) / 3'", "imadjust 0.2,0.8",
+                 "imbinarize 0.5 | bwdist")
+
+    def test_results_are_the_cpus(self):
+        for depth in ("im2uint16", "im2single"):
+            for pipeline in self.PIPELINES:
+                text = f"noise 61,43 | {depth} | {pipeline}"
+                with self.subTest(text):
+                    hashes = [] if pipeline == "std2" else ["--hash"]
+                    wanted = self.impipe(text, "-n", *hashes, "--device", "cpu").out
+                    self.assertEqual(self.impipe(text, "-n", *hashes, "--device", "opencl:0",
+                                                 env=self.OFF).out, wanted)
+
+    def test_the_list_says_so(self):
+        for env, doubles in ({}, True), (self.OFF, False):
+            said = json.loads(self.impipe("devices", "--json", env=env).out)
+            self.assertEqual({d["doubles"] for d in said if d["id"] == "opencl:0"}, {doubles})
+        self.assertIn(", no double precision: computed by integers\n",
+                      self.impipe("devices", env=self.OFF).out)
+
+    def test_another_value_is_an_error(self):
+        run = self.impipe("devices", env={"IMPIPE_OPENCL_DOUBLES": "on"}, code=2)
+        self.assertEqual(run.err, "impipe: IMPIPE_OPENCL_DOUBLES: 'on' is not off\n")
+
+
 class Devices(OpenCLTest):
     def hashes(self, *arguments, **settings):
         return self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "-j", 2, *arguments,

@@ -6,8 +6,8 @@
 // VENDOR names a row of tuning numbers; NAME=NUMBER changes one of them: group, local_bytes (the
 // most that a kernel may ask for too), unroll, load_bytes, sub_group, histogram_items, strip_rows,
 // sums_rows, column_words or column_blocks. For nvidia DIR/N.K.cu and DIR/N.K.ptx are step K of
-// line N, counted from 0, and what NVRTC makes of it; for others DIR/N.K.cl. Lines that are refused
-// are reported on stderr.
+// line N, counted from 0, and what NVRTC makes of it; for others DIR/N.K.cl, and DIR/N.K.integers
+// for devices without double precision. Lines that are refused are reported on stderr.
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
@@ -21,6 +21,7 @@
 
 #include "backends/cuda/compile.hpp"
 #include "backends/jit/generator.hpp"
+#include "backends/jit/text/without_doubles.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -50,6 +51,7 @@ void write_steps(const std::string& text, const ImageType& type, const jit::Tuni
     const bool cuda = dialect == jit::Dialect::cuda;
     std::ofstream(step + (cuda ? ".cu" : ".cl")) << program.source;
     if (cuda) write_ptx(program.source, step);
+    if (!cuda) std::ofstream(step + ".integers") << jit::without_doubles(program.source);
   }
 }
 

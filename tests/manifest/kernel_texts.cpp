@@ -2,7 +2,8 @@
 // of kernels, with hashes of its tokens and of its launches.
 //
 //   kernel_texts                 NAME, device and both hashes, with tabs between them
-//   kernel_texts DIR [TEXT]      also writes the tokens of programs with TEXT in their line to DIR
+//   kernel_texts DIR [TEXT]      also writes the tokens of programs with TEXT in their line to DIR,
+//                                their sources, and those of OpenCL for devices without doubles
 //
 // Tokens are the source without comments, blanks and line ends; lines of the preprocessor stay
 // lines. Two builds make the same kernels if this prints the same for both.
@@ -14,11 +15,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "backends/jit/text/without_doubles.hpp"
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
 #include "support/program_of.hpp"
@@ -82,19 +83,6 @@ std::string tokens_of(const std::string& source) {
   }
   end_line();
   return out;
-}
-
-std::vector<SpecCase> all_specs() {
-  std::vector<SpecCase> all;
-  std::set<std::string> known;
-  for (const std::vector<SpecCase>& part :
-       {kernel_specs(), tiled_specs(), measured_specs(), chained_specs(), pointed_specs(),
-        stored_point_specs(), moved_specs(), byte_specs()}) {
-    for (const SpecCase& c : part) {
-      if (known.insert(c.spec.key()).second) all.push_back(c);
-    }
-  }
-  return all;
 }
 
 // The launch of an image of this size as text: parameters, memory, and what each pass has.
@@ -200,6 +188,9 @@ void print_program(const SpecCase& c, const Target& target, const std::string& f
   std::ofstream(name + ".tokens") << tokens;
   std::ofstream(name + ".source") << program.source;
   std::ofstream(name + ".launches") << launches;
+  if (target.dialect == jit::Dialect::opencl) {
+    std::ofstream(name + ".integers") << jit::without_doubles(program.source);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -796,6 +797,19 @@ void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vecto
       ADD_FAILURE() << spec.name << ": " << e.what();
     }
   }
+}
+
+std::vector<SpecCase> all_specs() {
+  std::vector<SpecCase> all;
+  std::set<std::string> known;
+  for (const std::vector<SpecCase>& part :
+       {kernel_specs(), tiled_specs(), measured_specs(), chained_specs(), pointed_specs(),
+        stored_point_specs(), moved_specs(), byte_specs()}) {
+    for (const SpecCase& c : part) {
+      if (known.insert(c.spec.key()).second) all.push_back(c);
+    }
+  }
+  return all;
 }
 
 void expect_numbers_beside_none(Device& device) {

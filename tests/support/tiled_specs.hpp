@@ -39,6 +39,9 @@ std::vector<SpecCase> spectral_specs();
 // Bytes in whole numbers.
 std::vector<SpecCase> byte_specs();
 
+// The kernels of all these tables but the transforms, each once.
+std::vector<SpecCase> all_specs();
+
 // That an infinite pixel, and one that is no number, are in no sum whose mask leaves them out.
 void expect_numbers_beside_none(Device& device);
 

@@ -114,7 +114,7 @@ class CudaDevice final : public jit::GpuDevice {
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
-  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {
+  std::unique_ptr<Kernel> compile(jit::Program program, const std::string& title) override {
     return std::make_unique<CudaKernel>(std::move(program), title, context_, capability_,
                                         info().driver);
   }

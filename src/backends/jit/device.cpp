@@ -4,6 +4,7 @@
 #include "backends/jit/codec/codec.hpp"
 #include "backends/jit/gather.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
+#include "backends/jit/text/without_doubles.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/unpacks.hpp"
 
@@ -20,6 +21,11 @@ std::string title_of(const KernelSpec& spec) {
 }
 
 }  // namespace
+
+std::unique_ptr<Kernel> GpuDevice::load(Program program, const std::string& title) {
+  if (!info_.doubles) program.source = without_doubles(program.source);
+  return compile(std::move(program), title);
+}
 
 bool GpuDevice::nests_neighbourhoods() const { return makes_chains(dialect_, tuning_); }
 

@@ -28,13 +28,16 @@ class GpuDevice : public Device {
  protected:
   GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)
       : info_(std::move(info)), dialect_(dialect), tuning_(tuning) {
-    // A CPU's compiler takes half a minute for them, and its cores are the host's.
-    info_.transforms = std::string_view(tuning.vendor) != "cpu";
+    // A CPU's compiler takes half a minute for them, and its cores are the host's. Without double
+    // precision the host is faster.
+    info_.transforms = std::string_view(tuning.vendor) != "cpu" && info_.doubles;
   }
 
  private:
   // Compiles and loads a program. title: what a person would look for in a list of kernels.
-  virtual std::unique_ptr<Kernel> load(Program program, const std::string& title) = 0;
+  virtual std::unique_ptr<Kernel> compile(Program program, const std::string& title) = 0;
+  // The same of a program that may compute in double.
+  std::unique_ptr<Kernel> load(Program program, const std::string& title);
 
   DeviceInfo info_;
   Dialect dialect_;

@@ -78,10 +78,17 @@ std::string why_not(cl_device_id device) {
   if (number_of<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) {
     return "its driver has no compiler";
   }
-  if (text_of(device, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") == std::string::npos) {
-    return "it has no double precision (cl_khr_fp64)";
-  }
   return "";
+}
+
+// IMPIPE_OPENCL_DOUBLES=off takes them from any device, for tests.
+bool has_doubles(cl_device_id device) {
+  const char* asked = std::getenv("IMPIPE_OPENCL_DOUBLES");
+  if (asked != nullptr && *asked != '\0' && std::string_view(asked) != "off") {
+    throw Error("IMPIPE_OPENCL_DOUBLES: '" + std::string(asked) + "' is not off", ExitCode::usage);
+  }
+  if (asked != nullptr && *asked != '\0') return false;
+  return text_of(device, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos;
 }
 
 DeviceInfo describe(const Found& found, std::size_t index) {
@@ -92,6 +99,7 @@ DeviceInfo describe(const Found& found, std::size_t index) {
   info.memory =
       static_cast<std::int64_t>(number_of<cl_ulong>(found.device, CL_DEVICE_GLOBAL_MEM_SIZE));
   info.is_gpu = is_gpu(found.device);
+  info.doubles = has_doubles(found.device);
   info.why_not = why_not(found.device);
   info.usable = info.why_not.empty();
   return info;
@@ -117,6 +125,7 @@ int required_sub_group(cl_device_id device) {
 // Which words and options the device's compiler takes: as its driver says, whatever tuning is
 // asked.
 Target target_of(cl_device_id device) {
+  if (!has_doubles(device)) return {};  // what is translated is of no vendor
   const std::string extensions = text_of(device, CL_DEVICE_EXTENSIONS);
   for (const char* needed : {"cl_nv_device_attribute_query", "cl_nv_compiler_options"}) {
     if (extensions.find(needed) == std::string::npos) {
@@ -163,7 +172,7 @@ class OpenClDevice final : public jit::GpuDevice {
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
-  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {
+  std::unique_ptr<Kernel> compile(jit::Program program, const std::string& title) override {
     return std::make_unique<OpenClKernel>(context_, device_, target_, info(), std::move(program),
                                           title);
   }
