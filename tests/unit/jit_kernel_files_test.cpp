@@ -19,6 +19,7 @@
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
+#include "backends/jit/text/without_doubles.hpp"
 #include "backends/opencl/loader.hpp"
 #include "bench/variants.hpp"
 #include "core/text.hpp"
@@ -240,6 +241,7 @@ std::string all_programs() {
   carried.bits = 16;
   text += jit::packer(Dialect::opencl, carried, DeflateEffort::codes).source;
   text += jit::one_nan(Dialect::opencl).source + jit::gather(Dialect::opencl).source;
+  text += jit::without_doubles(jit::jpeg_decoder(Dialect::opencl).source);
   return text + jit::jpeg_decoder(Dialect::opencl).source +
          jit::jpeg_encoder(Dialect::opencl).source + jit::unpacker(Dialect::opencl).source;
 }
