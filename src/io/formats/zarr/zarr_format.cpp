@@ -57,7 +57,7 @@ MetadataRead read_metadata(const MetadataInput& input) {
   ZarrStorage storage{.version = zarr.array.version};
   const auto along = [&](int dimension) { return static_cast<std::size_t>(dimension); };
   storage.chunk = std::max(zarr.array.chunk[along(zarr.x)], zarr.array.chunk[along(zarr.y)]);
-  out.metadata.zarr = std::make_shared<const ZarrStorage>(std::move(storage));
+  out.metadata.zarr = std::make_shared<const ZarrStorage>(storage);
   const MeasuredAxis &x = zarr.axes[along(zarr.x)], &y = zarr.axes[along(zarr.y)];
   if (x.scale != y.scale) {
     out.metadata.resolution = Resolution{.x = 1 / x.scale, .y = 1 / y.scale};
