@@ -204,14 +204,16 @@ KERNEL($items) void bins(GLOBAL const double* $ways, GLOBAL const double* $total
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along), middle = $bins / 2;
+  // Strips are counted from the first one, so that their bounds need no minus: ptxas 13.0 loses the
+  // sign of one of three numbers whose maximum is taken (findings/ptxas-maximum-of-three.sh).
+  const int middle_strip = half_u + most;
   const double reach = along / 2.0 + (along + across) / 4.0;
   const double wide = 1.0 / along;
   // With one to spare on either side.
-#define FIRST(bin) ((int)floor(((double)((bin) - 3) + reach) * wide) - 1)
-  const int from = larger(FIRST(start - middle), -half_u - most);
-  const int to = smaller(FIRST(start + $items - 1 - middle) + 9, half_u + most);
-  GLOBAL const double* const upper =
-      $totals_of_strips + (long)sum * 4 * $strips + half_u + most;
+#define FIRST(bin) ((int)floor(((double)((bin) - 3) + reach) * wide) - 1 + middle_strip)
+  const int from = larger(FIRST(start - middle), 0);
+  const int to = smaller(FIRST(start + $items - 1 - middle) + 9, 2 * middle_strip);
+  GLOBAL const double* const upper = $totals_of_strips + (long)sum * 4 * $strips;
   GLOBAL const double* const lower = upper + (long)$count * $slots * $strips * 4;
   for (int i = ITEM; i <= to - from; i += $items) {
     const int strip = from + i, step = $strips;
@@ -219,7 +221,8 @@ KERNEL($items) void bins(GLOBAL const double* $ways, GLOBAL const double* $total
     const double offsets = upper[strip + step] + lower[strip + step];
     const double first = upper[strip + 2 * step] + lower[strip + 2 * step];
     const double second = upper[strip + 3 * step] + lower[strip + 3 * step];
-    const double along_strip = along * (double)strip, bin = floor(along_strip - reach);
+    const double along_strip = along * (double)(strip - middle_strip);
+    const double bin = floor(along_strip - reach);
     const double third = 4.0 * ((along_strip - bin) * all + offsets) - first - second;
     parts[4 * i] = (4.0 * all - first) / 4.0;
     parts[4 * i + 1] = (first - second) / 4.0;
@@ -229,7 +232,7 @@ KERNEL($items) void bins(GLOBAL const double* $ways, GLOBAL const double* $total
   }
   BARRIER;
   if (r >= $bins) return;
-  const int guess = FIRST(r - middle), last = smaller(guess + 9, half_u + most);
+  const int guess = FIRST(r - middle), last = smaller(guess + 9, 2 * middle_strip);
 #undef FIRST
   double total = 0.0;
   for (int j = larger(guess, from); j <= last; ++j) {
