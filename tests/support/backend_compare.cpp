@@ -1,6 +1,7 @@
 // Runs a kernel of the table on two devices and compares every bit of the results.
 #include "support/backend_compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,8 @@ IMPIPE_SCALAR_BODY(compare_ramp, {
 namespace impipe::testing {
 namespace {
 
-Planes random_image(PixelClass cls, int channels, Size size, std::mt19937& random) {
+// nans: floats of the upper left quarter are NaN, so that windows hold nothing else.
+Planes random_image(PixelClass cls, int channels, Size size, std::mt19937& random, bool nans) {
   Planes planes = new_planes(cls, channels, size);
   std::uniform_real_distribution<float> unit(-0.1f, 1.1f);
   for (std::int64_t y = 0; y < size.height; ++y) {
@@ -38,7 +40,9 @@ Planes random_image(PixelClass cls, int channels, Size size, std::mt19937& rando
           // In some squares there are zeros alone, of both signs.
           const bool zeros = x / 8 % 2 == 1 && y / 8 % 2 == 1;
           const float value = unit(random);
-          plane.row_as<float>(y)[x] = zeros ? std::copysign(0.0f, value - 0.5f) : value;
+          plane.row_as<float>(y)[x] = nans && 2 * x < size.width && 2 * y < size.height ? NAN
+                                      : zeros ? std::copysign(0.0f, value - 0.5f)
+                                              : value;
           break;
         }
       }
@@ -126,6 +130,14 @@ bool is_table(const KernelSpec& spec, int input) {
   return false;
 }
 
+// Whether an input has labels, which are always numbers: those that a kernel before it has made.
+bool takes_labels(const KernelSpec& spec) {
+  return std::any_of(spec.nodes.begin(), spec.nodes.end(), [](const Node& node) {
+    const auto* label = std::get_if<Label>(&node.primitive);
+    return label != nullptr && label->kind == Label::Kind::flood;
+  });
+}
+
 }  // namespace
 
 Comparison::Comparison(const SpecCase& spec, Device& expected, Device& tested)
@@ -185,20 +197,21 @@ std::vector<Size> Comparison::sizes_of_nodes(const std::vector<Planes>& images) 
   return sizes;
 }
 
-std::vector<Planes> Comparison::random_images(Size size, unsigned seed) const {
+std::vector<Planes> Comparison::random_images(Size size, unsigned seed, bool nans) const {
   std::mt19937 random(seed);
   std::vector<Planes> images;
+  nans = nans && !takes_labels(spec_);
   for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
     const KernelInput& input = spec_.inputs[i];
     const Size own = is_table(spec_, static_cast<int>(i)) ? Size{32, 8} : size;
     images.push_back(input.is_measure ? Planes()
-                                      : random_image(input.cls, input.channels, own, random));
+                                      : random_image(input.cls, input.channels, own, random, nans));
   }
   return images;
 }
 
-std::string Comparison::difference(Size size, unsigned seed) {
-  return difference(random_images(size, seed));
+std::string Comparison::difference(Size size, unsigned seed, bool nans) {
+  return difference(random_images(size, seed, nans));
 }
 
 std::string Comparison::difference(const std::vector<Planes>& images) {
@@ -208,7 +221,7 @@ std::string Comparison::difference(const std::vector<Planes>& images) {
 std::string Comparison::stack_difference(Size size, unsigned seed) {
   constexpr unsigned count = 3;
   std::vector<std::vector<Planes>> images;
-  for (unsigned k = 0; k < count; ++k) images.push_back(random_images(size, seed + k));
+  for (unsigned k = 0; k < count; ++k) images.push_back(random_images(size, seed + k, false));
   Queue& queue = *tested_.queue;
   const std::unique_ptr<Kernel> kernel = tested_.device.prepare_stacked(planes_.spec);
   Launch launch{.spec = &spec_};

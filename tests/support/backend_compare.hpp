@@ -15,7 +15,8 @@ class Comparison {
  public:
   Comparison(const SpecCase& spec, Device& expected, Device& tested);
   // Empty when the results are equal (NaN equals NaN), else what differs first.
-  std::string difference(Size size, unsigned seed);
+  // nans: floats of the upper left quarter are NaN.
+  std::string difference(Size size, unsigned seed, bool nans = false);
   // The same of a stack of different images on the tested device, each expected alone.
   std::string stack_difference(Size size, unsigned seed);
   // Of these images, one an input.
@@ -34,7 +35,7 @@ class Comparison {
   };
   Side prepare(Device& device) const;
   Results run(Side& side, const std::vector<Planes>& images) const;
-  std::vector<Planes> random_images(Size size, unsigned seed) const;
+  std::vector<Planes> random_images(Size size, unsigned seed, bool nans) const;
   std::vector<Size> sizes_of_nodes(const std::vector<Planes>& images) const;
   static std::string compare(const Results& a, const Results& b);
 

@@ -104,6 +104,9 @@ class MaskRuns {
  private:
   bool single() const { return cls_ == PixelClass::single; }
   int strips() const { return single() ? 1 : 2; }
+  std::string found() const {
+    return extremum_.largest ? "largest_found" : "smallest_found";
+  }
   std::string better() const {
     if (single()) return extremum_.largest ? "fmax" : "fmin";
     return extremum_.largest ? "packed_max" : "packed_min";
@@ -229,7 +232,7 @@ class MaskRuns {
                      {"pixel", type_of(cls_)},
                      {"value", again ? better() + "(" + value + ", " + stored + ")" : value}});
     };
-    if (single()) return one("out_y", "one_zero(best[0])");
+    if (single()) return one("out_y", found() + "(best[0])");
     return one("out_y", "(best[0] & 0xffffu)") + one("out_y + strip", "(best[0] >> 16)");
   }
 

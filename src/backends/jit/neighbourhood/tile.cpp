@@ -160,6 +160,7 @@ class PassesWriter {
                          "(" + type_of(inner().cls) + ")" + filled(code, {{"word", word}}));
   }
   bool largest() const { return as<Extremum>(inner())->largest; }
+  std::string found() const { return largest() ? "largest_found" : "smallest_found"; }
   Footprint reach() const { return passes_.row.footprint(); }
   int items_a_row() const { return size_.width() / size_.row_px; }
   int rows_at_once() const { return tile_items / items_a_row(); }
@@ -409,8 +410,8 @@ class PassesWriter {
       const std::string best = (largest() ? "fmax(" : "fmin(") + from + "[k + " + number(shift) +
                                "], " + from + "[k + " + number(shift + (next - known) * stride) +
                                "])";
-      text +=
-          builder_.loop("k", made) + assigned(name + "[k]", last ? "one_zero(" + best + ")" : best);
+      text += builder_.loop("k", made) +
+              assigned(name + "[k]", last ? found() + "(" + best + ")" : best);
       from = name;
     }
     return text;

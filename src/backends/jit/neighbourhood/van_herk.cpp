@@ -129,7 +129,12 @@ class VanHerkWriter {
   Element words(bool bytes_in_pairs) {
     const bool largest = extremum_.largest;
     if (single()) {
-      return {"float", "float", largest ? "fmax" : "fmin", nothing_of_pixel(), "", "one_zero"};
+      return {"float",
+              "float",
+              largest ? "fmax" : "fmin",
+              nothing_of_pixel(),
+              "",
+              largest ? "largest_found" : "smallest_found"};
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
     if (bytes_in_pairs) {
