@@ -3,6 +3,7 @@
 #include <map>
 
 #include "backends/jit/block/block_rows.hpp"
+#include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -89,8 +90,8 @@ MadeRow packed_ranks_row(const Block& block, KnownWindows& windows, int n,
   const Rank& rank = *as<Rank>(node);
   const std::string own = Builder::name({false, n});
   const bool halves = node.cls == PixelClass::uint16;
-  const std::string fill = "((uint)" + outside_rank(block.builder, n, rank) +
-                           (halves ? " * 0x10001u)" : " * 0x1010101u)");
+  const std::string fill =
+      "((uint)" + outside_rank(block.builder, n) + (halves ? " * 0x10001u)" : " * 0x1010101u)");
   auto [w, text] =
       packed_window(block, windows, node.images[0], rank.mask.footprint(), rank.border, fill, own);
   text.pairs = ranks_of_row(

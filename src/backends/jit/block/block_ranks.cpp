@@ -9,13 +9,6 @@
 
 namespace impipe::jit {
 
-std::string outside_rank(Builder& builder, int n, const Rank& rank) {
-  const Node& node = builder.node(n);
-  if (rank.border != Border::constant || node.arguments.empty()) return "0";
-  const int last = static_cast<int>(node.arguments.size()) - 1;
-  return converted(node.cls, "double", builder.argument(n, last, "outside", "double"));
-}
-
 std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
                          const std::string& result) {
   const WindowRanks ranks(rank, block.size.px);
@@ -57,7 +50,7 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   const Order integers{"int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
   auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,
-                                 single ? "float" : "int", outside_rank(builder, n, rank), own);
+                                 single ? "float" : "int", outside_rank(builder, n), own);
   // NaN is the last: of floats by an instruction, elsewhere by keys.
   const bool by_keys = single && !builder.features().orders_nan;
   const auto row = [&](const char* name_of_part, const std::string& ranks) {

@@ -57,7 +57,5 @@ struct Order {
 // Text that makes `result` [px] of the ranks of the windows of row r, by what they share.
 std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
                          const std::string& result);
-// The value outside the image of a rank filter, in the class of node n.
-std::string outside_rank(Builder& builder, int n, const Rank& rank);
 
 }  // namespace impipe::jit

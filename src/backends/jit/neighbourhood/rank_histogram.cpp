@@ -140,14 +140,9 @@ class RankHistogram {
 
   // NAME_at: the image with what is round it.
   void write_outside() {
-    std::string outside = "0";
-    if (rank_.border == Border::constant && !node_.arguments.empty()) {
-      const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(cls_, "double", builder_.argument(n_, last, "outside", "double"));
-    }
-    outside_ = outside;
     write_border(builder_, name_ + "_at", type_of(cls_), builder_.value(image_, "x", "y"),
-                 rank_.border, outside, builder_.width(image_), builder_.height(image_));
+                 rank_.border, outside_rank(builder_, n_), builder_.width(image_),
+                 builder_.height(image_));
   }
 
   // NAME_key: the ordered key of a pixel.
@@ -276,7 +271,7 @@ class RankHistogram {
   const Rank& rank_;
   const Node& node_;
   Operand image_;
-  std::string name_, outside_, table_;  // of entropies
+  std::string name_, table_;  // of entropies
   PixelClass cls_;
   int cells_;
   bool small_;

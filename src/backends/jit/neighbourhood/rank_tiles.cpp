@@ -57,13 +57,9 @@ class SortedRanks {
 
   // NAME_at: the image with what is round it.
   void write_outside() {
-    std::string outside = "0";
-    if (rank_.border == Border::constant && !node_.arguments.empty()) {
-      const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", builder_.argument(n_, last, "outside", "double"));
-    }
     write_border(builder_, name_ + "_at", type_of(node_.cls), builder_.value(image_, "x", "y"),
-                 rank_.border, outside, builder_.width(image_), builder_.height(image_));
+                 rank_.border, outside_rank(builder_, n_), builder_.width(image_),
+                 builder_.height(image_));
   }
 
   std::string key_text(const std::string& value) const {

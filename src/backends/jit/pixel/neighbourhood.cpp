@@ -44,6 +44,19 @@ std::string outside_value(Builder& builder, int n, Border border) {
   return builder.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float");
 }
 
+std::string outside_rank(Builder& builder, int n) {
+  const Node& node = builder.node(n);
+  if (std::get<Rank>(node.primitive).border != Border::constant || node.arguments.empty()) {
+    return "0";
+  }
+  const int last = static_cast<int>(node.arguments.size()) - 1;
+  if (node.cls == PixelClass::single) return builder.argument(n, last, "outside", "float");
+  const std::string code =
+      builder.parameter(ParameterType::int32, Builder::name({false, n}) + "_outside",
+                        [n, last](const LaunchContext& at, int) { return at.argument(n, last); });
+  return "(" + std::string(type_of(node.cls)) + ")" + code;
+}
+
 std::string weights(Builder& builder, int n, const std::string& label, int first, int count) {
   for (int i = 0; i < count; ++i) {
     const std::size_t place = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);

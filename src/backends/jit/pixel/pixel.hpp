@@ -87,6 +87,9 @@ std::optional<RampText> ramp_text(Builder& builder, int n);
 
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& builder, int n, Border border);
+// The value outside the image of rank filter n, in its class: its last argument, which is one of
+// that class (ops/filter/correlate.hpp, BorderArgument).
+std::string outside_rank(Builder& builder, int n);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.
 std::string weights(Builder& builder, int n, const std::string& label, int first, int count);
 // The body or expression of stencil node n as a function NAME(first, ...), with at(dx, dy) as

@@ -23,13 +23,9 @@ class RankText {
 
   void write(bool ordered) {
     const Operand& image = node_.images[0];
-    std::string outside = "0";
-    if (rank_.border == Border::constant && !node_.arguments.empty()) {
-      const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", builder_.argument(n_, last, "outside", "double"));
-    }
     write_border(builder_, name_ + "_at", type_of(node_.cls), builder_.value(image, "x", "y"),
-                 rank_.border, outside, builder_.width(image), builder_.height(image));
+                 rank_.border, outside_rank(builder_, n_), builder_.width(image),
+                 builder_.height(image));
     if (ordered) {
       write_ordered();
     } else {
