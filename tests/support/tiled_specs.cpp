@@ -602,6 +602,8 @@ std::vector<SpecCase> tiled_specs() {
                          PixelClass::uint8, 3));
   specs.push_back(of_one("extremum 2x33", Extremum{.largest = true, .mask = rectangle(2, 33)}, {},
                          PixelClass::single, 3));
+  specs.push_back(of_one("extremum 9x1", Extremum{.largest = true, .mask = rectangle(9, 1)}, {},
+                         PixelClass::single, 1));
   // More runs than a kernel's text names.
   const Mask checkers = mask_of(13, 13, [](int x, int y) { return (x + y) % 2 == 0; });
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {

@@ -104,9 +104,7 @@ class MaskRuns {
  private:
   bool single() const { return cls_ == PixelClass::single; }
   int strips() const { return single() ? 1 : 2; }
-  std::string found() const {
-    return extremum_.largest ? "largest_found" : "smallest_found";
-  }
+  std::string found() const { return extremum_.largest ? "largest_found" : "smallest_found"; }
   std::string better() const {
     if (single()) return extremum_.largest ? "fmax" : "fmin";
     return extremum_.largest ? "packed_max" : "packed_min";

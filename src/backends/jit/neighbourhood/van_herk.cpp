@@ -44,6 +44,7 @@ struct Element {
   std::string better;          // function: the extremum of two
   std::string nothing;         // neutral element of `better`
   std::string widen, narrow;   // functions between the two; may be empty
+  std::string finish = "";     // function: what a window's result becomes
 };
 
 class VanHerkWriter {
@@ -134,6 +135,7 @@ class VanHerkWriter {
               largest ? "fmax" : "fmin",
               nothing_of_pixel(),
               "",
+              "",
               largest ? "largest_found" : "smallest_found"};
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
@@ -218,7 +220,7 @@ class VanHerkWriter {
       }
       if (high >= builder * block)
         parts.push_back(entry(w, line, "begin", high - builder * block, builder));
-      text += assigned("best[" + number(i) + "]", best_of(w, parts));
+      text += assigned("best[" + number(i) + "]", w.finish + "(" + best_of(w, parts) + ")");
     }
     return text;
   }
