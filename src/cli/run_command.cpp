@@ -426,12 +426,29 @@ void check_operands(const engine::RunOptions& options) {
   }
 }
 
+// A run that may take hours says at its start that the folder of its summary is not there. One that
+// the run makes lies below -o.
+void check_folders(const engine::RunOptions& options) {
+  const std::string made = std::filesystem::path(options.output).lexically_normal().string();
+  for (const engine::RunOptions::OtherFile& file : options.other_files) {
+    const std::filesystem::path path = std::filesystem::path(file.path).lexically_normal();
+    std::error_code error;
+    if (!file.written || !path.has_parent_path() ||
+        std::filesystem::is_directory(path.parent_path(), error) ||
+        (!made.empty() && path.string().starts_with(made))) {
+      continue;
+    }
+    throw Error(file.option + " " + file.path + ": No such file or directory");
+  }
+}
+
 int run_pipeline(RunFlags& f) {
   f.run.sandbox = engine::make_sandbox(f.sandbox);
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
   f.run.inputs = f.arguments;
   engine::RunOptions options = options_of(f);
   check_operands(options);
+  check_folders(options);
   const std::vector<std::string> modes = {"auto", "lines", "json", "openjd", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),

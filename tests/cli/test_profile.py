@@ -168,11 +168,22 @@ class Text(ProfileTest):
             self.impipe("imcomplement", "in", "-o", "out", *flags, code=2)
         self.assertEqual(self.pixels("in/a.png").tobytes(), before)
 
+    def test_a_report_whose_folder_is_missing_is_said_before_the_run(self):
+        self.picture("in/a.png")
+        for flag, named in (("--trace=none/t.json", "--trace none/t.json"),
+                            ("--summary=none/s.json", "--summary none/s.json"),
+                            ("--profile=html:none/p.html", "--profile none/p.html")):
+            said = self.impipe("imcomplement", "in", "-o", "out", flag, code=2).err
+            self.assertEqual(said, f"impipe: {named}: No such file or directory\n")
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.impipe("imcomplement", "in", "-o", "out", "--summary", "out/s.json")
+        self.assertEqual(self.tree("out"), ["a.png", "s.json"])
+
     def test_a_report_that_cannot_be_written(self):
         self.picture("in/a.png")
-        said = self.impipe("imcomplement", "in", "-o", "out", "--trace", "none/t.json", code=1,
+        said = self.impipe("imcomplement", "in", "-o", "out", "--trace", "/dev/full", code=1,
                            env=self.cache).err
-        self.assertEqual(said, "impipe: --trace none/t.json: No such file or directory\n")
+        self.assertEqual(said, "impipe: --trace /dev/full: No space left on device\n")
         self.assertEqual(self.tree("out"), ["a.png"])
 
 
