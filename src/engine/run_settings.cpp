@@ -36,6 +36,9 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
         options.lossless ? 1 : 0, subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
     add(std::to_string(number));
   }
+  for (const PageRange& range : options.pages) {
+    add("pages " + std::to_string(range.first) + "-" + std::to_string(range.last));
+  }
   if (options.shrink_on_load) add("shrink on load");
   if (!options.window.empty()) add("window " + options.window);
   if (options.by_opencv) add("opencv");

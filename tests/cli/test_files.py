@@ -248,6 +248,7 @@ class Outputs(ProgramTest):
         self.assertEqual(self.updated("  imcomplement  "), set())
         for command in (["imcomplement | fliplr"], ["imlincomb 0.5"], ["imlincomb 0.25"],
                         ["imlincomb 0.25", "-d", "uint16"], ["imlincomb 0.25", "--strip"],
+                        ["imcomplement"], ["imcomplement", "--pages", "1"],
                         ["conv2 @k.txt"]):
             with self.subTest(command):
                 self.assertEqual(self.updated(*command), again)
