@@ -124,6 +124,7 @@ class FilesRun {
     choose_files();
     end_.stopped = !probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos);
     if (!state_.source) {
+      note_missing_pages(work_, options_, progress_);
       note_axes(work_, options_, progress_);
       note_single_pages(work_, state_.pipeline, progress_);
     }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ enum class ShardBy { order, bytes, name, chunks };
 // Pages, from 1, the last one included.
 struct PageRange {
   int first = 1, last = 1;
+  bool is_open() const { return last == std::numeric_limits<int>::max(); }
 };
 
 struct RunOptions {

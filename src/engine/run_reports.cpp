@@ -48,7 +48,8 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   std::set<std::tuple<const Program*, bool, bool>> seen;
   std::vector<FileReport::Row> kinds;
   for (const Picture& picture : pictures) {
-    const bool has_pages = picture.stream || (picture.pages && picture.pages->numbers.size() > 1);
+    const bool has_pages = picture.stream || picture.only_page() > 0 ||
+                           (picture.pages && picture.pages->numbers.size() > 1);
     if (!picture.program) continue;
     if (!seen.insert({picture.program.get(), has_pages, picture.has_one_result()}).second) continue;
     const std::vector<const Program*> parts = picture.parts();
@@ -128,7 +129,8 @@ bool Reports::frame(std::int64_t index, const FileWork* file, const FileEnd& fil
   return false;
 }
 
-FileEnd::State Reports::stream(std::int64_t index, bool skipped, const std::string& failure) {
+FileEnd::State Reports::stream(std::int64_t index, bool skipped, const std::string& failure,
+                               const std::string& note) {
   const Picture& picture = work_.pictures[static_cast<size_t>(index)];
   FileEnd end{.state = skipped ? FileEnd::State::skipped : FileEnd::State::done, .message = ""};
   if (frame_failure_) {
@@ -139,6 +141,7 @@ FileEnd::State Reports::stream(std::int64_t index, bool skipped, const std::stri
   }
   FileReport report = report_of(before_ + index, picture, {}, end);
   if (frame_failure_) report.stage = frame_failure_->stage;
+  if (!note.empty()) report.notes.push_back(note);
   report.frames = std::exchange(told_frame_, 0);
   frames_ += report.frames;
   if (end.state == FileEnd::State::failed) joined_.miss();

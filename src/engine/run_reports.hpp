@@ -37,7 +37,8 @@ class Reports {
   // After a frame of the stream that file `index` is; false ends the batch.
   bool frame(std::int64_t index, const FileWork* file, const FileEnd& file_end);
   // After the frames of file `index`, as which it is told. failure: why it ended before its end.
-  FileEnd::State stream(std::int64_t index, bool skipped, const std::string& failure);
+  FileEnd::State stream(std::int64_t index, bool skipped, const std::string& failure,
+                        const std::string& note);
   // Whether results cannot be told any more.
   bool is_over() const { return is_over_; }
   // Now and then.

@@ -172,7 +172,7 @@ BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSetting
   batch.no_more = {};  // what is begun comes to its end
   BatchEnd end;
   bool skipped = false;
-  std::string failure;
+  std::string failure, note;
   try {
     skipped = picture.joined && !PictureJob{picture, settings, number}.is_wanted();
     if (!skipped) {
@@ -199,6 +199,8 @@ BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSetting
         failure = feed.frames() == 0 ? "Y4M without frames"
                                      : "it has " + std::to_string(feed.frames()) +
                                            " frames, none of which --pages asks for";
+      } else if (failure.empty() && end.failed == 0 && !end.stopped) {
+        (settings.strict ? failure : note) = missing_pages(options, feed.frames(), "frame");
       }
     }
   } catch (const Error& error) {
@@ -210,7 +212,7 @@ BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSetting
     end.done = end.skipped = end.failed = 0;
     return end;
   }
-  const FileEnd::State state = reports.stream(number, skipped, failure);
+  const FileEnd::State state = reports.stream(number, skipped, failure, note);
   end.done = state == FileEnd::State::done ? 1 : 0;
   end.skipped = state == FileEnd::State::skipped ? 1 : 0;
   end.failed = state == FileEnd::State::failed ? 1 : 0;

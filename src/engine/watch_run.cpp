@@ -100,6 +100,7 @@ class WatchRun {
     if (work.pictures.empty()) return;
     progress_.more(static_cast<std::int64_t>(work.pictures.size()));
     if (!probe_all(work, *state_.asked, {}, state_.settings, state_.pool, state_.infos)) return;
+    note_missing_pages(work, options_, progress_);
     note_axes(work, options_, progress_);
     if (!state_.lanes) open_lanes(state_, options_, {}, progress_, state_.end);
     if (!reports_) reports_.emplace(work, *state_.lanes, state_.settings, progress_);

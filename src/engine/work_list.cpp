@@ -122,6 +122,10 @@ void choose_pages(Picture& picture, const RunOptions& options, const io::Reading
     if (count == 1) io::fail("it has one page, which --pages does not ask for");
     io::fail("it has ", count, " pages, none of which --pages asks for");
   }
+  if (options.session.strict) {
+    const std::string missing = missing_pages(options, count, "page");
+    if (!missing.empty()) throw Error(missing);
+  }
   if (count == 1 || !io::reads_pages(picture.info->format)) return;
   if (pages.front() != picture.info->page) {
     picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front(), reading)
@@ -291,6 +295,21 @@ std::string note_of_unread(const std::map<std::string, std::int64_t>& unread) {
 }
 
 }  // namespace
+
+std::string missing_pages(const RunOptions& options, std::int64_t count, const char* what) {
+  std::string missing;
+  for (const PageRange& range : options.pages) {
+    const std::int64_t first = std::max<std::int64_t>(range.first, count + 1);
+    if (range.last < first || (range.is_open() && range.first <= count)) continue;
+    if (!missing.empty()) missing += ", ";
+    missing += std::to_string(first);
+    if (range.last > first) missing += range.is_open() ? "-" : "-" + std::to_string(range.last);
+  }
+  if (missing.empty()) return "";
+  return fmt::format("{}it has {} {}{}, and --pages asks for {} too",
+                     options.session.strict ? "--strict: " : "", count, what, count == 1 ? "" : "s",
+                     missing);
+}
 
 WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                    const io::OutputTarget* target, Progress& progress) {
@@ -519,6 +538,22 @@ void note_single_pages(const WorkList& work, const pipeline::Pipeline& pipeline,
                 std::to_string(work.pictures.size()) + " has one; " +
                 (op.name == "project" ? "`stack` takes files"
                                       : "impipe '' FILES -o pages.tif makes one file of them"));
+}
+
+void note_missing_pages(const WorkList& work, const RunOptions& options, Progress& progress) {
+  std::string first;
+  std::int64_t others = -1;
+  for (const Picture& picture : work.pictures) {
+    if (picture.failure || picture.info == nullptr) continue;
+    if (picture.stream || picture.missing_frame) continue;
+    const std::string missing = missing_pages(options, picture.info->pages, "page");
+    if (missing.empty()) continue;
+    if (++others == 0) first = printable(picture.path) + ": " + missing;
+  }
+  if (others < 0) return;
+  progress.note(first + (others == 0   ? ""
+                         : others == 1 ? "; another file lacks pages, too"
+                                       : fmt::format("; {} other files lack pages, too", others)));
 }
 
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress) {

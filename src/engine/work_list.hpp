@@ -38,6 +38,11 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
                              const std::optional<MadeImage>& source, PictureSettings& settings,
                              ThreadPool& pool, ImageInfos& infos);
 
+// What to say of a file of `count` pages or frames (what: "page") that lacks some of --pages; empty
+// where it has all.
+std::string missing_pages(const RunOptions& options, std::int64_t count, const char* what);
+// Says which files lack pages of --pages, the first one by its name.
+void note_missing_pages(const WorkList& work, const RunOptions& options, Progress& progress);
 // Says which axes of NPYs were guessed, once for each kind of guess, and which files --axes is not
 // about.
 void note_axes(const WorkList& work, const RunOptions& options, Progress& progress);

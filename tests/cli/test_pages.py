@@ -90,6 +90,20 @@ class Pages(ProgramTest):
         run = self.impipe("imcomplement", "a.tif", "--pages", "4-5", "-o", "b.tif", code=1)
         self.assertEqual(run.err, "impipe: a.tif: decode: it has 3 pages, none of which --pages "
                                   "asks for\n")
+        said = "it has 3 pages, and --pages asks for {} too\n"
+        for text, more in (("1,9", "9"), ("2-9", "4-9"), ("4,1,6-", "4, 6-"), ("1-", None)):
+            with self.subTest(text):
+                run = self.impipe("imcomplement", "a.tif", "--pages", text, "-o", "b.tif")
+                self.assertEqual(run.err, f"impipe: a.tif: {said.format(more)}" if more else "")
+                run = self.impipe("imcomplement", "a.tif", "--pages", text, "-o", "b.tif", "--strict",
+                                  code=1 if more else 0)
+                self.assertEqual(run.err, f"impipe: a.tif: decode: --strict: {said.format(more)}"
+                                 if more else "")
+        self.write_tiff("c.tif")
+        self.picture("one.png", self.three[0])
+        run = self.impipe("mean2", "one.png", "a.tif", "c.tif", "--pages", "1,5")
+        self.assertEqual(run.err, "impipe: one.png: it has 1 page, and --pages asks for 5 too; "
+                                  "2 other files lack pages, too\n")
         for text in ("0", "", "1,", "3-2", "a", "-1", "1-2-3", "99999999999"):
             if text:
                 run = self.impipe("imcomplement", "a.tif", "--pages", text, "-o", "b.tif", code=2)
@@ -179,6 +193,18 @@ class Pages(ProgramTest):
         self.assertEqual(rows[4], ["b.png", "", rows[1][2]])
         run = self.impipe("imcomplement", "a.tif", "-n", "--hash")
         self.assertEqual(len({line.split("\t")[2] for line in run.lines()[1:]}), 3)
+
+    def test_the_row_of_one_page_of_several_names_it(self):
+        self.three = [ramp(20, 30, i) for i in range(3)]
+        self.write_tiff()
+        peak = str(int(self.three[1].max()))
+        for text in ("max", "temporal max 1 | max"):
+            run = self.impipe(text, "a.tif", "--pages", "2")
+            self.assertEqual(run.out, f"file\tpage\tmax\na.tif\t2\t{peak}\n")
+        run = self.impipe("project max | max", "a.tif", "--pages", "2")
+        self.assertEqual(run.out, f"file\tmax\na.tif\t{peak}\n")
+        run = self.impipe("stack max | max", "a.tif", "a.tif", "--pages", "2", "--no-header")
+        self.assertEqual(run.out, f"2 files\t2\t{peak}\n")
 
     def test_a_damaged_page_fails_the_file(self):
         data = tiff(page(ramp(20, 30)), page(ramp(20, 30), photometric=8))

@@ -438,6 +438,10 @@ class Files(Frames):
                          "30000:1001 frames/s, 5 pages\n")
         run = self.impipe("mean2", "clip.y4m", "--pages", "2,4-9", "--json")
         self.assertEqual([line.split('"page":')[1] for line in run.lines()], ["2}", "4}", "5}"])
+        self.assertEqual(run.err, "impipe: clip.y4m: it has 5 frames, and --pages asks for 6-9 too\n")
+        run = self.impipe("mean2", "clip.y4m", "--pages", "2,4-9", "--strict", code=1)
+        self.assertEqual(run.err, "impipe: clip.y4m: decode: --strict: it has 5 frames, and --pages "
+                                  "asks for 6-9 too\n")
         run = self.impipe(IDENTITY, "clip.y4m", "--pages", "2,4", "-o", "some.y4m")
         self.assertRegex(run.end, r"^impipe: 2 frames in [\d.]+ s -> some.y4m\n$")
         with open(self.path("some.y4m"), "rb") as file:

@@ -88,6 +88,11 @@ bool Picture::is_one_image(size_t part) const {
   return false;
 }
 
+int Picture::only_page() const {
+  const bool is_one_of_many = pages && pages->numbers.size() == 1 && pages->others.empty();
+  return is_one_of_many ? pages->numbers.front() + 1 : frame;
+}
+
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
 
 std::string Picture::Stream::Name::of(int frame) const {

@@ -114,6 +114,8 @@ struct Picture {
   bool is_one_image(size_t part) const;
   // Of the last one of them.
   const Program& last_part() const { return *parts().back(); }
+  // The page that it is, of the file or stream that it is taken of alone; 0: none, or several.
+  int only_page() const;
   bool has_one_result() const { return is_one_image(parts().size() - 1); }
   bool is_stack() const { return first_part > 0; }
 };

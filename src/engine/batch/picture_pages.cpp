@@ -232,7 +232,8 @@ bool PagedPicture::pass_on(size_t index, Page page) {
     material_.read = {material_.image.size(), 1};
     compute_image(lane_);
   }
-  add_row(picture_.is_one_image(index) ? 0 : page.number);
+  const int number = page.number > 0 ? page.number : picture_.only_page();
+  add_row(picture_.is_one_image(index) ? 0 : number);
   if (!encode_saves(index, page)) return false;
   if (part().then) return reduce(index, std::move(page));
   return encode_page(index, page);

@@ -117,10 +117,10 @@ void WholePicture::compute(int lane) {
     decode_on_host();
     device = compute_material(turn);
   }
-  image_computed({device, lane, begin}, picture_.frame);
+  image_computed({device, lane, begin});
 }
 
-void WholePicture::image_computed(const ComputedAt& turn, int frame) {
+void WholePicture::image_computed(const ComputedAt& turn) {
   computed(turn);
   if (metadata_.exr && !metadata_.exr->carried.empty() && !metadata_.exr->carried.file) {
     metadata_.exr->carried.file = std::shared_ptr<const io::Bytes>(
@@ -131,7 +131,7 @@ void WholePicture::image_computed(const ComputedAt& turn, int frame) {
   }
   if (outcome_.glows && metadata_.exr) metadata_.exr->glows = true;
   if (!job_.has_other_parts()) keep_bytes(std::exchange(file_, {}));
-  add_row(frame);
+  add_row(picture_.only_page());
 }
 
 void WholePicture::decode_for_cpu() {
@@ -214,7 +214,7 @@ std::vector<const FileWork*> WholePicture::compute_stack(int lane,
     one.take_program(program);
     one.outcome_ = std::move(outcomes[i]);
     one.result_.decoded_on_device = one.material_.is_coded();
-    one.image_computed({turn.device, lane, begin}, 0);
+    one.image_computed({turn.device, lane, begin});
   }
   return left;
 }

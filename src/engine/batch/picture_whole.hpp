@@ -30,7 +30,7 @@ class WholePicture : public PictureWorker {
   CodedOutput coded_output(Session& session, const ImageType& type, Size size, bool glows) const;
   // Makes the pixels of a picture that was meant for a device. Fails as the decoding part.
   void decode_on_host();
-  void image_computed(const ComputedAt& turn, int frame);
+  void image_computed(const ComputedAt& turn);
   io::Encoded encoded_result() const;
   void encode_result();
 
