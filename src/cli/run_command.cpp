@@ -68,7 +68,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--idle", f.idle, "SECONDS", "End a watch when nothing has come for so long");
   option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin");
   flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL");
-  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, such as 1,3-5");
+  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, each once, such as 1,3-5");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist");
   option(app, "--frames", f.frames, "LIST",
          "Take these of the numbered inputs, such as 1-100x2,120")

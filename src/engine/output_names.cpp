@@ -209,19 +209,20 @@ void name_projection(const io::Input& input, size_t index, Picture& picture,
   }
 }
 
+bool is_one_name(const io::OutputTarget& target) {
+  return target.kind == Kind::name_template && !target.name->has_fields() &&
+         !target.name->has_page();
+}
+
 // Whether several results are written into one file, one behind the other.
 bool is_one_stream(const io::OutputTarget& target) {
   return target.kind == Kind::standard_output ||
-         (target.kind == Kind::name_template && !target.name->has_fields() &&
-          !target.name->has_page() && target.format && io::writes_stream(*target.format));
+         (is_one_name(target) && target.format && io::writes_stream(*target.format));
 }
 
 // Whether the results of several files are the pages of one.
 bool is_one_file_of_pages(const std::vector<Picture>& pictures, const io::OutputTarget& target) {
-  if (pictures.size() < 2 || target.kind != Kind::name_template || target.name->has_fields() ||
-      target.name->has_page()) {
-    return false;
-  }
+  if (pictures.size() < 2 || !is_one_name(target)) return false;
   return std::ranges::all_of(pictures, [](const Picture& picture) {
     return !picture.program ||
            (picture.last_part().plan.writes_image && holds_any_pages(picture.output_format));
@@ -567,6 +568,13 @@ std::optional<io::OutputTarget> target_of_frames(std::span<const io::Input> inpu
 }
 
 }  // namespace
+
+bool takes_results_in_turn(const io::OutputTarget& target) {
+  if (!target.format) return false;
+  return io::writes_stream(*target.format)
+             ? is_one_stream(target)
+             : is_one_name(target) && holds_any_pages(*target.format);
+}
 
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                          const NamingTask& given) {

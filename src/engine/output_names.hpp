@@ -23,6 +23,10 @@ struct NamingTask {
   const RunOptions& options;
 };
 
+// Whether the results of all inputs follow each other in one file or stream: an input that is named
+// twice is in it twice.
+bool takes_results_in_turn(const io::OutputTarget& target);
+
 // Sets `output` with its format and class, and `saves` of the pictures, one an input. Returns what
 // the user should know, or nothing. Throws Error (usage) that names both when two files collide.
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,

@@ -19,6 +19,7 @@
 #include "core/volume.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/file_cost.hpp"
+#include "engine/output_names.hpp"
 #include "engine/run_settings.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -93,6 +94,19 @@ std::vector<int> pages_in(const std::vector<PageRange>& ranges, int count) {
     }
   }
   return out;
+}
+
+// Says which page --pages names twice, since it is taken once.
+void note_repeated_page(std::vector<PageRange> ranges, Progress& progress) {
+  std::ranges::sort(ranges, {}, &PageRange::first);
+  int last = 0;
+  for (const PageRange& range : ranges) {
+    if (range.first <= last) {
+      return progress.note("--pages names page " + std::to_string(range.first) +
+                           " twice, and each is taken once");
+    }
+    last = std::max(last, range.last);
+  }
 }
 
 // Which pages of a file are asked for, and what the first of them is.
@@ -314,12 +328,14 @@ std::string missing_pages(const RunOptions& options, std::int64_t count, const c
 WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                    const io::OutputTarget* target, Progress& progress) {
   if (pipeline.has_source()) return source_alone(options, pipeline);
+  note_repeated_page(options.pages, progress);
   WorkList work;
   io::InputOptions input_options{.recursive = options.recursive,
                                  .output_folder = {},
                                  .frames = options.frames,
                                  .fill_gaps = options.missing_frame == MissingFrame::black,
-                                 .repeats = pipeline.file_reduction() != nullptr};
+                                 .repeats = pipeline.file_reduction() != nullptr ||
+                                            (target != nullptr && takes_results_in_turn(*target))};
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder) {
     input_options.output_folder = target->folder;
   }

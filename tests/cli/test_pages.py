@@ -99,6 +99,8 @@ class Pages(ProgramTest):
                                   code=1 if more else 0)
                 self.assertEqual(run.err, f"impipe: a.tif: decode: --strict: {said.format(more)}"
                                  if more else "")
+        run = self.impipe("imcomplement", "a.tif", "--pages", "2-3,1,3", "-o", "b.tif")
+        self.assertEqual(run.err, "impipe: --pages names page 3 twice, and each is taken once\n")
         self.write_tiff("c.tif")
         self.picture("one.png", self.three[0])
         run = self.impipe("mean2", "one.png", "a.tif", "c.tif", "--pages", "1,5")
@@ -180,6 +182,22 @@ class Pages(ProgramTest):
         self.write_tiff("y/a.tif")
         run = self.impipe("imcomplement", "x/a.tif", "y/a.tif", "-o", "{stem}_{page}.png", code=2)
         self.assertIn("would be written to 'a_1.png'", run.err)
+
+    def test_a_file_that_is_named_twice_is_twice_in_one_file(self):
+        a, b = ramp(20, 30, 1), ramp(20, 30, 2)
+        self.picture("a.png", a)
+        self.picture("b.png", b)
+        self.write("list", "a.png\nb.png\na.png\n")
+        for inputs in (["a.png", "b.png", "a.png"], ["--files-from", "list"]):
+            self.impipe("imcomplement", *inputs, "-o", "c.tif")
+            self.check("c.tif", [255 - p for p in (a, b, a)])
+            run = self.impipe("imcomplement", *inputs, "-o", "c.y4m")
+            self.assertRegex(run.end, r"^impipe: 3 files in [\d.]+ s -> c.y4m\n$")
+            self.assertIn(" 3 pages", self.impipe("info", "c.y4m").out)
+            self.impipe("imcomplement", *inputs, "-o", "out/")
+            self.assertEqual(self.tree("out"), ["a.png", "b.png"])
+        self.impipe("imcomplement", "a.png", "*.png", "-o", "c.tif")  # a pattern names what is left
+        self.check("c.tif", [255 - a, 255 - b])
 
     def test_measurements_have_a_row_a_page(self):
         self.write_tiff()
