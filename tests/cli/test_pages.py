@@ -267,6 +267,12 @@ class Pages(ProgramTest):
         np.testing.assert_array_equal(pages_of(self.path("c.tif")), apart)
         self.impipe("imabsdiff :b", "a.tif", "--with", "b=b.tif", "--pages", "3,1", "-o", "c.tif")
         np.testing.assert_array_equal(pages_of(self.path("c.tif")), [apart[2], apart[0]])
+        for text in ("imabsdiff :b", "imabsdiff :b | project max"):
+            self.impipe(text, "a.tif", "--with", "b=b.tif", "--pages", "2", "-o", "c.png")
+            np.testing.assert_array_equal(self.pixels("c.png"), apart[1])
+        for text in ("imabsdiff :b | stack max", "stack max | imabsdiff :b"):
+            self.impipe(text, "a.tif", "a.tif", "--with", "b=b.tif", "-o", "c.tif")
+            np.testing.assert_array_equal(pages_of(self.path("c.tif")), apart)
         self.impipe("imabsdiff :b | project max", "a.tif", "--with", "b=b.tif", "-o", "c.png")
         np.testing.assert_array_equal(self.pixels("c.png"), np.max(apart, axis=0))
         self.impipe("imabsdiff :b", "a.tif", "--with", "b=one.png", "-o", "c.tif")
@@ -279,6 +285,19 @@ class Pages(ProgramTest):
         self.assertIn("b.tif: its 3 pages go with those of the input, which a stage before it joins",
                       run.err)
         self.assertNotIn("d.tif", self.tree())
+
+    def test_update_knows_two_operands_that_go_by_page(self):
+        self.three = [ramp(20, 30, i) for i in range(3)]
+        for name in ("a.tif", "b.tif", "c.tif"):
+            self.write_tiff(name)
+        os.utime(self.path("b.tif"), (1e9, 1e9))
+        for pages in (["--pages", "1"], ["--pages", "1-2"]):
+            command = ["imlincomb 0.5 0.5 :b 0.5 :c", "a.tif", "--with", "b=b.tif", "--with",
+                       "c=c.tif", *pages, "-o", "d.tif", "-u"]
+            self.impipe(*command)
+            made = os.stat(self.path("d.tif")).st_mtime_ns
+            self.impipe(*command)
+            self.assertEqual(os.stat(self.path("d.tif")).st_mtime_ns, made)
 
     def test_frames_of_an_animation(self):
         frames = [Image.fromarray(colour(24, 32, i) // (i + 1)) for i in range(4)]

@@ -30,20 +30,16 @@ void PagedPicture::decode() {
   io::FileStamp stamp;
   if (!picture_.is_stack()) file_ = read_file(stamp);
   decode_operands(stamp);
-  read_operand_pages();
   if (!picture_.is_stack()) return;
   stamps_.pop_back();  // that of no file
   stamps_.insert(stamps_.end(), settings_.stack->stamps().begin(), settings_.stack->stamps().end());
 }
 
-void PagedPicture::read_operand_pages() {
-  for (size_t i = 0; i < settings_.operands.size(); ++i) {
-    if (!is_by_page(i)) continue;
-    io::FileStamp stamp;
-    operand_pages_.push_back(
-        {.operand = i, .file = io::read_picture(picture_.partners->paths[i], stamp)});
-    stamps_.insert(stamps_.begin(), stamp);
-  }
+io::FileStamp PagedPicture::read_by_page(size_t operand) {
+  io::FileStamp stamp;
+  operand_pages_.push_back(
+      {.operand = operand, .file = io::read_picture(picture_.partners->paths[operand], stamp)});
+  return stamp;
 }
 
 void PagedPicture::decode_operand_pages(int number) {
@@ -165,8 +161,8 @@ bool PagedPicture::pages_are_alike() {
     if (job_.is_over()) return true;
     try {
       Page page;
+      decode_operand_pages(page_numbers()[i]);
       if (!picture_.is_stack()) {
-        decode_operand_pages(page_numbers()[i]);
         page = decode_page(i, open);
       } else {
         page = made_[i];

@@ -37,7 +37,7 @@ class PagedPicture : public PictureWorker {
   // The page at `which` of those that are processed.
   Page decode_page(size_t which, io::OpenPages& open);
   // Reads the operands' files of pages; decodes a page of each.
-  void read_operand_pages();
+  io::FileStamp read_by_page(size_t operand) override;
   void decode_operand_pages(int number);
   // Throws Error where the plan, of a part that follows one of all pages, reads such an operand.
   void check_operand_pages(const Plan& plan) const;

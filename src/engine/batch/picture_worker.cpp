@@ -86,7 +86,10 @@ io::Bytes PictureWorker::read_file(io::FileStamp& stamp) {
 void PictureWorker::decode_operands(const io::FileStamp& stamp) {
   stamps_ = settings_.pipeline_stamps;
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
-    if (is_by_page(i)) continue;
+    if (is_by_page(i)) {
+      stamps_.push_back(read_by_page(i));
+      continue;
+    }
     Operand::Decoded read =
         settings_.operands[i]->decode(picture_.partners->paths[i], settings_.decode);
     stamps_.push_back(read.stamp);
@@ -96,8 +99,17 @@ void PictureWorker::decode_operands(const io::FileStamp& stamp) {
 }
 
 bool PictureWorker::is_by_page(size_t operand) const {
-  return job_.has_pages() && !picture_.is_stack() &&
-         picture_.partners->infos[operand]->pages == picture_.info->pages;
+  return picture_.pages && picture_.partners->infos[operand]->pages == picture_.info->pages;
+}
+
+io::FileStamp PictureWorker::read_by_page(size_t operand) {
+  io::FileStamp stamp;
+  io::DecodeOptions options = settings_.decode;
+  options.page = picture_.pages->numbers.front();
+  const std::filesystem::path& path = picture_.partners->paths[operand];
+  const io::Bytes file = io::read_picture(path, stamp);
+  take_operand(operand, settings_.operands[operand]->decode_page(path, file, options));
+  return stamp;
 }
 
 void PictureWorker::take_operand(size_t operand, Operand::Decoded read) {

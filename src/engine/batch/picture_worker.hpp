@@ -31,10 +31,12 @@ class PictureWorker {
  protected:
   // The bytes of the file; what came through a pipe is used up.
   io::Bytes read_file(io::FileStamp& stamp);
-  // Those of --with, unless they go by page. stamp: of the file, the last of the sources.
+  // Those of --with. stamp: of the file, the last of the sources.
   void decode_operands(const io::FileStamp& stamp);
   // Whether an operand's file has as many pages as the input: each goes with one of the input's.
   bool is_by_page(size_t operand) const;
+  // Reads an operand that goes by page; here the page that goes with the input's only one.
+  virtual io::FileStamp read_by_page(size_t operand);
   // Takes over what was decoded of an operand.
   void take_operand(size_t operand, Operand::Decoded read);
   // Takes over what a decoder made.
