@@ -68,7 +68,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--idle", f.idle, "SECONDS", "End a watch when nothing has come for so long");
   option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin");
   flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL");
-  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, each once, such as 1,3-5");
+  option(app, "--pages", f.pages, "LIST",
+         "Of files of several pages take these, each once, such as 1,3-5");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist");
   option(app, "--frames", f.frames, "LIST",
          "Take these of the numbered inputs, such as 1-100x2,120")
@@ -317,7 +318,8 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
                               grouped(end.clipped_values), grouped(end.clipped_files),
                               end.clipped_files == 1 ? "file" : "files"));
   }
-  if (reporter.files() < 2 && options.watch.empty() && end.frames == 0) return;
+  const std::int64_t files = reporter.files_of(end);
+  if (files < 2 && options.watch.empty() && end.frames == 0) return;
   const std::int64_t number = end.frames > 0 ? end.frames : end.done;
   const std::string done = fmt::format(
       "{} {}", grouped(number),
@@ -329,9 +331,8 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
   } else if (end.done > 0 && options.in_place) {
     reporter.note(fmt::format("{} in {:.1f} s, in place", done, seconds));
   }
-  if (end.failed > 0 && (reporter.files() > 1 || !options.watch.empty())) {
-    reporter.note(
-        fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
+  if (end.failed > 0 && !end.result_failed && (files > 1 || !options.watch.empty())) {
+    reporter.note(fmt::format("{} of {} files failed", grouped(end.failed), grouped(files)));
   }
   reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s", grouped(end.done),
                               grouped(end.skipped), grouped(end.failed), seconds));
@@ -363,10 +364,10 @@ int run_comparison(const RunFlags& f, const pipeline::Pipeline& pipeline,
 // Whatever ends a run with another code than that of failed files. Throws Error.
 void check_end(const engine::RunEnd& end, const RunReporter& reporter) {
   if (const int signal = stop_signal(); signal != 0) {
-    const std::string done =
-        reporter.has_begun()
-            ? fmt::format("{} of {} files are done", grouped(end.done), grouped(reporter.files()))
-            : "no file is done";
+    const std::string done = reporter.has_begun()
+                                 ? fmt::format("{} of {} files are done", grouped(end.done),
+                                               grouped(reporter.files_of(end)))
+                                 : "no file is done";
     throw Error(fmt::format("stopped by {}: {}", signal == 2 ? "SIGINT" : "SIGTERM", done),
                 static_cast<ExitCode>(128 + signal));
   }

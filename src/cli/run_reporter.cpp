@@ -230,7 +230,7 @@ void RunReporter::tell_openjd_end(const engine::RunEnd& end, double seconds) {
   write_stdout(openjd_line(
       "status",
       fmt::format("{} of {} files done, {} skipped, {} failed in {:.1f} s", grouped(end.done),
-                  grouped(totals_.files), grouped(end.skipped), grouped(end.failed), seconds)));
+                  grouped(files_of(end)), grouped(end.skipped), grouped(end.failed), seconds)));
   if (end.failed == 0) return;
   const std::string others =
       end.failed > 1 ? fmt::format("{} files failed; the first: ", grouped(end.failed)) : "";

@@ -61,7 +61,10 @@ class RunReporter : public engine::Progress {
   void open_errors();
   // Takes away the line that shows the progress.
   void clear_line();
-  std::int64_t files() const { return totals_.files; }
+  // That the run was about.
+  std::int64_t files_of(const engine::RunEnd& end) const {
+    return end.stacked > 0 ? end.stacked : totals_.files;
+  }
   bool has_begun() const { return has_begun_; }
   const RunTotals& totals() const { return totals_; }
   // Of warnings that more than one file had: how many.

@@ -33,7 +33,7 @@ std::string summary_json(const RunSummary& summary, const engine::RunOptions& op
             {"ended", engine::utc_now()},
             {"seconds", summary.seconds},
             {"exit", summary.exit_code},
-            {"files", totals.files},
+            {"files", reporter.files_of(end)},
             {"done", end.done},
             {"skipped", end.skipped},
             {"failed", end.failed},

@@ -13,6 +13,10 @@ namespace impipe::engine {
 
 struct RunEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
+  // Files of `stack`, which are done when their result is; 0: of another run. The result is
+  // reported as one more.
+  std::int64_t stacked = 0;
+  bool result_failed = false;  // and none of them
   bool stopped = false;
   std::int64_t retries = 0;       // tries of files after the first ones
   std::int64_t frames = 0;        // of streams, that were done

@@ -34,6 +34,14 @@ class StackRun {
         end_(end) {}
 
   BatchEnd run() {
+    end_.stacked = files_;
+    const BatchEnd batch = run_to_result();
+    end_.done = made_result_ ? files_ : 0;
+    return batch;
+  }
+
+ private:
+  BatchEnd run_to_result() {
     if (std::ranges::any_of(work_.pictures, has_failed)) return report_failed();
     check_alike();
     std::vector<Picture> result;
@@ -41,7 +49,11 @@ class StackRun {
     settle_outputs(result);
     StackSink sink(reduction(), sink_options());
     settings_.stack = &sink;
-    if (!PictureJob{result.front(), settings_, files_}.is_wanted()) return {.skipped = files_};
+    if (!PictureJob{result.front(), settings_, files_}.is_wanted()) {
+      progress_.begin(files_);
+      end_.skipped += files_;
+      return {.skipped = files_};
+    }
     const bool by_bands = reads_rows();
     if (by_bands) read_by_bands(sink);
     begin(result, by_bands);
@@ -52,12 +64,12 @@ class StackRun {
       work_.pictures = std::move(result);
       batch = run_pictures(state_, options_, memory_, reports);
       reports.finish(batch, options_.threads, end_);
-      if (batch.done > 0 && !by_bands) end_.done = files_;
+      made_result_ = batch.done > 0;
+      end_.result_failed = batch.failed > 0;
     }
     return batch;
   }
 
- private:
   static bool has_failed(const Picture& picture) { return picture.failure != nullptr; }
 
   const ImageReduction& reduction() const {
@@ -251,6 +263,7 @@ class StackRun {
   const std::int64_t memory_;
   Progress& progress_;
   RunEnd& end_;
+  bool made_result_ = false;
   const std::int64_t files_ = std::ssize(work_.pictures);
 };
 

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import unittest
 
@@ -582,6 +583,32 @@ class Running(Stacking):
         self.assertGreater(os.stat(self.path("out.npy")).st_mtime_ns, before)
         self.impipe("stack min", *names, "-o", "out.npy", "--no-clobber")
         np.testing.assert_array_equal(self.pixels("out.npy"), exposures(3).max(axis=0))
+
+    def test_counts_are_of_the_files(self):
+        names = self.frames(exposures(3), "png")
+        bands = self.frames(exposures(3), "npy")
+        with open(self.path(names[0]), "rb") as whole:
+            self.write("in/cut.png", whole.read(60))
+        failed = {"failed": 1, "done": 0, "skipped": 0}
+        for inputs, text, more, counts, last in (
+                (names, "stack max", [], {"done": 3}, "3 files in T s -> out.png"),
+                (names, "stack max", ["-u"], {"done": 0, "skipped": 3}, ""),
+                (bands, "stack max", ["-d", "uint8"], {"done": 3}, "3 files in T s -> out.png"),
+                (names, "stack sum", [], failed, None),
+                ([*names, "in/cut.png"], "stack max", [], failed, "1 of 4 files failed")):
+            with self.subTest(text=text, inputs=inputs, more=more):
+                run = self.impipe(text, *inputs, "-o", "out.png", "--summary", "s.json", *more,
+                                  code=1 if counts is failed else 0)
+                with open(self.path("s.json"), encoding="utf-8") as file:
+                    summary = json.load(file)
+                self.assertEqual({"files": len(inputs), **counts}, {
+                    name: summary[name] for name in ["files", *counts]})
+                lines = re.sub(r" [\d.]+ s ", " T s ", run.err + run.end).splitlines()
+                if text == "stack sum":
+                    self.assertEqual(len(lines), 1)
+                    self.assertTrue(lines[0].startswith("impipe: 3 files: encode: "), lines)
+                else:
+                    self.assertEqual(lines[-1] if lines else "", last and "impipe: " + last)
 
     def test_to_stdout(self):
         frames = exposures(3)
