@@ -171,6 +171,7 @@ BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSetting
   batch.is_one_file = true;
   batch.no_more = {};  // what is begun comes to its end
   BatchEnd end;
+  end.threads = options.threads;  // of one that is skipped none was asked for
   bool skipped = false;
   std::string failure, note;
   try {
@@ -227,7 +228,7 @@ void add_batch(BatchEnd& sum, const BatchEnd& batch) {
   sum.failed += batch.failed;
   sum.stopped = batch.stopped;
   sum.hung += batch.hung;
-  sum.threads = batch.threads;
+  sum.threads = std::min(sum.threads, batch.threads);
   sum.times += batch.times;
 }
 
@@ -261,6 +262,7 @@ BatchEnd run_pictures(RunState& state, const RunOptions& options, std::int64_t m
   ThreadPool& pool = state.pool;
   const auto is_stream = [](const Picture& p) { return p.stream != nullptr && !p.failure; };
   BatchEnd sum;
+  sum.threads = options.threads;
   WatchedBatch next = watched;
   for (size_t at = 0; at < pictures.size() && !sum.stopped;) {
     BatchEnd batch;

@@ -108,6 +108,11 @@ class Inputs(ProgramTest):
         self.assertEqual(run.err, "impipe: --files-from -: a line has a NUL in it; -0 takes lists whose "
                                   "names end in NUL\n")
 
+    def test_a_part_without_files(self):
+        self.picture("a.png")
+        run = self.impipe("imcomplement", "a.png", "-o", "out/", "--shard", "2/2", "-j", 2)
+        self.assertEqual(run.err, "")
+
     def test_shards_share_the_files(self):
         names = [f"{i:02}.png" for i in range(12)]
         for name in names:

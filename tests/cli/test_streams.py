@@ -484,6 +484,8 @@ class Files(Frames):
                 self.assertEqual(file.read(), data)
         before = os.stat(self.path("out/3.y4m")).st_mtime_ns
         self.impipe(IDENTITY, "in", "-o", "out", "-u")
+        run = self.impipe(IDENTITY, "in/1.y4m", "-o", "out/1.y4m", "-u", "-j", 2)
+        self.assertEqual(run.err, "")
         self.assertEqual(os.stat(self.path("out/3.y4m")).st_mtime_ns, before)
 
     def test_pictures_become_frames(self):
