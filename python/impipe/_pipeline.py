@@ -373,14 +373,14 @@ def run(text: str, image: Any = None, /, *, axes: str | None = None, device: str
     >>> difference = impipe.run('imlincomb 1 -1 :b', day1, b=day2)
 
     Arguments and results are those of calling a Pipeline. The pipelines used last are kept, except
-    those that read files (@kernel.txt).
+    those that read files (@kernel.txt, and `ocio`).
     """
     key = (text, device)
     with _lock:
         pipeline = _kept.pop(key, None)
     if pipeline is None:
         pipeline = Pipeline(text, device=device)
-    if "@" not in text:
+    if "@" not in text and "ocio" not in text:
         with _lock:
             _kept[key] = pipeline
             while len(_kept) > _MOST_KEPT:

@@ -72,5 +72,9 @@ struct SpaceRequest {
 // matrix. Throws Error with the reason alone.
 using MakeColourMaps = std::vector<ColourMap> (*)(const SpaceRequest&);
 inline MakeColourMaps make_space_maps = nullptr;
+// The files that a configuration's tables are read from for these; the configuration itself is none
+// of them.
+using FindSpaceFiles = std::vector<std::string> (*)(const SpaceRequest&);
+inline FindSpaceFiles find_space_files = nullptr;
 
 }  // namespace impipe

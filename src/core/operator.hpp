@@ -200,6 +200,8 @@ struct Operator {
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"
   NotFinite not_finite = {};
   std::string_view matlab = "";  // the MATLAB call, and where it differs
+  // The files that it reads and its text does not name.
+  std::vector<std::string> (*files)(const Call& call) = nullptr;
   // Makes the operator's primitives and returns the image that goes on. Null for a source, and for
   // what takes several images.
   ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;

@@ -398,7 +398,7 @@ class Guard {
     for (const RunOptions::OtherFile& file : task_.options.other_files) {
       if (!file.written) look_at(file.path, "'" + file.path + "' of " + file.option);
     }
-    for (const std::string& path : parameter_files(task_.pipeline)) {
+    for (const std::string& path : read_files(task_.pipeline)) {
       look_at(path, "'" + path + "', which the pipeline reads");
     }
     for (size_t i = 0; i < pictures_.size(); ++i) look_at_what_is_read(i);

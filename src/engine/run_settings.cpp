@@ -5,6 +5,8 @@
 
 #include <array>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/fnv.hpp"
@@ -18,11 +20,14 @@
 namespace impipe::engine {
 namespace {
 
-// A hash of the program's version, the pipeline and the options that decide what results are.
-std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+// A hash of the program's version, the pipeline with the files that it reads, and the options that
+// decide what results are.
+std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeline,
+                     std::span<const std::string> files) {
   std::string text = IMPIPE_VERSION;
   const auto add = [&](std::string_view word) { (text += '\0') += word; };
   for (const pipeline::BoundStage& stage : pipeline.stages) add(stage.text);
+  for (const std::string& file : files) add(file);
   for (const auto* words : {&options.with, &options.channels, &options.parts}) {
     for (const std::string& word : *words) add(word);
     add("");
@@ -73,7 +78,7 @@ bool is_one_file(const RunOptions& options) {
 
 }  // namespace
 
-std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline) {
+std::vector<std::string> read_files(const pipeline::Pipeline& pipeline) {
   std::vector<std::string> files;
   for (const pipeline::BoundStage& stage : pipeline.stages) {
     if (!stage.call) continue;
@@ -81,6 +86,8 @@ std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline) {
       const std::string& path = stage.call->value(parameter.name).path;
       if (!path.empty()) files.emplace_back(path);
     }
+    if (stage.call->op().files == nullptr) continue;
+    for (std::string& file : stage.call->op().files(*stage.call)) files.push_back(std::move(file));
   }
   return files;
 }
@@ -219,8 +226,9 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.dry_run = options.dry_run;
   settings.update = options.update;
   if (options.sync) settings.disks = std::make_unique<io::UnsyncedDisks>();
-  settings.maker = maker_of(options, pipeline);
-  for (const std::string& file : parameter_files(pipeline)) {
+  const std::vector<std::string> files = read_files(pipeline);
+  settings.maker = maker_of(options, pipeline, files);
+  for (const std::string& file : files) {
     settings.pipeline_files.emplace_back(file);
     settings.pipeline_stamps.push_back(io::stamp_of(settings.pipeline_files.back()));
   }

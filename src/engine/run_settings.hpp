@@ -26,8 +26,8 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
 void check_target(const io::OutputTarget* target, const Plan& plan,
                   const pipeline::Pipeline& pipeline, const RunOptions& options);
 
-// The files that parameters are read from.
-std::vector<std::string> parameter_files(const pipeline::Pipeline& pipeline);
+// The files that the pipeline reads, apart from its images: kernels, tables.
+std::vector<std::string> read_files(const pipeline::Pipeline& pipeline);
 
 // The operator that ends the pipeline, for messages.
 std::string last_operator(const pipeline::Pipeline& pipeline);

@@ -158,6 +158,7 @@ bool is_counted(const ImageType& type, Format format, PixelClass cls) {
 [[maybe_unused]] const bool maps_colours = [] {
   make_colour_map = colour_map;
   make_space_maps = space_maps;
+  find_space_files = space_files;
   return true;
 }();
 

@@ -60,6 +60,25 @@ def colour(height=40, width=60, seed=0):
     return np.stack([ramp(height, width, seed + i) for i in range(3)], axis=-1)
 
 
+def ocio_config(transform):
+    """The text of an OpenColorIO configuration whose space `enc` is `lin` by the transform."""
+    return f"""ocio_profile_version: 2
+search_path: luts/$SHOT
+roles: {{default: lin}}
+file_rules:
+  - !<Rule> {{name: Default, colorspace: lin}}
+displays:
+  D:
+    - !<View> {{name: V, colorspace: enc}}
+colorspaces:
+  - !<ColorSpace>
+    name: lin
+  - !<ColorSpace>
+    name: enc
+    from_scene_reference: !<{transform}
+"""
+
+
 def png_chunk(name, data):
     body = name + data
     return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))

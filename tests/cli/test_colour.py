@@ -14,7 +14,7 @@ from PIL import Image
 
 from colour_judges import GRAY, INTENTS, RGB, ciede2000, in_cube, of_lcms, to_16, to_8
 from icc_writer import ADOBE, PROPHOTO, colour_table, gamma, parametric, profile, table
-from program import LONG, PROGRAM, ROOT, ProgramTest, colour, png_chunk
+from program import LONG, PROGRAM, ROOT, ProgramTest, colour, ocio_config, png_chunk
 
 TARGETS = ["srgb", "display-p3", "adobe-rgb"]
 SRGB_CURVE = parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
@@ -679,6 +679,55 @@ class Devices(ColourTest):
         hashes = {self.impipe("lut3d @a.cube", "in.png", "-n", "--hash", "--device", device).out
                   for device in ("cpu", "opencl:0") if device == "cpu" or device in devices}
         self.assertEqual(len(hashes), 1)
+
+
+class Configurations(ColourTest):
+    def setUp(self):
+        super().setUp()
+        self.png("in.png", np.full((4, 5, 3), 100, np.uint8))
+        for name, scale in (("half", 0.5), ("double", 2)):
+            self.write(name + ".ocio", ocio_config(
+                "MatrixTransform> {matrix: [%g,0,0,0,0,%g,0,0,0,0,%g,0,0,0,0,1]}" % ((scale,) * 3)))
+            self.table(scale, name)
+        self.write("files.ocio", ocio_config("FileTransform> {src: x.cube}"))
+        for name in ("half.ocio", "double.ocio"):  # times do not tell them apart
+            os.utime(self.path(name), (10, 10))
+
+    def table(self, scale, shot):
+        self.write(f"luts/{shot}/x.cube", f"LUT_1D_SIZE 2\n0 0 0\n{scale} {scale} {scale}\n")
+
+    def made(self, *more, **variables):
+        """The result of a run with -u, and whether it was made anew."""
+        before = os.stat(self.path("out.png")) if os.path.exists(self.path("out.png")) else None
+        self.impipe("ocio lin enc" + "".join(more), "in.png", "-o", "out.png", "-u", env=variables)
+        after = os.stat(self.path("out.png"))
+        return self.pixels("out.png")[0, 0, 0], before is None or after.st_ino != before.st_ino
+
+    def test_results_are_made_anew_with_another_configuration(self):
+        for name, value in (("half", 50), ("double", 200), ("half", 50)):
+            self.assertEqual(self.made(OCIO=name + ".ocio"), (value, True))
+            self.assertEqual(self.made(OCIO=name + ".ocio"), (value, False))
+        shutil.copy(self.path("double.ocio"), self.path("half.ocio"))
+        self.assertEqual(self.made(OCIO="half.ocio"), (200, True))
+
+    def test_results_are_made_anew_with_other_tables(self):
+        for shot, value in (("half", 50), ("double", 200)):
+            for variables in ({"SHOT": shot, "OCIO": "files.ocio"}, {"SHOT": shot}):
+                given = () if "OCIO" in variables else (" config=@files.ocio",)
+                self.assertEqual(self.made(*given, **variables), (value, True))
+                self.assertEqual(self.made(*given, **variables), (value, False))
+        self.table(0.25, "double")
+        self.assertEqual(self.made(" config=@files.ocio", SHOT="double"), (25, True))
+
+    def test_results_do_not_replace_what_they_are_made_of(self):
+        self.png("half.png", colours(3))
+        before = self.tree()
+        for name in ("half.ocio", "luts/half/x.cube"):
+            config = "half.ocio" if "ocio" in name else "files.ocio"
+            said = self.impipe("ocio lin enc", "half.png", "-o", name.replace("half", "{stem}"),
+                               "--format", "png", code=2, env={"OCIO": config, "SHOT": "half"}).err
+            self.assertIn(f"{name}', which the pipeline reads", said)
+        self.assertEqual(self.tree(), before)
 
 
 class Example(ColourTest):

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
 
-from program import PROGRAM, ROOT, SANITIZED, ProgramTest, colour, ramp
+from program import PROGRAM, ROOT, SANITIZED, ProgramTest, colour, ocio_config, ramp
 
 BUILD = os.environ.get("IMPIPE_BUILD") or os.path.dirname(os.path.dirname(os.path.dirname(PROGRAM)))
 os.environ["IMPIPE_LIBRARY"] = os.path.join(BUILD, "src", "api", "libimpipe.so")
@@ -522,6 +523,17 @@ class Python(ProgramTest):
                 self.same(made, pipeline(image), "map")
         with self.assertRaises(impipe.ImageError):
             list(pipeline.map([ramp(), np.zeros((0, 3), np.uint8)]))
+
+    @unittest.mock.patch.dict(os.environ)
+    def test_configurations_and_their_tables_are_read_anew(self):
+        image = np.full((4, 5, 3), 100, np.uint8)
+        for name, scale in (("a", 0.5), ("b", 2)):
+            self.write(name + ".ocio", ocio_config(f"FileTransform> {{src: {name}.cube}}"))
+            self.write(f"luts/s/{name}.cube", f"LUT_1D_SIZE 2\n0 0 0\n{scale} {scale} {scale}\n")
+            os.environ.update(OCIO=self.path(name + ".ocio"), SHOT="s")
+            self.assertEqual(impipe.run("ocio lin enc", image).mean(), 100 * scale)
+        self.write("luts/s/b.cube", "LUT_1D_SIZE 2\n0 0 0\n0.25 0.25 0.25\n")
+        self.assertEqual(impipe.run("ocio lin enc", image).mean(), 25)
 
     def test_kept_memory_is_given_back(self):
         impipe.run("imgaussfilt 1", np.zeros((5000, 5000), np.float32))

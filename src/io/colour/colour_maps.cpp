@@ -21,4 +21,9 @@ std::vector<ColourMap> space_maps(const SpaceRequest& request) {
   return from_module([&] { return module.colour_maps(request); });
 }
 
+std::vector<std::string> space_files(const SpaceRequest& request) {
+  const CodecModule& module = codec_module(ocio_module);
+  return from_module([&] { return module.colour_files(request); });
+}
+
 }  // namespace impipe::io

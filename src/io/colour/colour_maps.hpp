@@ -9,5 +9,6 @@ namespace impipe::io {
 ColourMap colour_map(const ColourRequest& request);
 // Throws Error: no such configuration or colour space, or no module.
 std::vector<ColourMap> space_maps(const SpaceRequest& request);
+std::vector<std::string> space_files(const SpaceRequest& request);
 
 }  // namespace impipe::io

@@ -85,6 +85,8 @@ class CodecModule {
   virtual ColourMap colour_map(const ColourRequest&) const { return {}; }
   // Conversions between colour spaces of a configuration.
   virtual std::vector<ColourMap> colour_maps(const SpaceRequest&) const { return {}; }
+  // The files that its tables for these are read from.
+  virtual std::vector<std::string> colour_files(const SpaceRequest&) const { return {}; }
   // What zlib data of a text chunk, or a gzip file, hold; nothing when they are damaged. Of more
   // than `most` bytes the first most + 1.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
@@ -97,6 +99,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 21";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 22";
 
 }  // namespace impipe::io

@@ -18,13 +18,31 @@ std::string config_of(const Call& call) {
   return path;
 }
 
+SpaceRequest request_of(const Call& call) {
+  return {.config = config_of(call),
+          .from = call.value("from").text,
+          .to = call.value("to").text,
+          .view = call.value("view").text};
+}
+
+// What is wrong with the configuration is said where the operator is lowered.
+std::vector<std::string> files_of_ocio(const Call& call) try {
+  const SpaceRequest request = request_of(call);
+  std::vector<std::string> files{request.config};
+  try {
+    const std::vector<std::string> tables = find_space_files(request);
+    files.insert(files.end(), tables.begin(), tables.end());
+  } catch (const Error&) {
+  }
+  return files;
+} catch (const Error&) {
+  return {};
+}
+
 ImageValue lower_ocio(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   need_white(call, image);
-  const SpaceRequest request{.config = config_of(call),
-                             .from = call.value("from").text,
-                             .to = call.value("to").text,
-                             .view = call.value("view").text};
+  const SpaceRequest request = request_of(call);
   std::vector<ColourMap> maps;
   try {
     maps = make_space_maps(request);
@@ -69,6 +87,7 @@ const RegisterOperator ocio_operator{{
     .not_finite = {NotFinite::Rule::other,
                    "NaN in a channel makes NaN of all that are mixed with it, Inf counts as 65504"},
     .matlab = "none",
+    .files = files_of_ocio,
     .lower = lower_ocio,
 }};
 

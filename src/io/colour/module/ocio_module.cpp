@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 
 #include "io/module/library_codec.hpp"
@@ -138,6 +139,13 @@ class SpaceMaker {
     return out;
   }
 
+  std::vector<std::string> files() const {
+    const auto all = whole()->getProcessorMetadata();
+    std::vector<std::string> out;
+    for (int i = 0; i < all->getNumFiles(); ++i) out.emplace_back(all->getFile(i));
+    return out;
+  }
+
  private:
   OCIO::ConstProcessorRcPtr whole() const {
     if (request_.view.empty()) {
@@ -266,16 +274,28 @@ class SpaceMaker {
   OCIO::ConstConfigRcPtr config_;
 };
 
+// As the files are now: OpenColorIO remembers those that the process has read.
+template <class Make>
+auto from_files(const Make& make) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  try {
+    OCIO::ClearAllCaches();
+    return make();
+  } catch (const OCIO::Exception& error) {
+    fail(error.what());
+  }
+}
+
 class OcioModule final : public CodecModule {
  public:
   OcioModule() { OCIO::SetLoggingLevel(OCIO::LOGGING_LEVEL_NONE); }
   void set_for_each(ForEach for_each) const override { for_each_ = for_each; }
   std::vector<ColourMap> colour_maps(const SpaceRequest& request) const override {
-    try {
-      return SpaceMaker(request, for_each_).make();
-    } catch (const OCIO::Exception& error) {
-      fail(error.what());
-    }
+    return from_files([&] { return SpaceMaker(request, for_each_).make(); });
+  }
+  std::vector<std::string> colour_files(const SpaceRequest& request) const override {
+    return from_files([&] { return SpaceMaker(request, for_each_).files(); });
   }
 
  private:
