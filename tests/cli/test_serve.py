@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-from program import LONG_SHAPE, PROGRAM, RUN_TIMEOUT, SANITIZED, ProgramTest, colour, ramp
+from program import LONG_SHAPE, PROGRAM, RUN_TIMEOUT, SANITIZED, ProgramTest, colour, ocio_config, ramp
 
 LOCAL = "impipe: the run is local: "
 
@@ -246,6 +246,25 @@ class Serving(Served):
             self.via("imfilter @/dev/stdin", "a.npy", "-o", "b.npy", stdin=factor.encode())
             np.testing.assert_array_equal(self.pixels("b.npy"),
                                           int(factor) * self.pixels("a.npy"))
+
+    def test_runs_have_their_own_environment(self):
+        self.picture("a.png", np.full((4, 5, 3), 100, np.uint8))
+        self.write("c.ocio", ocio_config("FileTransform> {src: x.cube}"))
+        self.write("luts/a/x.cube", "LUT_1D_SIZE 2\n0 0 0\n0.5 0.5 0.5\n")
+        self.write("luts/b/x.cube", "LUT_1D_SIZE 2\n0 0 0\n2 2 2\n")
+        self.serve(env={"OCIO": self.path("c.ocio"), "SHOT": "a"})
+
+        def mean(**env):
+            run = self.via("ocio lin enc | mean2", "a.png", "--no-header", env=env)
+            self.assertEqual(run.err, "")
+            return float(run.out.split()[-1])
+
+        for shot, value in (("a", 50), ("b", 200)):
+            self.assertEqual(mean(OCIO="c.ocio", SHOT=shot), value)
+        self.write("luts/b/x.cube", "LUT_1D_SIZE 2\n0 0 0\n0.25 0.25 0.25\n")
+        self.assertEqual(mean(OCIO="c.ocio", SHOT="b"), 25)
+        run = self.via("ocio lin enc | mean2", "a.png", code=2)
+        self.assertIn("there is no configuration", run.err)
 
     def test_damaged_requests_do_no_harm(self):
         self.picture("a.png")

@@ -79,11 +79,12 @@ TEST(ServeProcess, NamesWhatDiffers) {
   EXPECT_EQ(difference({}, own), "the server has another A");
 }
 
-TEST(ServeProcess, KnowsTheVariablesOfFlags) {
-  EXPECT_TRUE(is_flag("IMPIPE_QUALITY=90"));
-  EXPECT_TRUE(is_flag("IMPIPE_SERVE=1"));
-  EXPECT_FALSE(is_flag("IMPIPE_CACHE_DIR=/c"));
-  EXPECT_FALSE(is_flag("HOME=/h"));
+TEST(ServeProcess, KnowsWhichVariablesAreReadOnce) {
+  EXPECT_FALSE(is_read_once("IMPIPE_QUALITY=90"));
+  EXPECT_FALSE(is_read_once("IMPIPE_SERVE=1"));
+  EXPECT_FALSE(is_read_once("OCIO=/c.ocio"));
+  EXPECT_TRUE(is_read_once("IMPIPE_CACHE_DIR=/c"));
+  EXPECT_TRUE(is_read_once("HOME=/h"));
 }
 
 }  // namespace

@@ -38,11 +38,13 @@ int current_umask() {
 // Returns when a server has begun to listen to this process alone. Throws Error where none does.
 Descriptor hand_over(const std::vector<std::string>& arguments) {
   const char* given = std::getenv("IMPIPE_SOCKET");
-  Request request{.process = {},
-                  .variables = variables_that_matter(),
-                  .arguments = arguments,
-                  .umask = current_umask()};
-  if (names_open_file(arguments) || names_open_file(request.variables)) {
+  Request request{
+      .process = {}, .variables = variables(), .arguments = arguments, .umask = current_umask()};
+  std::vector<std::string> named_files = request.variables;
+  std::erase_if(named_files, [](const std::string& variable) {
+    return !variable.starts_with("IMPIPE_") && !variable.starts_with("OCIO=");
+  });
+  if (names_open_file(arguments) || names_open_file(named_files)) {
     throw Error("it names a file that is open in this process");
   }
   const Descriptor folder(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -96,19 +96,17 @@ std::vector<std::string> process_facts() {
   };
 }
 
-std::vector<std::string> variables_that_matter() {
+std::vector<std::string> variables() {
   std::vector<std::string> all;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const auto begins = [&](std::string_view name) { return text.starts_with(name); };
-    if (begins("IMPIPE_") || std::ranges::any_of(read_once, begins)) all.emplace_back(text);
-  }
+  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
   std::ranges::sort(all);
   return all;
 }
 
-bool is_flag(std::string_view variable) {
-  return flags_variables().contains(std::string(variable.substr(0, variable.find('='))));
+bool is_read_once(std::string_view variable) {
+  const auto begins = [&](std::string_view name) { return variable.starts_with(name); };
+  if (!begins("IMPIPE_")) return std::ranges::any_of(read_once, begins);
+  return !flags_variables().contains(std::string(variable.substr(0, variable.find('='))));
 }
 
 std::string difference(const std::vector<std::string>& facts,

@@ -11,11 +11,11 @@ namespace impipe::cli::serve {
 // limits, processors, rights. Each is "NAME=VALUE"; the names are for people.
 std::vector<std::string> process_facts();
 
-// "NAME=VALUE" of the environment, of those that impipe, drivers and the loader read.
-std::vector<std::string> variables_that_matter();
-// Whether the variable is a flag's (IMPIPE_QUALITY), which each run has its own value of. Others
-// are read once in a process.
-bool is_flag(std::string_view variable);
+// "NAME=VALUE" of the environment, in their order.
+std::vector<std::string> variables();
+// Whether impipe, a driver or the loader reads the variable once in a process. Of others, such as
+// those of flags (IMPIPE_QUALITY), each run has its own value.
+bool is_read_once(std::string_view variable);
 
 // Why a process with these facts and variables may not do a run of one with the others; empty where
 // it may.

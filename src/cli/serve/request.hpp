@@ -13,7 +13,7 @@ inline constexpr std::size_t longest_request = std::size_t{16} << 20;
 
 struct Request {
   std::vector<std::string> process;    // process_facts of the client
-  std::vector<std::string> variables;  // "NAME=VALUE", those that matter_to_a_run
+  std::vector<std::string> variables;  // "NAME=VALUE", of its environment
   std::vector<std::string> arguments;  // without the program's name
   int umask = 0;
   bool operator==(const Request&) const = default;

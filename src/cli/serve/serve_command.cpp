@@ -14,7 +14,7 @@ void add_serve(CommandSet& commands) {
   command.notes =
       "Runs with --via, or with IMPIPE_SERVE=1, are done by it one after the other, as if they "
       "were "
-      "local:\ntheir folder, files, umask and IMPIPE_ variables are theirs, and so are signals and "
+      "local:\ntheir folder, files, umask and variables are theirs, and so are signals and "
       "exit codes.\nWhere there is no server, where it has another build, other limits or is at "
       "work for longer, a run\nis done locally, and says so. SIGTERM ends the server.\n";
   auto options = std::make_shared<serve::ServerOptions>();

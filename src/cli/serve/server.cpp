@@ -169,17 +169,17 @@ class Server {
 
   // Of the variables those that have to be the same for all runs.
   static std::vector<std::string> fixed(std::vector<std::string> variables) {
-    std::erase_if(variables, is_flag);
+    std::erase_if(variables, [](const std::string& variable) { return !is_read_once(variable); });
     return variables;
   }
 
   int run(const Request& request, const Descriptors& descriptors) {
+    // What drivers have set comes first, and so counts.
     std::vector<char*> variables;
     std::copy_if(environ_.begin(), environ_.end() - 1, std::back_inserter(variables),
-                 [](const char* own) { return !is_flag(own); });
-    std::vector<std::string> flags = request.variables;
-    std::erase_if(flags, [](const std::string& variable) { return !is_flag(variable); });
-    for (std::string& flag : flags) variables.push_back(flag.data());
+                 [&](const char* own) { return !std::ranges::binary_search(variables_, own); });
+    std::vector<std::string> given = request.variables;
+    for (std::string& variable : given) variables.push_back(variable.data());
     variables.push_back(nullptr);
     std::array<int, descriptor_count> files{};
     std::ranges::transform(descriptors, files.begin(), &Descriptor::get);
@@ -221,7 +221,7 @@ class Server {
   const std::string path_;
   const double idle_;     // seconds
   bool is_first_ = true;  // it did not begin anew
-  const std::vector<std::string> facts_ = process_facts(), variables_ = variables_that_matter();
+  const std::vector<std::string> facts_ = process_facts(), variables_ = variables();
   // As opening devices has left it; setenv in a run frees the array that it made itself.
   std::vector<char*> environ_;
   std::array<int, descriptor_count> own_{};
