@@ -272,7 +272,9 @@ void check_encodable(const ImageType& type, Size size, bool named, Format format
     fail(name, " cannot hold ", to_string(size), " (at most ", longest, " pixels a side)");
   }
   const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
-  if (is_counted(type, format, cls) && !(whole && options.as_asked)) {
+  // Numbers of an integer class are asked for by an operator: class=uint8.
+  const bool asked = options.as_asked || type.cls == cls;
+  if (is_counted(type, format, cls) && !(whole && asked)) {
     fail("cannot write ", name, " of class ", name_of(cls),
          ": an image of distances, labels or spectra has no white; add `mat2gray`, give -d uint16 "
          "if its values "

@@ -131,6 +131,14 @@ class Results(Types):
         run = self.impipe("mat2gray", "in.npy", "-o", "out.npy")
         self.assertEqual((run.err, self.pixels("out.npy").dtype), ("", np.float32))
 
+    def test_numbers_of_a_class_that_an_operator_makes(self):
+        self.picture("in.png", np.zeros((14, 23, 3), np.uint8))
+        for kind in ("uint8", "uint16"):
+            for name in ("out.tif", "out.png", "out.npy"):
+                self.impipe(f"rgb2lab | map 'r + 7.4' class={kind}", "in.png", "-o", name)
+                self.assertIn(f"23x14, {kind} x1, ", self.impipe("info", name).out)
+                np.testing.assert_array_equal(self.pixels(name), np.full((14, 23), 7))
+
     def test_in_place(self):
         for kind in TYPES:
             stored = values(kind)
