@@ -111,7 +111,13 @@ def _path() -> str:
 
 
 def _load() -> dict[str, Any]:
-    library = ctypes.CDLL(_path())
+    path = _path()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"the library of impipe, {path}, cannot be loaded ({error}): install "
+                          "libimpipe0, or let the variable IMPIPE_LIBRARY be the path of "
+                          "libimpipe.so.0", path=path) from None
     functions = {}
     for name, (result, arguments) in _SIGNATURES.items():
         found = functions[name] = getattr(library, "impipe_" + name)

@@ -202,10 +202,22 @@ class Pipeline:
 
         Without an image: for a gray one of uint8."""
         text = c_void_p()
+        self._check_names(operands)
         layout, given, kept = _layouts(image, axes, operands, device or self._device)
         checked("plan", self._handle(self._device_for(device, layout, kept)),
                 byref(layout.image) if layout else None, given, len(kept), byref(text))
         return taken_text(text)
+
+    def _check_names(self, operands: Mapping[str, Any]) -> None:
+        for name in operands:
+            if name in self.operands:
+                continue
+            if name in ("threads", "memory", "strict", "sandbox"):
+                raise PipelineError(f"{name}= belongs to a pipeline: impipe.Pipeline(text, {name}=...)", 2)
+            named = ", ".join(f"{one}=" for one in self.operands)
+            raise PipelineError(
+                f"{name}= is no argument, and the pipeline reads no image ':{name}'; there are "
+                f"{named + ', ' if named else ''}axes=, device=, cancel= and on_device=", 2)
 
     def _device_for(self, device: str | None, image: Layout | None, operands: list[Layout]) -> str:
         wanted = device or self._device
@@ -221,6 +233,7 @@ class Pipeline:
 
     def _result(self, image: Any, axes: str | None, device: str | None, cancel: Cancel | None,
                 on_device: bool | None, operands: Mapping[str, Any], level: int) -> Result:
+        self._check_names(operands)
         layout, given, kept = _layouts(image, axes, operands, device or self._device)
         there = any(one.device for one in (layout, *kept) if one)
         handle = c_void_p()

@@ -266,6 +266,16 @@ class Python(ProgramTest):
         self.assertEqual(impipe.Pipeline("project max | edge").plan(),
                          self.impipe("plan", "project max | edge").out)
 
+    def test_a_library_that_is_not_there_is_named(self):
+        run = subprocess.run([sys.executable, "-c", "import impipe"], capture_output=True, text=True,
+                             env={**os.environ, "IMPIPE_LIBRARY": self.path("none.so"),
+                                  "PYTHONPATH": os.path.join(ROOT, "python")})
+        self.assertEqual(run.stderr.splitlines()[-1],
+                         f"ImportError: the library of impipe, {self.path('none.so')}, cannot be "
+                         f"loaded ({self.path('none.so')}: cannot open shared object file: No such "
+                         "file or directory): install libimpipe0, or let the variable "
+                         "IMPIPE_LIBRARY be the path of libimpipe.so.0")
+
     def check_error(self, kind, message, text, *arguments, **options):
         with self.assertRaises(kind) as caught:
             impipe.run(text, *arguments, **options)
@@ -285,8 +295,15 @@ class Python(ProgramTest):
         self.check_error(impipe.PipelineError,
                          "the pipeline reads an image ':b': give an operand b, or keep one with "
                          "`as b`", "imadd :b", gray)
-        self.check_error(impipe.PipelineError, "the pipeline reads no image ':c'", "imcomplement",
+        self.check_error(impipe.PipelineError, "c= is no argument, and the pipeline reads no image "
+                         "':c'; there are axes=, device=, cancel= and on_device=", "imcomplement",
                          gray, c=gray)
+        self.check_error(impipe.PipelineError, "devise= is no argument, and the pipeline reads no "
+                         "image ':devise'; there are b=, axes=, device=, cancel= and on_device=",
+                         "imadd :b", gray, devise="cpu", b=gray)
+        for name in ("threads", "memory", "strict", "sandbox"):
+            self.check_error(impipe.PipelineError, f"{name}= belongs to a pipeline: "
+                             f"impipe.Pipeline(text, {name}=...)", "edge", gray, **{name: 2})
         self.check_error(impipe.PipelineError, "the pipeline needs an image", "imcomplement")
         self.check_error(impipe.ImageError,
                          "imadd: the current image is 60x40, :b is 12x40", "imadd :b", gray,
