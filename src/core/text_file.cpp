@@ -17,6 +17,8 @@
 namespace impipe {
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // UTF-8's
+
 bool same_device(const struct stat& status, const char* path) {
   struct stat other {};
   return stat(path, &other) == 0 && S_ISCHR(other.st_mode) && other.st_rdev == status.st_rdev;
@@ -82,13 +84,15 @@ std::string read_all(TextInput& input) {
   std::string out;
   for (;;) {
     const std::string_view bytes = input.read_some();
-    if (bytes.empty()) return out;
+    if (bytes.empty()) break;
     out += bytes;
     if (static_cast<std::int64_t>(out.size()) > longest_text_file) {
       input.fail("is longer than " + std::to_string(longest_text_file >> 20) +
                  " MiB, which is the most that is read of a text file");
     }
   }
+  if (out.starts_with(byte_order_mark)) out.erase(0, byte_order_mark.size());
+  return out;
 }
 
 struct ReadPipes {
@@ -102,6 +106,13 @@ ReadPipes& read_pipes() {
 
 void split_lines(TextInput& input, char end, const std::function<void(std::string_view)>& line) {
   std::string begun;
+  bool is_first = end == '\n';  // a line that a mark may stand before
+  const auto tell = [&] {
+    std::string_view whole = begun;
+    if (is_first && whole.starts_with(byte_order_mark)) whole.remove_prefix(byte_order_mark.size());
+    is_first = false;
+    line(whole);
+  };
   const auto add = [&](std::string_view piece) {
     begun += piece;
     if (begun.size() > longest_list_line) {
@@ -114,12 +125,12 @@ void split_lines(TextInput& input, char end, const std::function<void(std::strin
     if (bytes.empty()) break;
     for (std::size_t at; (at = bytes.find(end)) != bytes.npos; bytes.remove_prefix(at + 1)) {
       add(bytes.substr(0, at));
-      line(begun);
+      tell();
       begun.clear();
     }
     add(bytes);
   }
-  if (!begun.empty()) line(begun);
+  if (!begun.empty()) tell();
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace impipe::ops {
 namespace {
 
-constexpr std::string_view separators = " \t\r,;";
+constexpr std::string_view separators = " \t\r,";
 constexpr std::size_t longest_shown = 40;  // bytes of a word that is no number
 
 // Cuts the next piece up to one of `ends` off the front of `text`.
@@ -34,31 +34,39 @@ std::string shown(std::string_view word) {
 
 Matrix parse_matrix(std::string_view text, const std::string& name, int most_rows) {
   Matrix m;
-  int line_number = 0;
+  int line_number = 0, lines = 0;  // all, and those with numbers
   while (!text.empty()) {
     ++line_number;
     std::string_view line = cut(text, "\n");
     line = line.substr(0, line.find('#'));
     const std::string where = name + ", line " + std::to_string(line_number) + ": ";
-    int columns = 0;
+    const int rows_before = m.rows;
     while (!line.empty()) {
-      const std::string_view word = cut(line, separators);
-      if (word.empty()) continue;
-      const auto value = is_number(word) ? number_value(word) : std::nullopt;
-      if (!value) throw Error(where + "'" + shown(word) + "' is not a number");
-      m.values.push_back(*value);
-      if (++columns > largest_matrix_side) fail_size(where);
+      std::string_view row = cut(line, ";");
+      int columns = 0;
+      while (!row.empty()) {
+        const std::string_view word = cut(row, separators);
+        if (word.empty()) continue;
+        const auto value = is_number(word) ? number_value(word) : std::nullopt;
+        if (!value) throw Error(where + "'" + shown(word) + "' is not a number");
+        m.values.push_back(*value);
+        if (++columns > largest_matrix_side) fail_size(where);
+      }
+      if (columns == 0) continue;
+      if (m.rows > 0 && columns != m.columns) {
+        throw Error(where + std::to_string(columns) + " numbers in this row, " +
+                    std::to_string(m.columns) + " in the first");
+      }
+      m.columns = columns;
+      ++m.rows;
+      if (m.rows > most_rows) fail_size(where);
     }
-    if (columns == 0) continue;
-    if (m.rows > 0 && columns != m.columns) {
-      throw Error(where + std::to_string(columns) + " numbers in this row, " +
-                  std::to_string(m.columns) + " in the first");
-    }
-    m.columns = columns;
-    ++m.rows;
-    if (m.rows > most_rows) fail_size(where);
+    if (m.rows > rows_before) ++lines;
   }
   if (m.rows == 0) throw Error(name + " has no numbers");
+  if (m.columns == 1 && lines > 1 && m.rows > lines) {
+    throw Error(name + ": a semicolon ends a row; numbers of a row have blanks or commas between");
+  }
   return m;
 }
 

@@ -113,6 +113,14 @@ class Inputs(ProgramTest):
         run = self.impipe("imcomplement", "a.png", "-o", "out/", "--shard", "2/2", "-j", 2)
         self.assertEqual(run.err, "")
 
+    def test_a_byte_order_mark_is_no_part_of_a_text(self):
+        self.picture("in/a.npy", ramp().astype(np.float32))
+        for name, text in (("list", "in/a.npy\n"), ("k.txt", "1 2 1; 2 4 2\n"), ("p", "imfilter @k.txt")):
+            self.write(name, b"\xef\xbb\xbf" + text.encode())
+        self.impipe("-f", "p", "--files-from", "list", "-o", "out")
+        self.impipe("imfilter [1 2 1; 2 4 2]", "in/a.npy", "-o", "wanted.npy")
+        np.testing.assert_array_equal(self.pixels("out/in/a.npy"), self.pixels("wanted.npy"))
+
     def test_shards_share_the_files(self):
         names = [f"{i:02}.png" for i in range(12)]
         for name in names:

@@ -175,7 +175,10 @@ TEST(Elements, ReflectionMovesTheOrigin) {
 }
 
 TEST(MatrixFile, ReadsRowsOfNumbers) {
-  EXPECT_EQ(parse_matrix("1 2 3\n4,5;6\n", "k"), (Matrix{2, 3, {1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(parse_matrix("1 2 3\n4,5 ,6\n", "k"), (Matrix{2, 3, {1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(parse_matrix("1 2; 3,4;\n;5 6;\n", "k"), (Matrix{3, 2, {1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(parse_matrix("1; 2; 3\n", "k"), (Matrix{3, 1, {1, 2, 3}}));
+  EXPECT_EQ(parse_matrix("1;\n2;\n", "k"), (Matrix{2, 1, {1, 2}}));
   EXPECT_EQ(parse_matrix("# a comment\r\n\r\n -1e-1,\t.5 # more\r\n", "k"),
             (Matrix{1, 2, {-0.1, 0.5}}));
 }
@@ -187,6 +190,9 @@ TEST(MatrixFile, SaysWhatIsWrong) {
       {"1 2\n3 x\n", "k.txt, line 2: 'x' is not a number"},
       {"1 nan\n", "k.txt, line 1: 'nan' is not a number"},
       {"1 2\n\n3\n", "k.txt, line 3: 1 numbers in this row, 2 in the first"},
+      {"1 2; 3\n", "k.txt, line 1: 1 numbers in this row, 2 in the first"},
+      {"1;2\n3;4\n",
+       "k.txt: a semicolon ends a row; numbers of a row have blanks or commas between"},
   };
   for (const auto& [text, message] : rows) {
     try {
