@@ -129,12 +129,54 @@ void take_words(const Command& command) {
   }
 }
 
+bool is_given(const CLI::Option& option, std::span<const std::string> arguments) {
+  return std::ranges::any_of(before_names(arguments), [&](const std::string& argument) {
+    const bool is_long = argument.starts_with("--");
+    const auto is_one = [&](const std::string& name) {
+      if (is_long) return argument.substr(2, argument.find('=') - 2) == name;
+      return argument.starts_with('-') && argument.find(name) != argument.npos;
+    };
+    return std::ranges::any_of(is_long ? option.get_lnames() : option.get_snames(), is_one);
+  });
+}
+
+// The message with variables instead of the options that they have set.
+std::string with_variables(std::string message, const CLI::App& app,
+                           std::span<const std::string> arguments) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& variable = option->get_envname();
+    if (variable.empty() || std::getenv(variable.c_str()) == nullptr) continue;
+    if (is_given(*option, arguments)) continue;
+    for (const std::string& name : option->get_lnames()) {
+      const std::string flag = "--" + name;
+      for (size_t at = 0; (at = message.find(flag, at)) != message.npos; at += variable.size()) {
+        const size_t end = at + flag.size();
+        const char next = end < message.size() ? message[end] : ' ';
+        const bool is_longer = next == '-' || std::isalnum(static_cast<unsigned char>(next)) != 0;
+        if (!is_longer) message.replace(at, flag.size(), variable);
+      }
+    }
+  }
+  return message;
+}
+
 // CLI11's words, made to look like ours.
 [[noreturn]] void fail_parse(const Command& command, const CLI::ParseError& error) {
   std::string message = error.what();
   const size_t newline = message.find('\n');
   if (newline != std::string::npos) message.resize(newline);
   throw Error(message + "; see " + command.called + " --help");
+}
+
+int parse_and_run(Command& command, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    command.app->parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    fail_parse(command, error);
+  }
+  take_words(command);
+  return command.run();
 }
 
 }  // namespace
@@ -200,14 +242,12 @@ int run_command(Command& command, std::vector<std::string> arguments) {
     return 0;
   }
   prefer_arguments(before_names(arguments));
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  const std::vector<std::string> given = arguments;
   try {
-    command.app->parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    fail_parse(command, error);
+    return parse_and_run(command, std::move(arguments));
+  } catch (const Error& error) {
+    throw Error(with_variables(error.what(), *command.app, given), error.code());
   }
-  take_words(command);
-  return command.run();
 }
 
 int run_app(std::vector<std::string> arguments) {

@@ -458,6 +458,19 @@ class UsageErrors(ProgramTest):
         self.impipe("imcomplement", "in", "-o", "out", env={"IMPIPE_NO_CLOBBER": "1"})
         self.assertEqual(self.pixels("out/a.png").max(), 0)
 
+    def test_errors_name_the_variable_that_was_set(self):
+        for variable, value, said in (
+                ("THREADS", "x", "Could not convert: {} = x; see impipe run --help"),
+                ("SERVE", "banana", "Could not convert: {} = banana; see impipe run --help"),
+                ("MEMORY", "lots", "{}: 'lots' is not an amount such as 512M or 2G"),
+                ("QUALITY", "400", "{}: Value 400 not in range 1 to 100; see impipe run --help")):
+            flag = "--via" if variable == "SERVE" else "--" + variable.lower()
+            run = self.impipe("imcomplement", "in", "-o", "out", env={"IMPIPE_" + variable: value}, code=2)
+            self.assertEqual(run.err, f"impipe: {said.format('IMPIPE_' + variable)}\n")
+            run = self.impipe("imcomplement", "in", "-o", "out", f"{flag}={value}",
+                              env={"IMPIPE_" + variable: "1"}, code=2)
+            self.assertEqual(run.err, f"impipe: {said.format(flag)}\n")
+
 
 if __name__ == "__main__":
     unittest.main()
