@@ -129,7 +129,13 @@ std::optional<io::OutputTarget> target_of(const RunOptions& options) {
     }
   }
   if (options.output.empty() && !options.in_place) return std::nullopt;
-  return io::parse_target(options.output, options.in_place, format);
+  io::OutputTarget target = io::parse_target(options.output, options.in_place, format);
+  if (target.kind == io::OutputTarget::Kind::folder && format && is_one_file(options) &&
+      io::is_meant_as_file(target.folder)) {
+    target.kind = io::OutputTarget::Kind::name_template;
+    target.name = io::NameTemplate::parse(options.output);
+  }
+  return target;
 }
 
 std::string last_operator(const pipeline::Pipeline& pipeline) {

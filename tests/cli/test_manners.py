@@ -39,7 +39,13 @@ class Outputs(ProgramTest):
                                     ("both.xyz", ["in"], "both.xyz/b.png"),
                                     ("there.heic", [], "there.heic/a.png"),
                                     ("{stem}.dat", ["--format", "png"], "a.dat"),
-                                    ("b.{ext}", [], "b.png")):
+                                    ("b.{ext}", [], "b.png"),
+                                    ("x.xyz", ["--format", "png"], "x.xyz"),
+                                    ("new/k.txt", ["--format", "png"], "new/k.txt"),
+                                    ("folder.xyz/", ["--format", "png"], "folder.xyz/a.png"),
+                                    ("there.heic", ["--format", "bmp"], "there.heic/a.bmp"),
+                                    ("2026.12", ["--format", "png"], "2026.12/a.png"),
+                                    ("all.xyz", ["in", "--format", "png"], "all.xyz/b.png")):
             with self.subTest(name):
                 self.impipe("imcomplement", "a.png", "-o", name, *more)
                 self.assertIn(written, self.tree())

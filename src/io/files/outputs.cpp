@@ -409,11 +409,16 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   return target;
 }
 
-void check_folder_of_one(const fs::path& folder) {
+bool is_meant_as_file(const fs::path& folder) {
   const std::string extension = folder.filename().extension().string();
   std::error_code ignored;
-  if (extension.size() < 2 || !is_like_an_extension(extension)) return;
-  if (!fs::is_directory(folder, ignored)) fail_unwritten(folder.string(), extension);
+  return extension.size() >= 2 && is_like_an_extension(extension) &&
+         !fs::is_directory(folder, ignored);
+}
+
+void check_folder_of_one(const fs::path& folder) {
+  if (!is_meant_as_file(folder)) return;
+  fail_unwritten(folder.string(), folder.filename().extension().string());
 }
 
 std::string output_extension(const fs::path& input, OutputType type, int channels) {

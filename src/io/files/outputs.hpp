@@ -70,8 +70,9 @@ struct OutputTarget {
 // unless it has a brace or a known extension and is not an existing folder.
 OutputTarget parse_target(const std::string& output, bool in_place = false,
                           std::optional<Format> format = {});
-// Throws Error (usage) when a folder that is not there, for the result of a single file, has a name
-// with an extension: it is meant as a file that nothing writes.
+// Whether a folder for the result of a single file is not there, and has a name with an extension.
+bool is_meant_as_file(const std::filesystem::path& folder);
+// Throws Error (usage) when it is: nothing writes such files.
 void check_folder_of_one(const std::filesystem::path& folder);
 
 // The extension (no point) for an output of this type: the input's own spelling when it fits.
