@@ -50,21 +50,33 @@ std::string details_of(const Operator& op) {
 
 }  // namespace
 
-std::vector<const Operator*> search_operators(std::span<const std::string> words) {
-  std::vector<const Operator*> found, by_details;
+FoundOperators search_operators(std::span<const std::string> words) {
+  std::string phrase;
+  for (const std::string& word : words) phrase += (phrase.empty() ? "" : " ") + word;
+  const std::string hint = pipeline::hint_for(phrase);
+  FoundOperators found, by_details, some;
+  std::size_t most = 1;  // of `some`: a word in name and help counts twice
   for (const Operator& op : catalogue()) {
     const std::string head = normalised(std::string(op.name) + "\n" + std::string(op.help));
-    const std::string all = head + normalised(details_of(op));
-    const auto in = [](const std::string& text) {
-      return [&](const std::string& word) { return text.find(normalised(word)) != text.npos; };
+    const std::string details = normalised(details_of(op));
+    const auto in = [](const std::string& text, const std::string& word) {
+      return text.find(normalised(word)) != text.npos;
     };
-    const bool is_found = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-      return in(head)(word) || names(pipeline::hint_for(word), op.name);
-    });
-    if (is_found) found.push_back(&op);
-    if (std::all_of(words.begin(), words.end(), in(all))) by_details.push_back(&op);
+    std::size_t in_head = 0, in_any = 0;
+    for (const std::string& word : words) {
+      const bool is_in_head = in(head, word) || names(pipeline::hint_for(word), op.name);
+      in_head += is_in_head ? 1 : 0;
+      in_any += is_in_head || in(details, word) ? 1 : 0;
+    }
+    if (in_head == words.size() || names(hint, op.name)) found.operators.push_back(&op);
+    if (in_any == words.size()) by_details.operators.push_back(&op);
+    if (in_head + in_any > most) some.operators.clear();
+    most = std::max(most, in_head + in_any);
+    if (in_head + in_any == most) some.operators.push_back(&op);
   }
-  return found.empty() ? by_details : found;
+  some.has_all = false;
+  if (!found.operators.empty()) return found;
+  return by_details.operators.empty() ? some : by_details;
 }
 
 }  // namespace impipe::cli

@@ -24,9 +24,13 @@ std::string classes_text(const Classes& classes);
 // The reference manual of the operators, docs/operators.md, made from their descriptions.
 std::string operator_reference();
 
-// The operators whose names, descriptions, or hints for other names have all the words, by name;
-// where there are none, those whose parameters, details or MATLAB functions have them. Letters may
-// be small or capital, and spelled as in Britain or America.
-std::vector<const Operator*> search_operators(std::span<const std::string> words);
+struct FoundOperators {
+  std::vector<const Operator*> operators;  // by name
+  bool has_all = true;                     // each has all the words
+};
+// The operators whose names, descriptions, or hints for other names have all the words; where there
+// are none, those whose parameters, details or MATLAB functions have them; else those that have
+// most of them. Letters may be small or capital, and spelled as in Britain or America.
+FoundOperators search_operators(std::span<const std::string> words);
 
 }  // namespace impipe::cli

@@ -117,8 +117,8 @@ Json json_of(const std::vector<const Operator*>& operators) {
 // What the words of `flags` are for: a name that is not here, or what operators do.
 void show_found(const OpsFlags& flags) {
   const std::string words = fmt::format("{}", fmt::join(flags.words, " "));
-  const std::string hint = flags.words.size() == 1 ? pipeline::hint_for(words) : "";
-  const std::vector<const Operator*> found = search_operators(flags.words);
+  const std::string hint = pipeline::hint_for(words);
+  const auto& [found, has_all] = search_operators(flags.words);
   if (found.empty() && (hint.empty() || flags.json)) {
     std::vector<std::string> names;
     for (const Operator& known : catalogue()) names.emplace_back(known.name);
@@ -132,6 +132,7 @@ void show_found(const OpsFlags& flags) {
     return;
   }
   std::string out = hint.empty() ? "" : "impipe has no " + words + "; " + hint + "\n\n";
+  if (!has_all) out += "no operator has all of '" + words + "'; these have most of it\n\n";
   if (!found.empty()) add_lines(out, found);
   write_stdout(out + ways_on);
 }

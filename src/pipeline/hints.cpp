@@ -180,6 +180,7 @@ constexpr Hint hints[] = {
     {"rand", "`noise` makes an image of random values"},
     {"randn", "`noise` makes an image of random values"},
     {"rdivide", "`imdivide` divides by an image or a number"},
+    {"remove noise", "`medfilt2`, `wiener2`, `imbilatfilt` and `imguidedfilter` take it away"},
     {"rescale", "`mat2gray` stretches to [0,1]"},
     {"resize", "`imresize` makes another size"},
     {"rgb2hsi", "`rgb2hsv` is the nearest colour space"},

@@ -103,13 +103,18 @@ class Commands(ProgramTest):
                                 (["grey"], ["rgb2gray"]),
                                 (["rotate"], ["imrotate", "rot90"]),
                                 (["thumbnail"], ["imresize"]),
-                                (["connected", "components"], ["bwlabel"])):
+                                (["connected", "components"], ["bwlabel"]),
+                                (["remove", "noise"], ["medfilt2", "wiener2"]),
+                                (["remove", "small", "objects"], ["imopen", "bwareafilt"]),
+                                (["sharpen", "edges"], ["imsharpen", "edge"])):
             out = self.impipe("ops", *words).out
             found = re.findall(r"(?m)^  (\w+)", out)
             self.assertLessEqual(set(expected), set(found), words)
             self.assertLess(len(found), 40, words)
             listed = json.loads(self.impipe("ops", *words, "--json").out)
             self.assertEqual([op["name"] for op in listed], found)
+        self.assertTrue(self.impipe("ops", "edge", "quagga").out.startswith(
+            "no operator has all of 'edge quagga'; these have most of it\n\n  edge "))
         self.assertTrue(self.impipe("ops", "ordfilt3").out.startswith(
             "impipe has no ordfilt3; `ordfilt2` does each page by itself, and none like it works "
             "on volumes (3-D)\n"))
