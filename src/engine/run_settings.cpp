@@ -206,7 +206,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.lossless = options.lossless;
   settings.encode.compression = options.compression;
   settings.encode.lossy = options.quality && !options.lossless;
-  settings.encode.as_asked = options.cls.has_value();
+  settings.encode.asked = options.cls;
   const bool full = options.cls == PixelClass::single || options.cls == PixelClass::uint16;
   settings.encode.exr_floats = options.half ? io::ExrFloats::half
                                : full       ? io::ExrFloats::full

@@ -273,7 +273,7 @@ void check_encodable(const ImageType& type, Size size, bool named, Format format
   }
   const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
   // Numbers of an integer class are asked for by an operator: class=uint8.
-  const bool asked = options.as_asked || type.cls == cls;
+  const bool asked = options.asked || type.cls == cls;
   if (is_counted(type, format, cls) && !(whole && asked)) {
     fail("cannot write ", name, " of class ", name_of(cls),
          ": an image of distances, labels or spectra has no white; add `mat2gray`, give -d uint16 "
@@ -293,8 +293,16 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   Encoded out;
   HostImage ready = ready_for(image, format, cls, out);
   out.bytes = traits(format).encode(ready, {image, metadata, format, cls, options}, out);
+  name_lost_bits({format, cls}, options, out.lost);
   finish_encoded(out, format, metadata, {ready.size(), ready});
   return out;
+}
+
+void name_lost_bits(const OutputType& written, const EncodeOptions& options,
+                    std::vector<std::string>& lost) {
+  if (!options.asked || written.cls >= *options.asked) return;
+  lost.push_back(message("the bits of -d ", name_of(*options.asked), " (", name_of(written.format),
+                         " holds ", name_of(written.cls), ")"));
 }
 
 void name_lost_storage(Format format, const Metadata& metadata, std::vector<std::string>& lost) {
@@ -351,7 +359,7 @@ OutputType output_type(const ImageInfo* input, const ImageType& result,
     format = cls == PixelClass::logical && spoils ? Format::png : input->format;
   }
   // PNM and PFM are one family: a float result of a PFM stays float, an integer one becomes PGM.
-  return {format, nearest_class(format, cls)};
+  return {format, nearest_class(format, cls), cls};
 }
 
 }  // namespace impipe::io

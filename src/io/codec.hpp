@@ -15,6 +15,14 @@
 
 namespace impipe::io {
 
+// What an image is written as.
+struct OutputType {
+  Format format = Format::png;
+  PixelClass cls = PixelClass::uint8;
+  PixelClass wanted = cls;  // by the rule of the outputs, whatever the format holds
+  bool operator==(const OutputType&) const = default;
+};
+
 // The format by the first bytes. Throws Error: "empty file", "not an image (starts with '…')".
 Format sniff_or_fail(std::span<const std::byte> head);
 // `page`: which picture of the file, from 0; without it the first.
@@ -42,6 +50,9 @@ Bytes with_metadata(Bytes file, Format format, const Metadata& metadata,
 
 // The image in its class and channels in the file; what it clips and drops is in `out`.
 HostImage ready_for(const HostImage& image, Format format, PixelClass cls, Encoded& out);
+// Adds to `lost` the class of -d where the format holds fewer bits.
+void name_lost_bits(const OutputType& written, const EncodeOptions& options,
+                    std::vector<std::string>& lost);
 // Adds to `lost` the names of what files of other formats say of how they are stored, and of axes.
 void name_lost_storage(Format format, const Metadata& metadata, std::vector<std::string>& lost);
 
@@ -55,12 +66,6 @@ void finish_encoded(Encoded& out, Format format, const Metadata& metadata,
 void check_encodable(const ImageType& type, Size size, bool named, Format format, PixelClass cls,
                      const EncodeOptions& options);
 
-// What an image is written as.
-struct OutputType {
-  Format format = Format::png;
-  PixelClass cls = PixelClass::uint8;
-  bool operator==(const OutputType&) const = default;
-};
 // The rule of the outputs: the input's format and depth, unless asked otherwise. `input` is null
 // for a source. `wanted` is from --format or the output's extension, `wanted_class` from -d.
 OutputType output_type(const ImageInfo* input, const ImageType& result,

@@ -98,6 +98,7 @@ Encoded encode_coded(std::span<const std::byte> data, const ImageType& type, Siz
   file.insert(file.end(), std::begin(end_of_image), std::end(end_of_image));
   Encoded out;
   const HostImage none(type, {1, 1});  // no pixels are read: see may_be_coded
+  name_lost_bits({Format::jpeg, PixelClass::uint8}, options, out.lost);
   out.bytes = with_metadata(std::move(file), Format::jpeg, metadata, {size, none}, out.lost);
   return out;
 }

@@ -35,6 +35,7 @@ Encoded encode_packed(std::span<const PackedChunk> chunks, const ImageType& type
         .encode_packed(type, size, output.format, chunks, stored, kept_room(bytes));
   });
   const HostImage none(type, {1, 1});  // no pixels are read: see packed_output
+  name_lost_bits(output, options, out.lost);
   finish_encoded(out, output.format, metadata, {size, none});
   return out;
 }

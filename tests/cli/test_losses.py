@@ -379,6 +379,19 @@ class Losses(ProgramTest):
         self.assertEqual(self.impipe(IDENTITY, "in.png", "-o", "a.avif", "-d", "uint8").err, "")
 
 class Warnings(ProgramTest):
+    def test_a_class_that_the_format_cannot_hold(self):
+        self.picture("in.png", ramp())
+        for name, cls, kind, held in (("jpg", "uint16", "JPEG", "uint8"),
+                                      ("bmp", "single", "BMP", "uint8"),
+                                      ("jp2", "single", "JPEG 2000", "uint16")):
+            run = self.impipe(IDENTITY, "in.png", "-o", f"a.{name}", "-d", cls)
+            self.assertEqual(run.err, f"impipe: in.png: the result is without the bits of -d {cls} "
+                                      f"({kind} holds {held})\n")
+        for name, cls in (("jpg", "logical"), ("png", "uint16"), ("tif", "single")):
+            run = self.impipe(IDENTITY, "in.png", "-o", f"b.{name}", "-d", cls, "--strict")
+            self.assertEqual(run.err, "")
+        self.impipe("imgaussfilt", "in.png", "-o", "c.webp", "--lossless", "--strict")
+
     def test_many_files_of_one_kind_have_two_lines(self):
         exif = Image.Exif()
         exif[0x010e] = "a picture"
@@ -428,6 +441,17 @@ class Refused(ProgramTest):
                    "--strict: the result would be without alpha", "--strict")
         self.assertEqual(self.impipe("imcomplement", "gray.png", "-o", "a.jpg", code=1).err[:25],
                          "impipe: gray.png: decode:")
+        self.cut("deep.png", ramp().astype(np.uint16) * 257)
+        for name, kind in (("webp", "WebP"), ("bmp", "BMP"), ("qoi", "QOI"), ("tga", "TGA")):
+            for pipeline in ("imcomplement", "imgaussfilt"):
+                self.check(pipeline, "deep.png", f"a.{name}",
+                           f"{kind} cannot hold uint16 pixels; --lossless needs another",
+                           "--lossless")
+        self.check("imcomplement", "gray.png", "a.png",
+                   "PNG cannot hold single pixels; --lossless needs another", "--lossless", "-d",
+                   "single")
+        self.check("imcomplement", "gray.png", "a.jpg", "--strict: the result would be without the "
+                   "bits of -d uint16 (JPEG holds uint8)", "--strict", "-d", "uint16")
 
     def test_more_than_memory_is_told_before_the_work(self):
         for name in ("a.png", "b.png", "c.png"):

@@ -86,7 +86,7 @@ void PictureJob::check_results(const std::vector<SizedPart>& parts) const {
     const ImageType& type = part.program->plan.values[id].type;
     const bool is_shown = type.white != 0 || output.cls == PixelClass::single ||
                           io::traits(output.format).can[io::Can::numbers];
-    if (!is_shown && io::takes_window(info.format) && !settings.encode.as_asked) {
+    if (!is_shown && io::takes_window(info.format) && !settings.encode.asked) {
       io::fail("it has numbers, and ", io::name_of(output.format),
                " holds pictures: --window file makes them by the file's own window, --window C,W "
                "by another, `mat2gray` by their range; .npy and .tif hold numbers");
@@ -95,7 +95,17 @@ void PictureJob::check_results(const std::vector<SizedPart>& parts) const {
                        type.channels == info.type.channels;
     io::check_encodable(type, part.sizes[static_cast<size_t>(id)], named, output.format, output.cls,
                         settings.encode);
-    if (alpha && !io::traits(output.format).can[io::Can::alpha]) check_losses({"alpha"}, true);
+    const bool has_source = settings.lanes->pipeline().has_source();
+    const PixelClass wanted =
+        io::output_type(has_source ? nullptr : &info, type, output.format, settings.cls).wanted;
+    if (settings.encode.lossless && output.cls < wanted) {
+      io::fail(io::name_of(output.format), " cannot hold ", name_of(wanted),
+               " pixels; --lossless needs another");
+    }
+    std::vector<std::string> lost;
+    if (alpha && !io::traits(output.format).can[io::Can::alpha]) lost.emplace_back("alpha");
+    io::name_lost_bits(output, settings.encode, lost);
+    check_losses(lost, alpha);
   };
   try {
     size_t number = 0;

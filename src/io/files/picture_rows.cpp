@@ -211,6 +211,7 @@ Encoded RowsFile::losses(const RowsTarget& target, const Metadata& metadata,
   const RowsResult result{{}, target, stored_type(target), metadata, options};
   out.alpha_dropped = target.type.alpha && !result.stored.alpha;
   if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  name_lost_bits({target.format, target.cls}, options, out.lost);
   name_lost_storage(target.format, metadata, out.lost);
   for (std::string& one : lost_of_rows(result)) out.lost.push_back(std::move(one));
   return out;

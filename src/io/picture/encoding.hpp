@@ -34,7 +34,8 @@ struct EncodeOptions {
   int quality = 95;       // of what is written with loss
   bool lossy = false;     // formats that can do both: with loss, of this quality
   bool lossless = false;  // asked for: what cannot do without loss is an error
-  bool as_asked = false;  // a class was asked for: counts that fit may be written in an integer one
+  // The class that was asked for: counts that fit may be written in an integer one.
+  std::optional<PixelClass> asked;
   ExrFloats exr_floats = ExrFloats::as_input;
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
   // those of the JPEG that the image was made from, else 2 and 2.

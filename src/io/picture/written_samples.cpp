@@ -5,7 +5,7 @@ namespace impipe::io {
 
 SampleType wanted_samples(const ImageType& stored, const Metadata& metadata,
                           const EncodeOptions& options) {
-  if (options.as_asked || stored.cls != PixelClass::single) return SampleType::of_class;
+  if (options.asked || stored.cls != PixelClass::single) return SampleType::of_class;
   // What has a white is a picture that was made of whole numbers.
   const bool is_picture = metadata.samples != SampleType::float64 && stored.white != 0;
   return is_picture ? SampleType::of_class : metadata.samples;
