@@ -358,7 +358,7 @@ class Pages(Formats):
             self.assertEqual(run.err, f"impipe: {name}: plan: it has {count} pages, and PNG holds "
                              "one; -o '{stem}_{page}.png' names each, --pages takes some\n")
         else:
-            kind = {"png": "PNG", "pgm": "PNM", "npy": "NPY"}[name[-3:]]
+            kind = {"png": "PNG", "pgm": "PNM", "pfm": "PFM", "npy": "NPY"}[name[-3:]]
             self.refuses(data, f"it has {count} pictures, and a {kind} of one is read", name)
         if name.endswith(".npy"):
             return self.assertRegex(self.impipe("info", name).out, f", {count} arrays\n$")
@@ -430,6 +430,18 @@ class Pages(Formats):
         gray, colour = numbers(1, 255, np.uint8), numbers(3, 255, np.uint8)
         self.has_pages("in.pgm", pnm(b"P5", gray) + pnm(b"P6", colour) + pnm(b"P5", gray), 3)
         self.equal(self.read(pnm(b"P5", gray) + b"\n", name="in.pgm"), gray)
+        height, width = gray.shape
+        pfm = b"Pf\n%d %d\n-1\n" % (width, height) + gray.astype("<f4").tobytes()
+        self.has_pages("in.pfm", pfm * 3, 3)
+        data = io.BytesIO()
+        Image.fromarray(gray).save(data, "PNG")
+        png = data.getvalue()
+        self.has_pages("in.png", png * 3, 3)
+        run = self.impipe("mean2", "in.png", code=1)
+        self.assertEqual(run.err, "impipe: in.png: decode: it has 3 pictures, and a PNG of one is "
+                                  "read\n")
+        self.has_pages("in.png", png + png[:40], 2)
+        self.equal(self.read(png + b"\n", name="in.png"), gray)
         data = io.BytesIO()
         np.save(data, gray)
         np.save(data, colour)

@@ -10,6 +10,7 @@
 namespace impipe::io {
 namespace {
 
+constexpr std::string_view signature = "\x89PNG\r\n\x1a\n";
 // More than all texts that say how a picture is to be turned.
 constexpr std::int64_t max_text = 16 << 20;  // bytes
 
@@ -42,6 +43,21 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   }
 }
 
+// How many pictures follow each other from there on.
+int pictures_from(const ByteSource& source, std::int64_t at) {
+  int count = 0;
+  while (source.read_some(at, std::ssize(signature)) == signature) {
+    ++count;
+    at += std::ssize(signature);
+    for (bool is_last = false; !is_last && at + 12 <= source.size();) {
+      const std::string chunk = source.read(at, 8);
+      is_last = chunk.ends_with("IEND");
+      at += static_cast<std::int64_t>(big_at(chunk, 0, 4)) + 12;
+    }
+  }
+  return count;
+}
+
 ImageInfo read_header(const HeaderInput& input) {
   const ByteSource& source = input.source;
   const std::string head = source.read(0, 33);
@@ -56,7 +72,7 @@ ImageInfo read_header(const HeaderInput& input) {
   SaidOrientation said;
   // Of an animation: its frames, and whether the first of them is the picture itself.
   bool animated = false, pixels_seen = false, picture_is_frame = false;
-  int frames = 0;
+  int frames = 0, others = 0;
   std::int64_t text_room = max_text, packed_metadata = 0;
   for (std::int64_t at = 33; at + 12 <= source.size();) {
     const std::string chunk = source.read(at, 8);
@@ -74,10 +90,13 @@ ImageInfo read_header(const HeaderInput& input) {
       picture_is_frame = picture_is_frame || !pixels_seen;
     }
     if (kind == "IDAT") pixels_seen = true;
-    if (kind == "IEND") break;
     at += length + 12;
+    if (kind != "IEND") continue;
+    others = pictures_from(source, at);
+    break;
   }
   if (animated) info.pages = std::max(frames + (picture_is_frame ? 0 : 1), 1);
+  info.pages += others;
   info.orientation = said.value();
   const bool alpha = colour == 4 || colour == 6 || transparency;
   const int channels = (colour & 2) != 0 ? 3 : 1;
@@ -105,7 +124,7 @@ const FormatTraits png_format{
     .module = main_module,
     .library = "libpng",
     .can = {Can::one_bit, Can::eight, Can::sixteen, Can::alpha, Can::metadata},
-    .sniff = [](std::string_view head) { return head.starts_with("\x89PNG\r\n\x1a\n"); },
+    .sniff = [](std::string_view head) { return head.starts_with(signature); },
     .header = read_header,
     .decode = decode_by_module,
     .encode = encode_by_module,

@@ -231,6 +231,12 @@ PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
        ", and its header says that the largest is ", header.maxval);
 }
 
+// Whether a picture begins with P, such a character, and a space or a comment.
+bool is_kind(std::string_view head, std::string_view kinds) {
+  return head.size() >= 3 && head[0] == 'P' && kinds.find(head[1]) != kinds.npos &&
+         std::string_view(" \t\r\n\v\f#").find(head[2]) != std::string_view::npos;
+}
+
 PnmHeader pnm_header(const ByteSource& source) {
   PnmHeader first = header_at(source, 0);
   // Raw pictures of a file follow one another without anything between them.
@@ -238,10 +244,7 @@ PnmHeader pnm_header(const ByteSource& source) {
   while (last.kind >= '4' && last.info.stored.width <= max_side &&
          last.info.stored.height <= max_side) {
     const std::int64_t end = last.data + pixel_bytes(last);
-    const std::string head = source.read_some(end, 3);
-    if (head.size() < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '7' || !is_space(head[2])) {
-      break;
-    }
+    if (!is_kind(source.read_some(end, 3), "1234567fF")) break;
     last = header_at(source, end);
     ++first.info.pages;
   }
@@ -377,12 +380,6 @@ Bytes encode_pfm(HostImage& image, const EncodeInput&, Encoded&) {
 }
 
 ImageInfo read_header(const HeaderInput& input) { return pnm_header(input.source).info; }
-
-// Whether a file begins with P, such a character, and a space or a comment.
-bool is_kind(std::string_view head, std::string_view kinds) {
-  return head.size() >= 3 && head[0] == 'P' && kinds.find(head[1]) != kinds.npos &&
-         std::string_view(" \t\r\n\v\f#").find(head[2]) != std::string_view::npos;
-}
 
 }  // namespace
 
