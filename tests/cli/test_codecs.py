@@ -255,6 +255,16 @@ class Codecs(ProgramTest):
         self.assertLess((np.abs(self.pixels_of_exr("our.exr") - values).max(2) /
                          values.max(2)).max(), 1 / 127)
 
+    def test_what_radiance_does_not_hold_is_counted(self):
+        rows = [[np.nan, np.inf, -np.inf, -2.5, 2e38], [0, -0.0, 1, 1.6e38, 1e-40]]
+        for channels in (1, 3):
+            np.save(self.path("in.npy"), np.stack([np.float32(rows)] * channels, axis=-1))
+            run = self.impipe(IDENTITY, "in.npy", "-o", "a.hdr", "-v")
+            self.assertIn(f"impipe: a.hdr: {5 * channels} values were clipped\n", run.err)
+        np.save(self.path("in.npy"), np.float32(rows[1:]))
+        run = self.impipe(IDENTITY, "in.npy", "-o", "a.hdr", "-v")
+        self.assertNotIn("clipped", run.err)
+
     def pixels_of_exr(self, name):
         self.impipe(IDENTITY, name, "-o", "exr.npy", "--strip")
         return np.load(self.path("exr.npy"))

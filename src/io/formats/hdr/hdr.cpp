@@ -125,9 +125,10 @@ void pack_channel(Bytes& out, const std::vector<std::uint8_t>& row, size_t chann
   }
 }
 
+constexpr float most = 1.6947657e38f;  // 255 * 2^(255 - 136)
+
 // The colour's bytes; what is below 0 or no number becomes 0.
 void pack_colour(const float* rgb, std::uint8_t* to) {
-  constexpr float most = 1.6947657e38f;  // 255 * 2^(255 - 136)
   float clean[3];
   for (int c = 0; c < 3; ++c) clean[c] = rgb[c] > 0 ? std::min(rgb[c], most) : 0.0f;
   const float top = std::max({clean[0], clean[1], clean[2]});
@@ -195,7 +196,7 @@ HostImage decode(const DecodeInput& input, Decoded&) {
   return image;
 }
 
-Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
+Bytes encode(HostImage& image, const EncodeInput&, Encoded& made) {
   const Size size = image.size();
   const std::string head = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " +
                            std::to_string(size.height) + " +X " + std::to_string(size.width) + "\n";
@@ -203,6 +204,11 @@ Bytes encode(HostImage& image, const EncodeInput&, Encoded&) {
   const bool gray = image.type.channels == 1;
   std::vector<std::uint8_t> row(4 * static_cast<size_t>(size.width));
   for (std::int64_t y = 0; y < size.height; ++y) {
+    for (const Plane& plane : image.planes) {
+      const auto* values = plane.row_as<float>(y);
+      made.clipped += std::count_if(values, values + size.width,
+                                    [](float value) { return !(value >= 0 && value <= most); });
+    }
     for (std::int64_t x = 0; x < size.width; ++x) {
       float rgb[3];
       for (size_t c = 0; c < 3; ++c) rgb[c] = image.planes[gray ? 0 : c].row_as<float>(y)[x];
