@@ -260,6 +260,23 @@ class Stacks(ProgramTest):
                                  {"shape": [4, 40, 30], "axes": "QYX"})
                 np.testing.assert_array_equal(file.asarray(), 255 - pixels.reshape(-1, 40, 30)[:4])
 
+    def test_imagejs_description_goes_to_the_first_page(self):
+        pixels = numbers(3, 4, 2, 40, 30)
+        for pages, lost in (("3,1,24", "ImageJ's channels=2 slices=4 frames=3 spacing=2.0, the axes "
+                                       "of its pages (t 3, z 4, c 2)"),
+                            ("5,3,1", "where pixels lie along z")):
+            tifffile.imwrite(self.path("a.tif"), pixels, imagej=True, resolution=(4, 4),
+                             metadata={"axes": "TZCYX", "spacing": 2.0, "unit": "um"})
+            run = self.impipe("imcomplement", "a.tif", "--pages", pages, "-o", "b.tif")
+            self.assertEqual(run.err, f"impipe: a.tif: the result is without {lost}\n")
+            self.assertIn("pixels of 0.25 x 0.25 µm", self.impipe("info", "b.tif").out)
+            with tifffile.TiffFile(self.path("b.tif")) as file:
+                said = file.imagej_metadata
+                self.assertEqual((said["images"], said["unit"]), (3, "um"))
+                self.assertNotIn("spacing", said)
+                self.assertEqual(file.pages[0].tags[282].value, (4, 1))
+                self.assertEqual([page.description[:7] for page in file.pages], ["ImageJ=", "", ""])
+
     def test_every_directory_has_imagejs_description(self):
         """As in ImageJ's own stacks."""
         pixels = numbers(4, 40, 30)

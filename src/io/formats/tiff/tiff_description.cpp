@@ -269,6 +269,11 @@ std::string imagej_of_pages(std::string_view description, std::int64_t pages,
     text.set(used.front(), pages);
   } else if (!used.empty()) {
     for (const std::string_view key : used) text.drop(key);
+    for (const ImagejAxis& axis : imagej_axes) {
+      if (axis.step.empty() || text.value(axis.step).empty()) continue;
+      names += ' ' + std::string(axis.step) + '=' + std::string(text.value(axis.step));
+      text.drop(axis.step);
+    }
     lost.push_back("ImageJ's" + names);
   }
   if (used.size() > 1 || pages == 1) text.drop("hyperstack");

@@ -140,6 +140,28 @@ void describe_pages(TiffFields& fields, const TiffHeader& header, const Metadata
   for (const std::string& one : lost) out.lose(one);
 }
 
+// ImageJ's description, which the first directory of a file has for all, goes to the first of the
+// pages that are written together.
+void move_description(TiffFields& fields, const ByteSource& source, const TiffHeader& header,
+                      std::span<const int> together) {
+  const auto is_described = [](const TiffFields& some) {
+    const TiffField* field = field_of(some, image_description);
+    return field != nullptr && describes_whole_file(field->value);
+  };
+  const auto is_part = [](const TiffField& field) {
+    return field.tag == image_description || is_imagej_metadata(field);
+  };
+  if (together.size() < 2) return;
+  if (header.page != together.front()) {
+    if (is_described(fields)) std::erase_if(fields, is_part);
+  } else if (field_of(fields, image_description) == nullptr) {
+    const TiffOrder order = tiff_order(source);
+    const auto is_wanted = [&](std::uint16_t tag) { return is_part({.tag = tag}); };
+    TiffFields first = read_fields(source, order, order.first, is_wanted, max_metadata).fields;
+    if (is_described(first)) std::ranges::move(first, std::back_inserter(fields));
+  }
+}
+
 // Of the pages that are written together the header's is one. What the directory of several planes
 // says of them goes to the first of these; MetaMorph's tags would say of any result that its planes
 // follow one directory.
@@ -164,6 +186,7 @@ void follow_pages(TiffFields& fields, const TiffHeader& header, const MetadataIn
       return field.tag == image_description || is_imagej_metadata(field);
     });
   }
+  move_description(fields, ByteSource(input.file), header, input.pages_together);
   describe_pages(fields, header, input, out);
 }
 
