@@ -4,6 +4,8 @@ import struct
 import unittest
 import zlib
 
+import numpy as np
+import tifffile
 from PIL import Image, ImageCms
 
 from program import ProgramTest, colour, png_chunk, ramp
@@ -201,6 +203,43 @@ class Kinds(MetadataTest):
 
 
 class OtherKinds(MetadataTest):
+    def test_files_of_both_byte_orders_make_one_tiff(self):
+        for order in "<>":
+            name = "le" if order == "<" else "be"
+            exif = Image.Exif()
+            exif.endian = order
+            exif.update({0x10f: name, 0x8769: {0x829a: 0.125, 0xa002: 60}})
+            self.picture(f"{name}.jpg", colour(seed=ord(order)), exif=exif)
+            Image.fromarray(ramp().astype(np.uint16) + ord(order)).save(self.path(f"{name}.png"),
+                                                                        exif=exif)
+            tifffile.imwrite(self.path(f"{name}.tif"), ramp().astype(np.uint16) + ord(order),
+                             byteorder=order, metadata=None)
+        for kind in ("jpg", "tif", "png"):
+            for names in (("le", "be"), ("be", "le")):
+                with self.subTest(kind, names=names):
+                    files = [f"{name}.{kind}" for name in names]
+                    self.assertEqual(self.impipe("", *files, "-o", "a.tif").err, "")
+                    with tifffile.TiffFile(self.path("a.tif")) as made:
+                        for page, name in zip(made.pages, names, strict=True):
+                            wanted = (self.pixels(f"{name}.{kind}") if kind != "jpg" else None)
+                            if wanted is not None:
+                                np.testing.assert_array_equal(page.asarray(), wanted)
+                            if kind == "tif":
+                                continue
+                            self.assertEqual(page.tags[0x10f].value, name)
+                            said = page.tags[34665].value
+                            self.assertEqual((said["ExposureTime"], said["PixelXDimension"]),
+                                             (0.125, 60))
+        # Numbers in a maker note are in an order that nobody knows.
+        jpeg = jpeg_of(colour())
+        self.write("mm.jpg", with_segments(jpeg, segment(0xE1, b"Exif\0\0" + exif_block(">"))))
+        self.write("ii.jpg", with_segments(jpeg, segment(0xE1, b"Exif\0\0" + exif_block("<"))))
+        run = self.impipe("", "ii.jpg", "mm.jpg", "-o", "a.tif")
+        self.assertEqual(run.err, "impipe: 'a.tif' is written without EXIF's maker note\n")
+        self.assertEqual(self.impipe("", "mm.jpg", "mm.jpg", "-o", "a.tif").err, "")
+        with tifffile.TiffFile(self.path("a.tif")) as made:
+            self.assertEqual(made.byteorder, ">")
+
     def test_png_texts_gamma_and_resolution(self):
         data = (b"\x89PNG\r\n\x1a\n"
                 + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 2, 0, 0, 0))

@@ -24,6 +24,7 @@
 #include "io/formats/tiff/tiff_metadata.hpp"
 #include "io/formats/zarr/zarr_format.hpp"
 #include "io/metadata/colours.hpp"
+#include "io/metadata/exif.hpp"
 #include "io/picture/orient.hpp"
 #include "pipeline/image_sizes.hpp"
 #include "pipeline/pixel_places.hpp"
@@ -412,6 +413,18 @@ void PictureWorker::tell_file(const std::filesystem::path& path, bool is_page) {
                          [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   metadata_.wants_ome = name.ends_with(".ome.tif") || name.ends_with(".ome.tiff");
   metadata_.is_page = is_page;
+  if (!picture_.joined || path != picture_.output || picture_.output_format != io::Format::tiff) {
+    return;
+  }
+  // Pages of several files become pages of one byte order, that of the first if all have 8 bits.
+  metadata_.big_endian = false;
+  if (bytes_of(picture_.output_class) == 1) return;
+  std::vector<std::string> lost;
+  metadata_.exif =
+      io::bytes_of_text(io::exif_in_order(std::string(io::text_of(metadata_.exif)), false, lost));
+  for (std::string& one : lost) {
+    if (std::ranges::find(lost_, one) == lost_.end()) lost_.push_back(std::move(one));
+  }
 }
 
 void PictureWorker::tell_parts(bool apart) {

@@ -27,6 +27,7 @@ enum Tag : std::uint16_t {
   thumbnail_bytes = 514,
   exif_directory = 34665,
   subject_area = 37396,
+  maker_note = 37500,
   colour_space = 40961,
   pixel_x = 40962,
   pixel_y = 40963,
@@ -372,6 +373,38 @@ std::string exif_of_resolution(const Resolution& resolution) {
   return tiff_block(big_endian,
                     {rational(x_resolution, resolution.x), rational(y_resolution, resolution.y),
                      numbers_field(resolution_unit, 3, {unit}, big_endian)});
+}
+
+void turn_fields(std::vector<TiffField>& fields, std::vector<std::string>& lost) {
+  const auto is_note = [](const TiffField& field) { return field.tag == maker_note; };
+  constexpr std::string_view name = "EXIF's maker note";
+  if (std::erase_if(fields, is_note) > 0 && std::ranges::find(lost, name) == lost.end()) {
+    lost.emplace_back(name);
+  }
+  for (TiffField& field : fields) {
+    const bool is_fraction = field.type == 5 || field.type == 10;
+    const auto bytes = is_fraction ? 4 : static_cast<size_t>(tiff_type_bytes(field.type));
+    for (size_t at = 0; at + bytes <= field.value.size() && bytes > 1; at += bytes) {
+      const auto number = field.value.begin() + static_cast<std::ptrdiff_t>(at);
+      std::reverse(number, number + static_cast<std::ptrdiff_t>(bytes));
+    }
+    turn_fields(field.children, lost);
+  }
+}
+
+std::string exif_in_order(const std::string& block, bool big_endian,
+                          std::vector<std::string>& lost) {
+  if (block.empty() || block.starts_with(big_endian ? "MM" : "II")) return block;
+  try {
+    const ByteSource source(std::as_bytes(std::span(block)));
+    const TiffOrder order = tiff_order(source);
+    TiffFields fields = read_fields(source, order, order.first, [](auto) { return true; }).fields;
+    turn_fields(fields, lost);
+    return fields.empty() ? std::string() : tiff_block(big_endian, std::move(fields));
+  } catch (const Error&) {
+    lost.emplace_back("EXIF that cannot be read");
+    return {};
+  }
 }
 
 bool is_structure_tag(std::uint16_t tag) {

@@ -13,6 +13,8 @@
 
 namespace impipe::io {
 
+struct TiffField;
+
 bool is_exif(std::string_view block);
 
 // The block of a picture that stands upright: orientation 1. Empty when it says nothing else.
@@ -63,6 +65,13 @@ std::string exif_with_resolution(std::string block, const Resolution& resolution
 
 // Says nothing but a resolution.
 std::string exif_of_resolution(const Resolution& resolution);
+
+// Fields of one byte order become those of the other. A maker note, whose numbers nobody can turn,
+// is left out: `lost` has its name.
+void turn_fields(std::vector<TiffField>& fields, std::vector<std::string>& lost);
+// The block in this byte order.
+std::string exif_in_order(const std::string& block, bool big_endian,
+                          std::vector<std::string>& lost);
 
 // Tags of a TIFF that say how its pixels are stored: the writer's business.
 bool is_structure_tag(std::uint16_t tag);

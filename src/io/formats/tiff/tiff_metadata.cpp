@@ -448,8 +448,11 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& 
   constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
   std::uint64_t all_bytes = 0;
   for (const Bytes& page : pages) all_bytes += page.size();
-  // The first page decides the order of bytes; they have the same one but for blocks of EXIF.
+  // Numbers of more than 8 bits decide the order of bytes, else the first page.
   TiffOrder order = tiff_order(ByteSource(pages.front()));
+  const auto wide = std::ranges::find_if(
+      pages, [](const Bytes& page) { return read_tiff(ByteSource(page)).layout.bits > 8; });
+  if (wide != pages.end()) order = tiff_order(ByteSource(*wide));
   order.big_tiff = big_tiff || all_bytes > max_classic;
   std::string out = order.big_tiff ? big_head(order.big_endian) : tiff_head(order.big_endian);
   const bool alike = are_alike(pages);
@@ -468,14 +471,17 @@ Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& 
   std::vector<TiffFields> directories;
   for (const Bytes& page : pages) {
     const ByteSource source(page);
-    const TiffOrder its = tiff_order(source);
-    if (its.big_endian != order.big_endian) fail("TIFF of pages in two byte orders");
+    TiffOrder its = tiff_order(source);
+    const bool is_turned = its.big_endian != order.big_endian;
+    if (is_turned && read_tiff(source).layout.bits > 8) fail("TIFF of pages in two byte orders");
     TiffDirectory directory =
         read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
     const auto [begin, end] = pixels_of(directory.fields, its);
+    if (is_turned) turn_fields(directory.fields, lost);
+    its.big_endian = order.big_endian;
     describe_page(directory.fields, source, directories.empty());
     // The first page's block of EXIF stays where it was, before its pixels.
-    if (directories.empty() && !order.big_tiff && !its.big_tiff) {
+    if (directories.empty() && !order.big_tiff && !its.big_tiff && !is_turned) {
       for (TiffField& field : directory.fields) field.children.clear();
       out = text_of(page).substr(0, end);
     } else {
