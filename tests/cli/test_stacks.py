@@ -260,6 +260,16 @@ class Stacks(ProgramTest):
                                  {"shape": [4, 40, 30], "axes": "QYX"})
                 np.testing.assert_array_equal(file.asarray(), 255 - pixels.reshape(-1, 40, 30)[:4])
 
+    def test_the_shape_of_samples_that_lie_apart(self):
+        one, pages = numbers(3, 40, 30), numbers(5, 3, 40, 30)
+        for pixels, axes in ((one, "SYX"), (pages, "QSYX")):
+            for said in ({}, {"axes": axes}):
+                tifffile.imwrite(self.path("a.tif"), pixels, photometric="rgb",
+                                 planarconfig="separate", metadata=said)
+                self.assertEqual(self.impipe("imcomplement", "a.tif", "-o", "b.tif").err, "")
+                np.testing.assert_array_equal(tifffile.imread(self.path("b.tif")),
+                                              255 - np.moveaxis(pixels, -3, -1))
+
     def test_imagejs_description_goes_to_the_first_page(self):
         pixels = numbers(3, 4, 2, 40, 30)
         for pages, lost in (("3,1,24", "ImageJ's channels=2 slices=4 frames=3 spacing=2.0, the axes "

@@ -280,6 +280,8 @@ std::string imagej_of_pages(std::string_view description, std::int64_t pages,
   return text.text();
 }
 
+constexpr std::string_view axes_key = "\"axes\": \"";
+
 // Where a text has the sizes of tifffile's array.
 struct ShapeText {
   size_t begin = 0, end = 0;  // of what stands between the brackets
@@ -328,6 +330,26 @@ std::int64_t shape_planes(const ShapeText& shape, const TiffLayout& layout) {
   return planes;
 }
 
+// The array of a page whose samples lay in planes apart, and are written side by side.
+void put_samples_last(std::string& text, ShapeText shape) {
+  const auto rotated = [](auto sizes) {
+    std::rotate(sizes.end() - 3, sizes.end() - 2, sizes.end());
+    return sizes;
+  };
+  if (const size_t at = text.find(axes_key); at != text.npos) {
+    const size_t begin = at + axes_key.size(), end = text.find('"', begin);
+    if (end != text.npos && end - begin == shape.sizes.size()) {
+      text.replace(begin, end - begin, rotated(text.substr(begin, end - begin)));
+    }
+  }
+  shape = *shape_in(text);
+  std::string sizes;
+  for (const std::int64_t size : rotated(shape.sizes)) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  }
+  text.replace(shape.begin, shape.end - shape.begin, sizes);
+}
+
 // The array of so many pages: their number in front of the sizes of a page.
 void set_pages(std::string& text, const ShapeText& shape, size_t page, std::int64_t pages,
                std::vector<std::string>& lost) {
@@ -341,9 +363,8 @@ void set_pages(std::string& text, const ShapeText& shape, size_t page, std::int6
       std::count_if(shape.sizes.begin(), shape.sizes.begin() + static_cast<std::ptrdiff_t>(before),
                     [](std::int64_t size) { return size > 1; });
   if (wide > 1) lost.push_back("tifffile's shape (" + old + ")");
-  constexpr std::string_view key = "\"axes\": \"";
-  if (const size_t at = text.find(key); at != text.npos) {
-    const size_t begin = at + key.size(), end = text.find('"', begin);
+  if (const size_t at = text.find(axes_key); at != text.npos) {
+    const size_t begin = at + axes_key.size(), end = text.find('"', begin);
     if (end != text.npos && end - begin == shape.sizes.size()) {
       std::string letters = text.substr(begin + before, page);
       // Q is tifffile's letter for a dimension that nobody knows.
@@ -431,9 +452,13 @@ std::string description_of_pages(std::string description, const TiffLayout& layo
   if (is_imagej(description)) {
     return pages == described ? description : imagej_of_pages(description, pages, axes, lost);
   }
-  const auto shape = shape_in(description);
+  auto shape = shape_in(description);
   if (!shape) return description;
   const size_t page = page_sizes(shape->sizes, layout);
+  if (page == 3 && layout.planar == 2 && layout.samples > 1) {
+    put_samples_last(description, *shape);
+    shape = shape_in(description);
+  }
   if (page > 0 && pages != described) set_pages(description, *shape, page, pages, lost);
   // tifffile's word for planes without directories, of its versions from 2023 and 2026.
   for (const std::string_view truncated : {"\"truncated\": true, ", ", \"truncated\": true"}) {
