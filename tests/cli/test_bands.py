@@ -348,6 +348,21 @@ class InBands(ProgramTest):
                       "and JPEGs of JPEGs\n", run.err)
         self.assertFalse(os.path.exists("out.tif"))
 
+    def test_files_that_are_read_whole_go_beyond_the_limit(self):
+        pixels = np.stack([ramp(1500, 1201, seed) for seed in range(3)])
+        tifffile.imwrite("planes.tif", pixels, photometric="rgb", planarconfig="separate")
+        with zarr.ZipStore("z.zarr.zip", mode="w") as store:
+            zarr.array(pixels[0], chunks=(256, 256), store=store)
+        for name, why in (("planes.tif", "its samples lie in planes apart, or in YCbCr, and are "
+                                         "read whole"),
+                          ("z.zarr.zip", "a ZIP of a Zarr is read whole, its folder is not")):
+            run = self.impipe("imcomplement", name, "-o", "out.tif", "--memory", "3M")
+            self.assertRegex(run.err, f"^impipe: {name}: it takes at least \\d+ MiB as a whole, and "
+                                      f"--memory allows 3: {why}\n")
+            out = tifffile.imread("out.tif")
+            wanted = 255 - (np.moveaxis(pixels, 0, 2) if out.ndim == 3 else pixels[0])
+            np.testing.assert_array_equal(out, wanted)
+
     def test_memory_stays_below_the_limit(self):
         # 144 million pixels: as a whole 144 MB a plane.
         self.write("large.tif", huge_tiff(12_000))

@@ -91,6 +91,13 @@ std::int64_t rows_of_bands(const PictureJob& job, std::int64_t memory) {
 
 }  // namespace
 
+// Reasons that a file has of which no rows can be opened.
+static std::string why_read_whole(io::Format format) {
+  return format == io::Format::zarr
+             ? "a ZIP of a Zarr is read whole, its folder is not"
+             : "its samples lie in planes apart, or in YCbCr, and are read whole";
+}
+
 std::string why_not_in_bands(const PictureJob& job) {
   const io::ImageInfo& info = *job.picture.info;
   const Plan& plan = job.picture.program->plan;
@@ -131,6 +138,10 @@ std::string why_not_in_bands(const PictureJob& job) {
     return "a distance or label image is looked at whole before it is written";
   }
   if (plan.result_alpha && job.settings.hash) return "a hash goes over its alpha after its pixels";
+  if ((info.format == io::Format::tiff || info.format == io::Format::zarr) &&
+      !io::open_rows(job.picture.path, info, job.settings.decode.reading)) {
+    return why_read_whole(info.format);
+  }
   return "";
 }
 
@@ -214,12 +225,7 @@ std::unique_ptr<io::PictureRows> BandedPicture::opened() {
     counted.inexact = inexact_ = std::make_shared<io::Inexact>();
     rows = io::open_rows(picture_.path, counted, settings_.decode.reading);
   }
-  if (!rows) {
-    io::fail(
-        info.format == io::Format::zarr
-            ? "out of memory: a ZIP of a Zarr is read whole, its folder is not"
-            : "out of memory: its samples lie in planes apart, or in YCbCr, and are read whole");
-  }
+  if (!rows) io::fail("out of memory: ", why_read_whole(info.format));
   // The axes of an NPY are no metadata that --strip leaves out.
   const bool has_metadata = settings_.decode.metadata || info.format == io::Format::npy;
   if (has_metadata || settings_.decode.profile) {
