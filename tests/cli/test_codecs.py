@@ -143,15 +143,14 @@ class Codecs(ProgramTest):
                 tool("heif-convert", self.path("a.heic"), self.path("out.png"))
                 made = self.png("out.png")
                 self.equal(made if pixels.ndim == 3 else made[..., 0], pixels)
-                got = self.read("a.heic")
-                self.equal(got if pixels.ndim == 3 else got[..., 0], pixels)
+                self.equal(self.read("a.heic"), pixels)
         np.save(self.path("in.npy"), DEEP)
         run = self.impipe(IDENTITY, "in.npy", "-o", "a.heic", "--lossless", code=1)
         self.assertIn("HEIF of 12 bits cannot hold these 16-bit pixels without loss", run.err)
         twelve = (DEEP.astype(np.int64) * 4095 * 2 + 65535) // (2 * 65535)
         np.save(self.path("in.npy"), ((twelve * 65535 * 2 + 4095) // (2 * 4095)).astype(np.uint16))
         self.impipe(IDENTITY, "in.npy", "-o", "a.heic", "--lossless")
-        self.equal(self.read("a.heic")[..., 0], self.pixels("in.npy"))
+        self.equal(self.read("a.heic"), self.pixels("in.npy"))
 
     def test_heif_with_loss(self):
         y, x = np.mgrid[0:150, 0:201]  # of odd sides
@@ -264,6 +263,21 @@ class Codecs(ProgramTest):
         np.save(self.path("in.npy"), np.float32(rows[1:]))
         run = self.impipe(IDENTITY, "in.npy", "-o", "a.hdr", "-v")
         self.assertNotIn("clipped", run.err)
+
+    def test_a_gray_heif_is_gray(self):
+        both = np.dstack([GRAY, GRAY[::-1]])
+        for pixels, kind in ((GRAY, "uint8 x1, "), (both, "uint8 x1 + alpha, ")):
+            Image.fromarray(pixels).save(self.path("in.png"))
+            self.impipe(IDENTITY, "in.png", "-o", "a.heic", "--lossless")
+            self.assertIn(kind, self.impipe("info", "a.heic").out)
+            self.impipe(IDENTITY, "a.heic", "-o", "out.png")
+            self.equal(self.png("out.png"), pixels)
+        with open(self.path("a.heic"), "rb") as file:
+            data = file.read()
+        self.write("cut.heic", data.replace(b"hvc1", b"grid"))
+        run = self.impipe("mean2", "cut.heic", code=1)
+        self.assertEqual(run.err, "impipe: cut.heic: decode: damaged HEIF, or one of a coding that "
+                                  "libheif does not know: its samples have no number of bits\n")
 
     def pixels_of_exr(self, name):
         self.impipe(IDENTITY, name, "-o", "exr.npy", "--strip")

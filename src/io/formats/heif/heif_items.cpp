@@ -37,6 +37,7 @@ struct Property {
   Size size;                 // "ispe"
   CodedSize coded;           // of the stream that "hvcC" describes
   bool on_its_side = false;  // "irot" by 90 or 270 degrees
+  bool is_gray = false;      // the stream that "hvcC" describes
 };
 
 struct Table {
@@ -114,7 +115,13 @@ void read_properties(const ByteSource& source, const Box& box, Table& table) {
         const std::string content = content_of(source, one);
         property.size = size_of(big_at(content, 4, 4), big_at(content, 8, 4));
       }
-      if (one.kind == "hvcC") property.coded = largest_coded_size(content_of(source, one));
+      if (one.kind == "hvcC") {
+        const std::string content = content_of(source, one);
+        constexpr size_t chroma_format_at = 16;
+        property.coded = largest_coded_size(content);
+        property.is_gray =
+            content.size() > chroma_format_at && (big_at(content, chroma_format_at, 1) & 3) == 0;
+      }
       table.kinds.push_back(std::move(property));
     });
   });
@@ -279,6 +286,20 @@ bool turned_before_its_size(const ByteSource& source, std::uint64_t item) {
     if (one->kind == "ispe") before = turned;
   }
   return before;
+}
+
+bool is_gray(const ByteSource& source, std::uint64_t item) {
+  const Table table = read_table(source);
+  // The pieces of a grid are all of one kind, unlike those of an overlay.
+  const auto of_item = [&](const Reference& one) {
+    return one.type == "dimg" && one.from == item && !one.to.empty();
+  };
+  const auto pieces = std::ranges::find_if(table.references, of_item);
+  const bool is_grid = std::ranges::any_of(
+      table.items, [&](const Item& one) { return one.id == item && one.type == "grid"; });
+  const Id coded = is_grid && pieces != table.references.end() ? pieces->to.front() : item;
+  return std::ranges::any_of(properties_of(table, coded),
+                             [](const Property* one) { return one->is_gray; });
 }
 
 void check_pieces(const ByteSource& source) {

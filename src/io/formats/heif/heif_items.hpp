@@ -31,4 +31,7 @@ void check_coded_sizes(const ByteSource& source);
 // cameras have it: libheif then tells the size that it has before.
 bool turned_before_its_size(const ByteSource& source, std::uint64_t item);
 
+// Whether an item's stream, or those of its pieces, have one channel.
+bool is_gray(const ByteSource& source, std::uint64_t item);
+
 }  // namespace impipe::io

@@ -111,7 +111,11 @@ class Libheif final : public CodecModule {
   ImageInfo probe(InputBytes bytes, int page) const override {
     const File file(bytes, page);
     const int bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
-    if (bits < 1 || bits > 16) fail("HEIF of ", bits, " bits is not supported");
+    if (bits < 1) {
+      fail("damaged HEIF, or one of a coding that libheif does not know: its samples have no number "
+           "of bits");
+    }
+    if (bits > 16) fail("HEIF of ", bits, " bits is not supported");
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
       fail("HEIF with premultiplied alpha is not supported");
     }
@@ -124,7 +128,8 @@ class Libheif final : public CodecModule {
     if (turned_before_its_size(ByteSource(bytes), file.item())) {
       std::swap(info.stored.width, info.stored.height);
     }
-    info.type = type_of(bits > 8 ? PixelClass::uint16 : PixelClass::uint8, 3,
+    info.type = type_of(bits > 8 ? PixelClass::uint16 : PixelClass::uint8,
+                        is_gray(ByteSource(bytes), file.item()) ? 1 : 3,
                         heif_image_handle_has_alpha_channel(file.get()) != 0);
     info.lossy = true;
     info.pages = file.pages();
@@ -147,9 +152,11 @@ class Libheif final : public CodecModule {
     const std::uint8_t* pixels = heif_image_get_plane_readonly(decoded.get(), all, &stride);
     const int bits = heif_image_get_bits_per_pixel_range(decoded.get(), all);
     if (pixels == nullptr) fail("damaged HEIF: it has no pixels");
-    HostImage image = make_image(info.type, info.stored);
+    ImageType colour = info.type;  // gray is decoded as three channels of the same numbers
+    colour.channels = 3;
+    HostImage image = make_image(colour, info.stored);
     RowSplitter splitter(image);
-    const auto row_bytes = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
+    const auto row_bytes = static_cast<size_t>(stored_bytes(colour, info.stored.width));
     std::vector<std::uint16_t> row(wide ? row_bytes / 2 : 0);
     for (std::int64_t y = 0; y < info.stored.height; ++y) {
       const std::uint8_t* from = pixels + y * stride;
@@ -161,6 +168,8 @@ class Libheif final : public CodecModule {
         splitter.put(from, y);
       }
     }
+    image.planes.resize(static_cast<size_t>(info.type.channels));
+    image.type = info.type;
     return image;
   }
 
