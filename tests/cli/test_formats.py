@@ -441,6 +441,17 @@ class Pages(Formats):
         self.assertEqual(run.err, "impipe: in.png: decode: it has 3 pictures, and a PNG of one is "
                                   "read\n")
         self.has_pages("in.png", png + png[:40], 2)
+        for kind in ("bmp", "dpx"):
+            self.write("in.png", png)
+            self.impipe(IDENTITY, "in.png", "-o", f"one.{kind}")
+            with open(self.path(f"one.{kind}"), "rb") as file:
+                one = file.read()
+            for options in (["-o", "out.npy"], []):
+                self.write(f"in.{kind}", one * 3)
+                run = self.impipe("mean2", f"in.{kind}", *options, code=1)
+                self.assertEqual(run.err, f"impipe: in.{kind}: decode: several pictures follow each "
+                                          f"other, and a {kind.upper()} of one is read\n")
+            self.equal(self.read(one + b"\n", name=f"in.{kind}"), gray)
         self.equal(self.read(png + b"\n", name="in.png"), gray)
         data = io.BytesIO()
         np.save(data, gray)

@@ -159,6 +159,10 @@ BmpHeader bmp_layout(const ByteSource& source) {
   header.row_bytes = (header.info.stored.width * header.bits + 31) / 32 * 4;
   header.info.detail = depth_text(header.bits) + (header.bits <= 8 ? " palette" : "") +
                        (header.coding != BmpCoding::plain ? ", run lengths" : "");
+  const auto length = static_cast<std::int64_t>(little_at(source.read_some(2, 4), 0, 4));
+  if (length > header.data && source.read_some(length, 2) == "BM") {
+    fail("several pictures follow each other, and a BMP of one is read");
+  }
   return header;
 }
 

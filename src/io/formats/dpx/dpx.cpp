@@ -235,6 +235,10 @@ DpxHeader dpx_header(const ByteSource& source) {
     header.row_bytes = unpadded;  // some programs do not begin rows at whole words
   }
   header.info.min_bytes = header.data + header.row_bytes * header.info.stored.height;
+  const auto length = static_cast<std::int64_t>(number(16, 4));
+  const bool has_next =
+      length >= header.info.min_bytes && source.read_some(length, 4) == head.substr(0, 4);
+  if (has_next) fail("several pictures follow each other, and a DPX of one is read");
   return header;
 }
 

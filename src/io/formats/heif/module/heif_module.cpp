@@ -112,8 +112,9 @@ class Libheif final : public CodecModule {
     const File file(bytes, page);
     const int bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
     if (bits < 1) {
-      fail("damaged HEIF, or one of a coding that libheif does not know: its samples have no number "
-           "of bits");
+      fail(
+          "damaged HEIF, or one of a coding that libheif does not know: its samples have no number "
+          "of bits");
     }
     if (bits > 16) fail("HEIF of ", bits, " bits is not supported");
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
