@@ -264,6 +264,17 @@ class Codecs(ProgramTest):
         run = self.impipe(IDENTITY, "in.npy", "-o", "a.hdr", "-v")
         self.assertNotIn("clipped", run.err)
 
+    def test_libraries_of_damaged_files_are_silent(self):
+        Image.fromarray(COLOUR).save(self.path("in.png"))
+        self.impipe(IDENTITY, "in.png", "-o", "a.avif")
+        with open(self.path("a.avif"), "rb") as file:
+            data = bytearray(file.read())
+        data[data.index(b"mdat") + 6] ^= 255
+        self.write("cut.avif", bytes(data))
+        run = self.impipe("mean2", "cut.avif", code=1)
+        self.assertEqual(run.err, "impipe: cut.avif: decode: damaged AVIF: Decoding of color planes "
+                                  "failed\n")
+
     def test_a_gray_heif_is_gray(self):
         both = np.dstack([GRAY, GRAY[::-1]])
         for pixels, kind in ((GRAY, "uint8 x1, "), (both, "uint8 x1 + alpha, ")):

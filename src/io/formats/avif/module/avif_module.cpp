@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "io/module/library_codec.hpp"
+#include "io/module/quiet.hpp"
 #include "io/picture/cicp.hpp"
 #include "io/picture/pixel_rows.hpp"
 #include "io/picture/wide_samples.hpp"
@@ -45,6 +46,7 @@ class Decoder {
   avifDecoder* get() const { return decoder_.get(); }
   const avifImage& image() const { return *decoder_->image; }
   void read_frame(int frame) const {
+    const Quiet quiet;
     check(avifDecoderNthImage(get(), static_cast<std::uint32_t>(frame)), size_);
   }
 
@@ -106,6 +108,7 @@ class Frames final : public PageDecoder {
 
 class Libavif final : public CodecModule {
  public:
+  Libavif() { Quiet::watch_stderr(); }
   ImageInfo probe(InputBytes bytes, int page) const override {
     const Decoder decoder(bytes);
     const avifImage& image = decoder.image();

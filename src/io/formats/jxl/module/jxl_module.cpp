@@ -2,45 +2,19 @@
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
 
 #include "io/formats/jxl/module/matrix_profile.hpp"
 #include "io/module/library_codec.hpp"
+#include "io/module/quiet.hpp"
 #include "io/picture/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
-
-// libjxl writes lines of its own to stderr about what is damaged, beside the error that it returns.
-// While there is one of these, what its thread writes to the stream stderr goes nowhere.
-class Quiet {
- public:
-  Quiet() { ++depth_; }
-  ~Quiet() { --depth_; }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-
-  // Once, for all threads.
-  static void watch_stderr() {
-    FILE* stream =
-        fopencookie(nullptr, "w", {.read = {}, .write = write_on, .seek = {}, .close = {}});
-    if (stream == nullptr) return;
-    setvbuf(stream, nullptr, _IONBF, 0);
-    stderr = stream;
-  }
-
- private:
-  static ssize_t write_on(void*, const char* text, size_t size) {
-    return depth_ > 0 ? static_cast<ssize_t>(size) : write(STDERR_FILENO, text, size);
-  }
-  static inline thread_local int depth_ = 0;
-};
 
 // libjxl ends the process where it gets no memory: an Error before it begins, where there is
 // clearly too little for the pixels as it holds them.
