@@ -191,7 +191,8 @@ class Command:
             # Lines about failures differ, of course, and so do times.
             if name not in plain.files or (data != plain.files[name] and not name.endswith("json")):
                 return f"{name} is not what the undisturbed run wrote"
-        if run.code == 1 and OUT_OF_MEMORY.search(run.err):
+        codes = (1, 2) if self.arguments[0] == "diff" else (1,)
+        if run.code in codes and OUT_OF_MEMORY.search(run.err):
             if known_from and at >= known_from and not self.names(run, plain):
                 return "no file is named"
             return None

@@ -1,6 +1,7 @@
 // impipe diff: whether two pictures are the same, within limits.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,17 +67,32 @@ int report(const HostImage& a, const HostImage& b, const DiffFlags& flags) {
   return static_cast<int>(d.same ? ExitCode::ok : ExitCode::file_failed);
 }
 
+// As diff and cmp have it: 1 is a difference, 2 that there is nothing to compare.
+constexpr ExitCode trouble = ExitCode::usage;
+
 int show_difference(const DiffFlags& flags) {
   if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
   const std::optional<HostImage> a = read(flags.files[0], flags.axes);
   const std::optional<HostImage> b = a ? read(flags.files[1], flags.axes) : std::nullopt;
-  if (!b) return static_cast<int>(ExitCode::file_failed);
+  if (!b) return static_cast<int>(trouble);
   try {
     return report(*a, *b, flags);
   } catch (const std::bad_alloc&) {
     say_out_of_memory(flags.files[1]);
-    return static_cast<int>(ExitCode::file_failed);
+    return static_cast<int>(trouble);
   }
+}
+
+CLI::Validator from_zero(double most) {
+  return CLI::Validator(
+      [most](const std::string& text) {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        if (is_number && value >= 0 && value <= most) return std::string();
+        return "'" + text + "' is no number from 0" +
+               (std::isfinite(most) ? fmt::format(" to {:g}", most) : "");
+      },
+      "");
 }
 
 }  // namespace
@@ -84,7 +100,7 @@ int show_difference(const DiffFlags& flags) {
 void add_diff(CommandSet& commands) {
   Command& command = commands.add("diff");
   command.usage = "impipe diff A B";
-  command.summary = "Compare two pictures; exit 1 when they differ";
+  command.summary = "Compare two pictures; exit 1 when they differ, 2 when one can't be read";
   command.examples =
       "impipe diff a.png b.png\n"
       "impipe diff a.png b.png --fail 0.004 --failpercent 1 --hardfail 0.1\n";
@@ -92,14 +108,23 @@ void add_diff(CommandSet& commands) {
   CLI::App* app = command.app;
   command.takes(flags->files);
   option(app, "--fail", flags->limits.fail, "X",
-         "A pixel fails when it differs by more than X, a fraction of white (default 1e-6)");
+         "A pixel fails when it differs by more than X, a fraction of white (default 1e-6)")
+      ->check(from_zero(HUGE_VAL));
   option(app, "--failpercent", flags->limits.fail_percent, "P",
-         "So many percent of the pixels may fail (default 0)");
-  option(app, "--hardfail", flags->limits.hard_fail, "X", "No pixel may differ by more than X");
+         "So many percent of the pixels may fail (default 0)")
+      ->check(from_zero(100));
+  option(app, "--hardfail", flags->limits.hard_fail, "X", "No pixel may differ by more than X")
+      ->check(from_zero(HUGE_VAL));
   add_axes(app, flags->axes);
   flag(app, "-q,--quiet", flags->quiet, "Print nothing");
   flag(app, "--json", flags->json, "As JSON");
-  command.run = [flags] { return show_difference(*flags); };
+  command.run = [flags] {
+    try {
+      return show_difference(*flags);
+    } catch (const Error& error) {
+      throw Error(error.what(), trouble);
+    }
+  };
 }
 
 }  // namespace impipe::cli

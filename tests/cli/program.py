@@ -140,6 +140,10 @@ class ProgramTest(unittest.TestCase):
             Image.fromarray(pixels).save(path, **options)
         return path
 
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
     def pixels(self, name):
         if name.endswith(".npy"):
             return np.load(self.path(name))

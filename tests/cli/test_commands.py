@@ -182,6 +182,25 @@ class Commands(ProgramTest):
         self.impipe("diff", "a.png", "b.png", code=0)
         self.impipe("diff", "a.png", "c.png", code=1)
 
+    def test_diff_tells_trouble_from_a_difference(self):
+        self.picture("a.png", ramp())
+        self.write("broken.png", self.read("a.png")[:100])
+        for names, said in ((["a.png", "none.png"], "none.png: no such file"),
+                            (["broken.png", "a.png"], "broken.png: "), (["a.png"], "diff takes two"),
+                            (["a.png", "a.png", "--fail", "-1"], "--fail: '-1' is no number from 0;"),
+                            (["a.png", "a.png", "--hardfail", "nan"], "--hardfail: 'nan' is no number"),
+                            (["a.png", "a.png", "--failpercent=101"], "'101' is no number from 0 to 100")):
+            self.assertIn(said, self.impipe("diff", *names, code=2).err)
+        self.impipe("diff", "a.png", "a.png", "--fail", "0", "--failpercent", "0.5", "--hardfail", "1")
+
+    def test_info_and_diff_read_stdin(self):
+        self.picture("a.png", ramp())
+        data = self.read("a.png")
+        self.assertEqual(self.impipe("info", "-", stdin=data).out[1:],
+                         self.impipe("info", "a.png").out[len("a.png"):])
+        self.impipe("diff", "a.png", "-", stdin=data)
+        self.impipe("diff", "-", "a.png", stdin=b"x", code=2)
+
     def test_devices_lists_the_cpu(self):
         self.assertIn("cpu", self.impipe("devices").out)
 

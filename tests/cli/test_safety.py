@@ -284,7 +284,7 @@ class Names(ProgramTest):
                           ["--progress", "lines", "mean2", self.EVIL],
                           ["plan", "mean2", self.EVIL]):
             with self.subTest(arguments=arguments):
-                err = self.raw(arguments, code=1)[1]
+                err = self.raw(arguments, code=2 if arguments[0] == "diff" else 1)[1]
                 self.assertIn(self.SHOWN.encode(), err)
                 self.assertNotIn(b"\x1b", err)
 

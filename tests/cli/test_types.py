@@ -242,7 +242,7 @@ class Inputs(Types):
                                      f"impipe: {name}: decode: --in-place: {told}; give -o\n")
                     with open(self.path(name), "rb") as file:
                         self.assertEqual(file.read(), before)
-                    self.assertIn(told, self.impipe("diff", name, name, code=1).err)
+                    self.assertIn(told, self.impipe("diff", name, name, code=2).err)
 
     def test_what_single_holds_is_not(self):
         for kind, value in HELD:

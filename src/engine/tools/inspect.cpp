@@ -47,11 +47,15 @@ std::string channels_text(const HostImage& image) {
   return image.alpha.empty() ? text : text + " and alpha";
 }
 
+std::filesystem::path opened(const std::filesystem::path& path) {
+  return path == "-" ? "/dev/stdin" : path;
+}
+
 }  // namespace
 
 FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
   io::check_axes(axes);
-  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
+  const io::ImageInfo info = io::probe(opened(path), {}, {.channels = {}, .axes = axes});
   return {std::string(io::name_of(info.format)),
           info.type,
           info.size(),
@@ -65,7 +69,7 @@ FileFacts inspect(const std::filesystem::path& path, const std::string& axes) {
 
 std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered,
                            const std::string& axes) {
-  const io::ImageInfo info = io::probe(path, {}, {.channels = {}, .axes = axes});
+  const io::ImageInfo info = io::probe(opened(path), {}, {.channels = {}, .axes = axes});
   const int by = shrink_for(lowered, info);
   if (by == 1) return "";
   return "1/" + std::to_string(by) + ", as " + to_string(io::shrunk(info.size(), by));
@@ -187,8 +191,9 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
 HostImage decode_file(const std::filesystem::path& path, const std::string& axes) {
   io::check_axes(axes);
   try {
-    io::Decoded decoded = io::decode(
-        io::read_picture(path), {.metadata = false, .reading = {.channels = {}, .axes = axes}});
+    io::Decoded decoded =
+        io::decode(io::read_picture(opened(path)),
+                   {.metadata = false, .reading = {.channels = {}, .axes = axes}});
     if (decoded.info.inexact->count > 0) io::fail(decoded.info.inexact->text());
     return std::move(decoded.image);
   } catch (const Error& error) {

@@ -25,7 +25,7 @@ struct FileFacts {
   std::string detail;                           // "8-bit palette, interlaced"
   std::optional<DisplayWindow> display = {};    // see io::ImageInfo
 };
-// Throws Error (file_failed) with the reason alone.
+// Of stdin where the path is "-". Throws Error (file_failed) with the reason alone.
 // axes: of an NPY, see io::Reading; so for what follows.
 FileFacts inspect(const std::filesystem::path& path, const std::string& axes = "");
 
@@ -65,8 +65,8 @@ struct Difference {
 };
 // NaN equals NaN, and is infinitely far from any number.
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options);
-// Without metadata. Throws Error (file_failed) that names the file, also where single does not hold
-// a value of it.
+// Without metadata; of stdin where the path is "-". Throws Error (file_failed) that names the file,
+// also where single does not hold a value of it.
 HostImage decode_file(const std::filesystem::path& path, const std::string& axes = "");
 
 }  // namespace impipe::engine
