@@ -15,7 +15,8 @@ inline constexpr std::int64_t longest_text_file = std::int64_t{64} << 20;  // by
 // Far above the longest path of any system.
 inline constexpr std::size_t longest_list_line = std::size_t{64} << 10;  // bytes
 
-// The bytes of a file, a pipe or a terminal, but for UTF-8's mark before them. Throws Error "PATH: REASON".
+// The bytes of a file, a pipe or a terminal, but for UTF-8's mark before them. Throws Error "PATH:
+// REASON".
 std::string read_text_file(const std::string& path);
 // The same of a file that is read several times in a run, as for each type of image: the text of a
 // pipe, which can be read only once, is remembered. Any thread.
