@@ -1,6 +1,7 @@
 // Tells the ends of files, also where memory is out.
 #include "engine/run_reports.hpp"
 
+#include <algorithm>
 #include <new>
 #include <set>
 #include <string_view>
@@ -67,6 +68,24 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   return kinds;
 }
 
+bool has_rows(const Picture& picture, const PictureSettings& settings) {
+  if (!picture.program) return false;
+  if (settings.hash && picture.last_part().plan.writes_image) return true;
+  return std::ranges::any_of(picture.parts(), [&](const Program* part) {
+    return std::ranges::any_of(part->plan.measurements, [&](const PlanMeasurement& one) {
+      return !is_written_outline(one, part->plan, picture);
+    });
+  });
+}
+
+void note_skipped_rows(std::int64_t results, const PictureSettings& settings, Progress& progress) {
+  if (results == 0) return;
+  progress.note(std::string(settings.update ? "-u" : "--no-clobber") + " skipped " +
+                (results == 1 ? "a result, and its row is"
+                              : std::to_string(results) + " results, and their rows are") +
+                " not printed");
+}
+
 void tell_too_large(std::vector<Picture>& pictures, PictureSettings& settings, Progress& progress) {
   // Pictures that are alike share their headers and programs.
   std::map<std::pair<const io::ImageInfo*, const Program*>, std::string> reasons;
@@ -118,6 +137,7 @@ bool Reports::frame(std::int64_t index, const FileWork* file, const FileEnd& fil
   report.frame = work == nullptr ? told_frame_ + 1 : picture.frame;
   if (told_frame_ > 0) report.lost.clear();  // what one is without, all are
   join(report, picture, result);
+  count_skipped(report, picture);
   told_frame_ += report.state == FileReport::State::done ? 1 : 0;
   clipped_values_ += report.clipped;
   clipped_frames_ += report.clipped > 0 ? 1 : 0;
@@ -141,6 +161,7 @@ FileEnd::State Reports::stream(std::int64_t index, bool skipped, const std::stri
   }
   FileReport report = report_of(before_ + index, picture, {}, end);
   if (frame_failure_) report.stage = frame_failure_->stage;
+  count_skipped(report, picture);
   if (!note.empty()) report.notes.push_back(note);
   report.frames = std::exchange(told_frame_, 0);
   frames_ += report.frames;
@@ -171,6 +192,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
   }
   if (settings_.shrink_on_load) tell_shrunk();
   tell_widened();
+  note_skipped_rows(std::exchange(skipped_rows_, 0), settings_, progress_);
   if (decoded_there_ + encoded_there_ > 0 || settings_.codec_place == CodecPlace::device) {
     progress_.detail("--codec: pictures decoded on the device " +
                      std::to_string(std::exchange(decoded_there_, 0)) + ", by the processor " +
@@ -222,6 +244,10 @@ void Reports::tell_widened() {
   }
 }
 
+void Reports::count_skipped(const FileReport& report, const Picture& picture) {
+  if (report.state == FileState::skipped && has_rows(picture, settings_)) ++skipped_rows_;
+}
+
 void Reports::join(FileReport& report, const Picture& picture, const PictureResult& result) {
   if (!picture.joined) return;
   if (report.state == FileReport::State::failed) joined_.miss();
@@ -250,6 +276,7 @@ bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file
   FileReport report = report_of(before_ + index, picture, result, file_end);
   if (file != nullptr) join(report, picture, result);
   if (report.state != file_end.state) ++untold_;
+  count_skipped(report, picture);
   retries_ += file_end.tries - 1;
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;

@@ -23,6 +23,11 @@ namespace impipe::engine {
 std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
                                       const PictureSettings& settings);
 
+// Whether rows are printed of a picture.
+bool has_rows(const Picture& picture, const PictureSettings& settings);
+// Says that no rows are printed of so many results which are there already.
+void note_skipped_rows(std::int64_t results, const PictureSettings& settings, Progress& progress);
+
 // Tells of pictures that will take more than --memory allows: the first, and how many others.
 void tell_too_large(std::vector<Picture>& pictures, PictureSettings& settings, Progress& progress);
 
@@ -52,6 +57,7 @@ class Reports {
   void tell_shrunk();
   // Results that are not of the type of their inputs' samples.
   void tell_widened();
+  void count_skipped(const FileReport& report, const Picture& picture);
   // Puts a result where it follows others. What cannot be put there has failed.
   void join(FileReport& report, const Picture& picture, const PictureResult& result);
   bool tell(std::int64_t index, const FileWork* file, const FileEnd& file_end);
@@ -68,6 +74,7 @@ class Reports {
   FreeMemory free_memory_;
   std::int64_t before_ = 0;  // files of batches before this one
   std::int64_t untold_ = 0;  // files that were done, but there was no memory or place for them
+  std::int64_t skipped_rows_ = 0;
   std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
   std::map<io::SampleType, std::int64_t> widened_;
   std::set<io::SampleType> told_widened_;

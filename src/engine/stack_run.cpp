@@ -52,6 +52,9 @@ class StackRun {
     if (!PictureJob{result.front(), settings_, files_}.is_wanted()) {
       progress_.begin(files_);
       end_.skipped += files_;
+      const bool have_rows =
+          has_rows(result.front(), settings_) || has_rows(work_.pictures.front(), settings_);
+      note_skipped_rows(have_rows ? 1 : 0, settings_, progress_);
       return {.skipped = files_};
     }
     const bool by_bands = reads_rows();

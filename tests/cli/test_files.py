@@ -301,6 +301,24 @@ class Outputs(ProgramTest):
             self.assertEqual(self.updated(*command), again)
             self.assertEqual(self.updated(*command), set())
 
+    def test_rows_of_what_is_skipped_are_said_to_be_missing(self):
+        self.picture("in/a.png")
+        self.picture("in/b.png")
+        for command, what in ((["mean2 | imcomplement"], "mean2"), (["imcomplement", "--hash"], "hash")):
+            run = self.impipe(*command, "in/a.png", "-o", "out/", "--no-header")
+            self.assertEqual(len(run.lines()), 1)
+            run = self.impipe(*command, "in", "-o", "out/", "-u")
+            self.assertEqual([line.split("\t")[0] for line in run.lines()], ["file", "in/b.png"])
+            self.assertEqual(run.err, "impipe: -u skipped a result, and its row is not printed\n")
+            run = self.impipe(*command, "in", "-o", "out/", "--no-clobber")
+            self.assertEqual((run.out, run.err), ("", "impipe: --no-clobber skipped 2 results, and "
+                                                      "their rows are not printed\n"))
+            self.impipe("fliplr", "in", "-o", "out/")
+        self.assertEqual(self.impipe("imcomplement", "in", "-o", "out", "--no-clobber").err, "")
+        self.impipe("mean2 | stack max", "in", "-o", "out.png")
+        run = self.impipe("mean2 | stack max", "in", "-o", "out.png", "-u")
+        self.assertEqual(run.err, "impipe: -u skipped a result, and its row is not printed\n")
+
     def test_a_file_that_nobody_marked_goes_by_time(self):
         self.picture("in/a.png")
         self.picture("out/a.png", ramp(3, 3))
