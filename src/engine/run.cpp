@@ -165,7 +165,7 @@ class FilesRun {
   // The start-up is over.
   void begin() {
     progress_.detail(std::to_string(options_.threads) + " threads, at most " +
-                     std::to_string(memory_ >> 20) + " MiB in flight");
+                     memory_text(memory_) + " in flight");
     // Without --memory a picture that takes more than there is fails before its work.
     if (options_.memory > 0) tell_too_large(work_.pictures, settings_, progress_);
     if (options_.profile) begin_timeline();

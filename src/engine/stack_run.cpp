@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "engine/batch/free_memory.hpp"
 #include "engine/batch/picture_job.hpp"
 #include "engine/output_names.hpp"
 #include "engine/run_reports.hpp"
@@ -255,7 +256,7 @@ class StackRun {
     const auto [bytes, folder] = sink.on_disk();
     if (bytes == 0) return;
     progress_.note("stack: the decoded files wait in " + folder.string() + ", " +
-                   std::to_string(bytes >> 20) + " MiB; --scratch names another folder");
+                   memory_text(bytes) + "; --scratch names another folder");
   }
 
   RunState& state_;

@@ -461,7 +461,7 @@ class Refused(ProgramTest):
                           "10M", code=1)
         self.assertRegex(run.err.splitlines()[0],
                          r"^impipe: a\.png: it takes at least \d+ MiB as a whole, and --memory "
-                         r"allows 10: .*; so do 2 other files$")
+                         r"allows 10 MiB: .*; so do 2 other files$")
         said = self.impipe("plan", "bwlabel", "a.png").out
         self.assertEqual(re.search(r"memory: at least (\d+) MiB as a whole; (.*)", said).groups(),
                          ("15", "bwlabel needs the whole image"))

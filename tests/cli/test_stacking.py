@@ -530,7 +530,7 @@ class Running(Stacking):
         os.mkdir(self.path("scratch"))
         run = self.impipe("stack median", *names, "-o", "out.npy", "--memory", "4M", "--scratch",
                           "scratch")
-        self.assertIn("the decoded files wait in scratch, 4 MiB", run.err)
+        self.assertIn("the decoded files wait in scratch, 5 MiB", run.err)
         self.assertEqual(run.err.count("wait in"), 1)
         np.testing.assert_array_equal(self.pixels("out.npy"),
                                       cast(np.median(frames, axis=0), np.uint16))
@@ -545,6 +545,15 @@ class Running(Stacking):
         run = self.impipe("project median", "a.npy", "-o", "out.npy", "--memory", "8M", "--scratch",
                           self.folder, "--axes", "ZYX")
         self.assertIn("its pages waited in", run.err)
+        said = self.impipe("project median", "a.npy", "-o", "out.npy", "--memory", "1", "--scratch",
+                           self.folder, "--axes", "ZYX").err
+        self.assertRegex(said, "^impipe: a.npy: it takes at least [0-9]+ MiB as a whole, and --memory "
+                               "allows 1 byte: several images become one\n")
+        run = self.impipe("project median", "a.npy", "-o", "out.npy", "--memory", "8M", "--axes",
+                          "ZYX", env={"TMPDIR": self.path("none")}, code=1)
+        self.assertEqual(run.err.splitlines()[1],
+                         f"impipe: a.npy: compute: page 1: TMPDIR={self.path('none')}: No such file or "
+                         "directory; --scratch names a folder for images that wait")
         np.testing.assert_allclose(self.pixels("out.npy"), np.median(pages, axis=0), rtol=1e-6)
 
     def test_memory_is_that_of_some_rows(self):

@@ -1,6 +1,7 @@
 // Asks the system, and gives memory back to it.
 #include "engine/batch/free_memory.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -10,6 +11,14 @@
 namespace impipe::engine {
 
 std::int64_t default_memory() { return process_limits().memory / 2; }
+
+std::string memory_text(std::int64_t bytes) {
+  constexpr std::int64_t kibi = 1 << 10, mebi = 1 << 20;
+  if (bytes < kibi) return fmt::format("{} {}", bytes, bytes == 1 ? "byte" : "bytes");
+  const bool is_large = bytes >= mebi;
+  return fmt::format("{:.0f} {}", static_cast<double>(bytes) / (is_large ? mebi : kibi),
+                     is_large ? "MiB" : "KiB");
+}
 
 void map_large_buffers() {
 #ifdef __GLIBC__

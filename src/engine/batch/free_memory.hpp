@@ -4,11 +4,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace impipe::engine {
 
 // Half of the memory that this process may use.
 std::int64_t default_memory();
+
+// "12 MiB", "3 KiB", "5 bytes".
+std::string memory_text(std::int64_t bytes);
 
 // Buffers of files and results come and go on all threads. From a heap they would leave holes that
 // grow over thousands of files; mapped on their own, each goes back to the system when it is freed.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,22 @@ template <class Image, class Use>
 void visit_row(Image& image, std::int64_t y, Use use) {
   for (auto& plane : image.planes) use(plane.row(y), plane.row_bytes());
   if (!image.alpha.empty()) use(image.alpha.row(y), image.alpha.row_bytes());
+}
+
+// Throws Error where it is no folder.
+std::filesystem::path system_folder() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (!error) return folder;
+  std::string name = "/tmp";
+  for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {  // as the library asks
+    const char* value = std::getenv(variable);
+    if (value == nullptr) continue;
+    name = std::string(variable) + "=" + value;
+    break;
+  }
+  throw Error(name + ": " + error.message() + "; --scratch names a folder for images that wait",
+              ExitCode::file_failed);
 }
 
 HostImage image_of(const ImageKind& kind, std::int64_t rows) {
@@ -134,7 +151,7 @@ HostImage ImageStore::take(std::int64_t index) {
 }
 
 void ImageStore::open_file() {
-  if (folder_.empty()) folder_ = std::filesystem::temp_directory_path();
+  if (folder_.empty()) folder_ = system_folder();
   int file = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0) {  // a file system without such
     std::string name = (folder_ / "impipe-XXXXXX").string();

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/interruption.hpp"
 #include "core/volume.hpp"
+#include "engine/batch/free_memory.hpp"
 #include "io/metadata/file_metadata.hpp"
 #include "io/metadata/stale_fields.hpp"
 
@@ -185,7 +186,7 @@ bool PagedPicture::finish_parts() {
         [&](Page page) { alike = alike && pass_on(index + 1, std::move(page)); });
     if (const auto& [bytes, folder] = reducers_[index]->on_disk(); bytes > 0) {
       result_.notes.push_back(
-          fmt::format("its pages waited in {}, {} MiB", folder.string(), bytes >> 20));
+          fmt::format("its pages waited in {}, {}", folder.string(), memory_text(bytes)));
     }
   }
   return alike;

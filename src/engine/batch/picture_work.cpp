@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/kept_bytes.hpp"
 #include "engine/batch/file_at_work.hpp"
+#include "engine/batch/free_memory.hpp"
 #include "engine/batch/picture_bands.hpp"
 #include "engine/batch/picture_pages.hpp"
 #include "engine/batch/picture_whole.hpp"
@@ -19,10 +20,8 @@ std::string why_too_large(const PictureJob& job) {
   const bool fits = all.bytes <= job.settings.memory && all.on_device <= job.settings.max_memory;
   std::string why_not = fits ? "" : why_not_in_bands(job);
   if (why_not.empty()) return "";
-  constexpr double mebi = 1 << 20;
-  return fmt::format("it takes at least {:.0f} MiB as a whole, and --memory allows {:.0f}: {}",
-                     static_cast<double>(all.bytes) / mebi,
-                     static_cast<double>(job.settings.memory) / mebi, why_not);
+  return fmt::format("it takes at least {} as a whole, and --memory allows {}: {}",
+                     memory_text(all.bytes), memory_text(job.settings.memory), why_not);
 }
 
 PictureWork::~PictureWork() {

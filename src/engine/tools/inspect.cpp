@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/unpacks.hpp"
+#include "engine/batch/free_memory.hpp"
 #include "engine/program/bands.hpp"
 #include "engine/program/program.hpp"
 #include "engine/program/shrunk.hpp"
@@ -133,7 +134,8 @@ std::string memory_note(const pipeline::Pipeline& pipeline, const Plan& lowered,
   const ImageBytes bytes = image_bytes(program, sizes, 0);
   const double most = std::max({bytes.input, bytes.on_device + bytes.tables, 2 * bytes.result});
   const std::string whole = banding_of(program).why_not;
-  return fmt::format("memory: at least {:.0f} MiB as a whole; {}", most / (1 << 20),
+  return fmt::format("memory: at least {} as a whole; {}",
+                     memory_text(static_cast<std::int64_t>(most)),
                      whole.empty() ? "TIFFs and JPEGs may be done some rows at a time" : whole);
 }
 
