@@ -357,6 +357,12 @@ void RunReporter::kinds(const std::vector<Row>& kinds) {
                        array.may_be_saved ? "-o '{stem}.npy' saves them, " : ""));
     }
   }
+  // Which rows they are stands in front, whichever file was the first to have several.
+  const auto place_of = [](const std::string& name) {
+    return name == "page" ? 0 : name == "table" ? 1 : 2;
+  };
+  std::ranges::stable_sort(header_, {}, place_of);
+  for (size_t i = 0; i < header_.size(); ++i) places_[header_[i]] = i;
 }
 
 void RunReporter::write_json(const engine::FileReport& report, const Row& row,

@@ -209,6 +209,8 @@ class Pages(ProgramTest):
         self.assertEqual([float(row[2]) for row in rows[1:3]],
                          [float(p.max()) for p in self.three[:2]])
         self.assertEqual(rows[4], ["b.png", "", rows[1][2]])
+        turned = self.impipe("rgb2gray | max", "b.png", "a.tif").lines()
+        self.assertEqual(turned, run.lines()[:1] + run.lines()[4:] + run.lines()[1:4])
         run = self.impipe("imcomplement", "a.tif", "-n", "--hash")
         self.assertEqual(len({line.split("\t")[2] for line in run.lines()[1:]}), 3)
 

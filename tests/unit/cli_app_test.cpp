@@ -139,8 +139,8 @@ TEST(Reporter, RowsOfAllKindsAreOneTable) {
   report.rows = {{.page = 2, .columns = {"mean2"}, .values = {4}, .hash = "5a"}};
   reporter.file(report);
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            "file\tmean2\tmean2_r\tmean2_g\tpage\thash\na\\tb.png\t0.1\t\t\t\t\n"
-            "c.png\t\t1\t2.5\t\t\nc.png\t4\t\t\t2\t5a\n");
+            "file\tpage\tmean2\tmean2_r\tmean2_g\thash\na\\tb.png\t\t0.1\t\t\t\n"
+            "c.png\t\t\t1\t2.5\t\nc.png\t2\t4\t\t\t5a\n");
 }
 
 TEST(Reporter, ATableWithoutObjectsIsItsHeader) {
