@@ -571,9 +571,8 @@ std::optional<io::OutputTarget> target_of_frames(std::span<const io::Input> inpu
 
 bool takes_results_in_turn(const io::OutputTarget& target) {
   if (!target.format) return false;
-  return io::writes_stream(*target.format)
-             ? is_one_stream(target)
-             : is_one_name(target) && holds_any_pages(*target.format);
+  return io::writes_stream(*target.format) ? is_one_stream(target)
+                                           : is_one_name(target) && holds_any_pages(*target.format);
 }
 
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
