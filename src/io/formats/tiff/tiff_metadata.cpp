@@ -440,20 +440,24 @@ static std::string big_head(bool big_endian) {
   return out;
 }
 
-// Pixels follow each other without gaps: programs that know ImageJ's and tifffile's descriptions
-// expect that of pages that are not compressed.
-Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost,
-                      bool big_tiff) {
+// The order that all pages get: numbers of more than 8 bits decide, else the first page.
+static TiffOrder order_of_pages(std::span<const Bytes> pages, bool big_tiff) {
   // Room for the directories, which are written anew.
   constexpr std::uint64_t max_classic = std::uint64_t{4000} << 20;
   std::uint64_t all_bytes = 0;
   for (const Bytes& page : pages) all_bytes += page.size();
-  // Numbers of more than 8 bits decide the order of bytes, else the first page.
-  TiffOrder order = tiff_order(ByteSource(pages.front()));
   const auto wide = std::ranges::find_if(
       pages, [](const Bytes& page) { return read_tiff(ByteSource(page)).layout.bits > 8; });
-  if (wide != pages.end()) order = tiff_order(ByteSource(*wide));
+  TiffOrder order = tiff_order(ByteSource(wide != pages.end() ? *wide : pages.front()));
   order.big_tiff = big_tiff || all_bytes > max_classic;
+  return order;
+}
+
+// Pixels follow each other without gaps: programs that know ImageJ's and tifffile's descriptions
+// expect that of pages that are not compressed.
+Bytes join_tiff_pages(std::span<const Bytes> pages, const FileAxes& file, Lost& lost,
+                      bool big_tiff) {
+  const TiffOrder order = order_of_pages(pages, big_tiff);
   std::string out = order.big_tiff ? big_head(order.big_endian) : tiff_head(order.big_endian);
   const bool alike = are_alike(pages);
   if (file.is_ome && !alike) {
