@@ -358,7 +358,7 @@ class InBands(ProgramTest):
                           ("z.zarr.zip", "a ZIP of a Zarr is read whole, its folder is not")):
             run = self.impipe("imcomplement", name, "-o", "out.tif", "--memory", "3M")
             self.assertRegex(run.err, f"^impipe: {name}: it takes at least \\d+ MiB as a whole, and "
-                                      f"--memory allows 3: {why}\n")
+                                      f"--memory allows 3 MiB: {why}\n")
             out = tifffile.imread("out.tif")
             wanted = 255 - (np.moveaxis(pixels, 0, 2) if out.ndim == 3 else pixels[0])
             np.testing.assert_array_equal(out, wanted)
