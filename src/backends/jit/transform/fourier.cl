@@ -163,10 +163,9 @@ FUNCTION void $name(PARAMS, float* v, const int tile, const int column, const in
 #if $checked
   $unroll
   for (int i = 0; i < 8; ++i) {
-    if (!(fabs(v[i]) <= 18446744073709551616.0f)) {
-      *unfit = 1;
-      v[i] = 0.0f;
-    }
+    const bool fits = fabs(v[i]) <= 18446744073709551616.0f;
+    *unfit |= fits ? 0 : 1;
+    v[i] = fits ? v[i] : 0.0f;
   }
 #endif
 }
